@@ -1,0 +1,78 @@
+"""The error tree. Libraries raise these; only the command line prints and exits.
+
+::
+
+    FairtrialError(what, where, fix)
+    +- UsageError               wrong arguments                                   exit 2
+    +- CampaignError            (harness.errors) a campaign file is wrong         exit 2
+    +- HostError                (harness.errors) the host is not fit to measure   exit 3
+    +- LaunchError              (harness.errors) a program could not be started   exit 4
+    +- StoreError               a trial directory is damaged, newer, or changed   exit 5
+    +- AnalysisError            the data do not allow the analysis                exit 6
+       +- InsufficientDataError says how many values are needed
+"""
+
+from __future__ import annotations
+
+
+class FairtrialError(Exception):
+    """Root of every error that fairtrial raises on purpose.
+
+    Parameters
+    ----------
+    what : str
+        What is wrong, in one sentence without a full stop.
+    where : str, optional
+        File, ``file:line:column``, benchmark or host path concerned.
+    fix : str, optional
+        What the reader can do about it.
+    """
+
+    exit_code = 70
+
+    def __init__(self, what: str, where: str | None = None, fix: str | None = None) -> None:
+        super().__init__(what, where, fix)
+        self.what = what
+        self.where = where
+        self.fix = fix
+
+    def __str__(self) -> str:
+        head = f"{self.where}: {self.what}" if self.where else self.what
+        return f"{head}\n  fix: {self.fix}" if self.fix else head
+
+
+class UsageError(FairtrialError):
+    """The command line or an argument of a function is wrong."""
+
+    exit_code = 2
+
+
+class StoreError(FairtrialError):
+    """A trial directory cannot be written, or cannot be trusted."""
+
+    exit_code = 5
+
+
+class AnalysisError(FairtrialError):
+    """The data do not allow the analysis that was asked for."""
+
+    exit_code = 6
+
+
+class InsufficientDataError(AnalysisError):
+    """There are too few values.
+
+    Parameters
+    ----------
+    what, where, fix : str
+        As in `FairtrialError`.
+    n, needed : int
+        How many values there are, and how many are needed at least.
+    """
+
+    def __init__(
+        self, what: str, where: str | None = None, fix: str | None = None, *, n: int, needed: int
+    ) -> None:
+        super().__init__(what, where, fix)
+        self.n = n
+        self.needed = needed

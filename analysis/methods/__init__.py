@@ -1,0 +1,1 @@
+"""One published method, one file; they do not know each other."""

@@ -1,0 +1,268 @@
+"""The records of a trial directory, schema 1. Standard library only.
+
+The runner writes them and the judge reads them: one definition for both. Each record is a frozen
+dataclass with `to_dict` (JSON types only, keys in the stored order). A line of
+``measurements.jsonl`` ends with the key ``crc32``: the unsigned CRC-32 of the line's bytes
+without that key (that is, of ``{...}`` with ``,"crc32":N`` taken out, and without the newline).
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from .errors import StoreError
+
+SCHEMA = 1
+
+MANIFEST = "manifest.json"
+CAMPAIGN = "campaign.yaml"
+ENVIRONMENT = "environment.jsonl"
+PLAN = "plan.jsonl"
+MEASUREMENTS = "measurements.jsonl"
+FINDINGS = "findings.jsonl"
+OUTPUTS = "outputs"
+
+Outcome = Literal[
+    "ok",
+    "exit",
+    "signal",
+    "timeout",
+    "unparsable",
+    "output-mismatch",
+    "output-limit",
+    "hook-failed",
+]
+CheckStatus = Literal["ok", "warn", "fail", "unknown"]
+TrialStatus = Literal["running", "complete", "interrupted", "stopped"]
+Better = Literal["lower", "higher"]
+
+_CRC_KEY = b',"crc32":'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What one host check found.
+
+    `check` is the check's stable name, `what` a sentence, `where` the file that was read with its
+    value, `fix` the command that mends it, `reason` why it matters to a measurement.
+    """
+
+    check: str
+    status: CheckStatus
+    what: str
+    where: str | None = None
+    fix: str | None = None
+    reason: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the finding as JSON types."""
+        return _plain(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedRun:
+    """One planned run: a line of ``plan.jsonl``. `block` is 0 for warm-up runs, else from 1."""
+
+    position: int
+    session: int
+    block: int
+    benchmark: str
+    variant: str
+    warmup: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the planned run as JSON types."""
+        return _plain(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """One run as it was measured: a line of ``measurements.jsonl``. Nothing is rounded.
+
+    `position` is that of the planned run, or a negative number, unique in the trial, for a warm-up
+    that a resumed session repeats. ``None`` means unknown, never zero. `max_rss_bytes` at or below
+    `max_rss_floor_bytes` (the launcher's own peak, which the kernel passes on to a new process)
+    says only "at most the floor".
+    """
+
+    position: int
+    session: int
+    segment: int
+    block: int
+    benchmark: str
+    variant: str
+    warmup: bool
+    started_at: str
+    start_ns: int
+    wall_ns: int
+    spawn_ns: int
+    user_s: float
+    system_s: float
+    max_rss_bytes: int
+    max_rss_floor_bytes: int
+    minor_faults: int
+    major_faults: int
+    voluntary_switches: int
+    involuntary_switches: int
+    cpus: tuple[int, ...] | None
+    frequency_khz: int | None
+    temperature_c: float | None
+    steal_s: float | None
+    padding_bytes: int | None
+    outcome: Outcome
+    exit_code: int | None
+    signal: int | None
+    detail: str | None
+    metrics: Mapping[str, tuple[float, ...]]
+    stdout_bytes: int | None
+    stdout_sha256: str | None
+    orphans: int
+    before_s: float | None
+    after_s: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the measurement as JSON types, without the checksum."""
+        data = _plain(self)
+        data["cpus"] = None if self.cpus is None else list(self.cpus)
+        data["metrics"] = {name: list(values) for name, values in self.metrics.items()}
+        return data
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricInfo:
+    """What a metric's numbers mean: its unit and which direction is better."""
+
+    unit: str
+    better: Better
+
+
+# The metrics that every run has. Those parsed from output are described in the manifest.
+BUILTIN_METRICS: Mapping[str, MetricInfo] = {
+    "wall": MetricInfo(unit="s", better="lower"),
+    "user": MetricInfo(unit="s", better="lower"),
+    "system": MetricInfo(unit="s", better="lower"),
+    "max_rss": MetricInfo(unit="B", better="lower"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """``manifest.json``: what a trial is and how it ended.
+
+    `campaign_sha256` is the campaign's identity: the SHA-256 of its parsed and defaulted content.
+    `sessions` is how many sessions are planned (the campaign's, or more after ``--sessions``).
+    `metrics` holds the metrics parsed from output: name -> {"unit", "better"}.
+    `targets` maps each executable's path to its SHA-256 when the trial began.
+    `files` maps each file's name to its SHA-256 once the trial is no longer running, else it is empty.
+    """
+
+    schema: int = SCHEMA
+    trial: str
+    tool_version: str
+    campaign_name: str
+    campaign_sha256: str
+    campaign_path: str
+    baseline: str
+    variants: tuple[str, ...]
+    benchmarks: tuple[str, ...]
+    metrics: Mapping[str, Mapping[str, str]]
+    seed: int
+    sessions: int
+    runs: int
+    warmup: int
+    planned: int
+    host: str
+    host_id: str
+    cpu_model: str | None
+    targets: Mapping[str, str]
+    started: str
+    finished: str | None
+    status: TrialStatus
+    reason: str | None
+    files: Mapping[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the manifest as JSON types."""
+        data = _plain(self)
+        data["variants"] = list(self.variants)
+        data["benchmarks"] = list(self.benchmarks)
+        data["metrics"] = {name: dict(info) for name, info in self.metrics.items()}
+        data["targets"] = dict(self.targets)
+        data["files"] = dict(self.files)
+        return data
+
+
+def _plain(record: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the dataclasses above
+    return {field.name: getattr(record, field.name) for field in fields(record)}
+
+
+def encode(data: Mapping[str, Any]) -> bytes:
+    """Write one JSON object as compact bytes without a newline.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite.
+    """
+    return json.dumps(data, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def encode_checked(data: Mapping[str, Any]) -> bytes:
+    """Write one JSON object with ``crc32``, of the bytes without it, as its last key."""
+    body = encode(data)
+    return body[:-1] + _CRC_KEY + b"%d}" % zlib.crc32(body)
+
+
+def checksum_holds(line: bytes) -> bool:
+    """Tell whether the line of ``measurements.jsonl`` (no newline) carries its right checksum."""
+    cut = line.rfind(_CRC_KEY)
+    if cut < 0 or not line.endswith(b"}"):
+        return False
+    number = line[cut + len(_CRC_KEY) : -1]
+    return number.isdigit() and zlib.crc32(b"}", zlib.crc32(line[:cut])) == int(number)
+
+
+def read_manifest(trial: Path) -> Manifest:
+    """Read ``manifest.json`` of the trial directory `trial`.
+
+    Raises
+    ------
+    StoreError
+        If it is missing, is no manifest, or has a newer schema.
+    """
+    path = trial / MANIFEST
+    try:
+        data = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise StoreError(
+            "this is no trial directory: it has no manifest.json",
+            str(trial),
+            "name a directory that 'fairtrial run' wrote, such as runs/NAME",
+        ) from None
+    except (OSError, ValueError) as error:
+        raise StoreError(f"the manifest cannot be read: {error}", str(path)) from error
+    if not isinstance(data, dict) or not isinstance(data.get("schema"), int):
+        raise StoreError("the manifest has no schema number", str(path))
+    if data["schema"] > SCHEMA:
+        raise StoreError(
+            f"the trial has schema {data['schema']}, newer than {SCHEMA}, the newest known here",
+            str(path),
+            "use the fairtrial version that wrote it, or a newer one",
+        )
+    return _manifest(data, path)
+
+
+def _manifest(data: dict[str, Any], path: Path) -> Manifest:
+    names = {field.name for field in fields(Manifest)}
+    missing = names - data.keys()
+    if missing:
+        raise StoreError(f"the manifest lacks {', '.join(sorted(missing))}", str(path))
+    kept = {name: data[name] for name in names}
+    kept["variants"] = tuple(cast("list[str]", kept["variants"]))
+    kept["benchmarks"] = tuple(cast("list[str]", kept["benchmarks"]))
+    return Manifest(**kept)

@@ -1,0 +1,207 @@
+"""A campaign, fully resolved: what `campaign_file.load_campaign` makes of a YAML file.
+
+Nothing here is a template any more: every cell (benchmark x variant) carries its own argument
+list, environment, limits and checks. Paths are absolute.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from analysis.record import Better
+
+Sink = Literal["file", "discard", "keep"]
+Order = Literal["shuffled", "interleaved", "sequential"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One command to execute: an argument list, and where it stands in the campaign file.
+
+    A shell, asked for by name in the file, is already part of `argv` (``/bin/sh -c TEXT``).
+    """
+
+    argv: tuple[str, ...]
+    mark: str  # file:line:column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expect:
+    """What a run must do to count as ok; ``None`` is not checked."""
+
+    exit_codes: tuple[int, ...] = (0,)
+    stdout_sha256: str | None = None
+    stdout_regex: str | None = None
+    stdout_file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricRule:
+    """How one metric is parsed from what a run wrote.
+
+    `source` is "stdout", "stderr" or the absolute path of a file. Exactly one of `regex` (first
+    group, every match is an iteration) and `json` (a path such as ``results[*].time_s``) is set.
+    """
+
+    name: str
+    source: Literal["stdout", "stderr"] | Path
+    regex: str | None
+    json: str | None
+    unit: str
+    better: Better
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One benchmark x variant, with every template filled in. Durations in seconds."""
+
+    benchmark: str
+    variant: str
+    command: Command
+    cwd: Path
+    stdin: Path | None
+    env: Mapping[str, str]
+    stdout: Sink
+    stderr: Sink
+    timeout_s: float | None
+    expect: Expect
+    metrics: tuple[MetricRule, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """The build steps of one variant, executed once before the first session."""
+
+    variant: str
+    steps: tuple[Command, ...]
+    cwd: Path
+    env: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hooks:
+    """Commands around sessions and runs; each is a list of commands, executed in order."""
+
+    setup: tuple[Command, ...] = ()
+    cleanup: tuple[Command, ...] = ()
+    before: tuple[Command, ...] = ()
+    after: tuple[Command, ...] = ()
+    finish: tuple[Command, ...] = ()
+    timeout_s: float = 600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol:
+    """How often, in which order, and when to stop. Durations in seconds."""
+
+    sessions: int = 3
+    runs: int = 10
+    warmup: int = 1
+    order: Order = "shuffled"
+    cooldown_s: float = 0.0
+    pause_s: float = 0.0
+    timeout_s: float | None = None
+    grace_s: float = 1.0
+    max_runs: int | None = None
+    max_time_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Isolation:
+    """The settings that a run inherits from its launcher.
+
+    `cpus` is "auto", "none" or the CPUs to use; `padding` is "random", or a fixed number of bytes
+    (0 for none); `keep_environment` is "all", "none" or names (a trailing ``*`` matches any end);
+    `limits` maps resource names as in ``resource.RLIMIT_*`` without the prefix, lower case, to
+    soft limits (bytes, seconds or counts as the resource has it).
+    """
+
+    cpus: Literal["auto", "none"] | tuple[int, ...] = "auto"
+    nice: int | None = None
+    scheduling: Literal["other", "batch", "fifo"] = "other"
+    priority: int = 1  # of the target, for "fifo"
+    aslr: bool = True
+    padding: Literal["random"] | int = "random"
+    keep_environment: Literal["all", "none"] | tuple[str, ...] = "all"
+    set_environment: Mapping[str, str] = field(default_factory=dict)
+    limits: Mapping[str, int] = field(default_factory=dict)
+    containment: Literal["auto", "none"] = "auto"
+    output_limit_bytes: int = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckPolicy:
+    """Which host checks stop a strict trial, and which only warn; names as in `harness.checks`."""
+
+    require: tuple[str, ...] = ()
+    warn: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaign:
+    """One campaign, parsed, defaulted and with every template filled in.
+
+    `cells` is ordered benchmark by benchmark, variant by variant. `notes` are cautions for the
+    reader, such as a baseline that was chosen by default.
+    """
+
+    name: str
+    description: str
+    seed: int
+    baseline: str
+    variants: tuple[str, ...]
+    benchmarks: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    builds: tuple[Build, ...]
+    hooks: Hooks
+    protocol: Protocol
+    isolation: Isolation
+    checks: CheckPolicy
+    notes: tuple[str, ...]
+    source: Path
+    text: bytes
+
+    def cell(self, benchmark: str, variant: str) -> Cell:
+        """Give the cell of that benchmark and variant."""
+        for cell in self.cells:
+            if (cell.benchmark, cell.variant) == (benchmark, variant):
+                return cell
+        raise KeyError((benchmark, variant))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the parsed and defaulted content as JSON types, paths relative to the file."""
+        skipped = {"source", "text", "notes"}
+        root = self.source.parent
+        return {
+            entry.name: _content(getattr(self, entry.name), root)
+            for entry in fields(self)
+            if entry.name not in skipped
+        }
+
+    @property
+    def sha256(self) -> str:
+        """The campaign's identity: SHA-256 of its parsed and defaulted content, not of its bytes."""
+        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _content(value: Any, root: Path) -> Any:  # noqa: ANN401 - any value of a campaign
+    if is_dataclass(value):
+        # A mark says where a value stands, not what it is: moving a line is no change.
+        return {
+            entry.name: _content(getattr(value, entry.name), root)
+            for entry in fields(value)
+            if entry.name != "mark"
+        }
+    if isinstance(value, Path):
+        return str(value.relative_to(root)) if value.is_relative_to(root) else str(value)
+    if isinstance(value, Mapping):
+        return {key: _content(item, root) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [_content(item, root) for item in value]
+    return value
