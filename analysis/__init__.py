@@ -11,8 +11,11 @@ from typing import Any
 
 _HOMES = {
     "PerformanceMatrix": "analysis.matrix",
+    "Trial": "analysis.trial",
+    "Verdict": "analysis.verdict",
     "hpt": "analysis.methods.hpt",
     "HptResult": "analysis.methods.hpt",
+    "read_trial": "analysis.trial",
     "FairtrialError": "analysis.errors",
     "UsageError": "analysis.errors",
     "StoreError": "analysis.errors",

@@ -85,7 +85,8 @@ class Measurement:
     """One run as it was measured: a line of ``measurements.jsonl``. Nothing is rounded.
 
     `position` is that of the planned run, or a negative number, unique in the trial, for a warm-up
-    that a resumed session repeats. ``None`` means unknown, never zero. `max_rss_bytes` at or below
+    that a resumed session repeats. ``None`` means unknown, never zero: a run whose hook before it
+    failed was not executed and has no times. `max_rss_bytes` at or below
     `max_rss_floor_bytes` (the launcher's own peak, which the kernel passes on to a new process)
     says only "at most the floor".
     """
@@ -98,17 +99,17 @@ class Measurement:
     variant: str
     warmup: bool
     started_at: str
-    start_ns: int
-    wall_ns: int
-    spawn_ns: int
-    user_s: float
-    system_s: float
-    max_rss_bytes: int
-    max_rss_floor_bytes: int
-    minor_faults: int
-    major_faults: int
-    voluntary_switches: int
-    involuntary_switches: int
+    start_ns: int | None
+    wall_ns: int | None
+    spawn_ns: int | None
+    user_s: float | None
+    system_s: float | None
+    max_rss_bytes: int | None
+    max_rss_floor_bytes: int | None
+    minor_faults: int | None
+    major_faults: int | None
+    voluntary_switches: int | None
+    involuntary_switches: int | None
     cpus: tuple[int, ...] | None
     frequency_khz: int | None
     temperature_c: float | None

@@ -58,7 +58,10 @@ class MetricRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One benchmark x variant, with every template filled in. Durations in seconds."""
+    """One benchmark x variant, with every template filled in. Durations in seconds.
+
+    `before` and `after` are the hooks around each of its runs, executed in order.
+    """
 
     benchmark: str
     variant: str
@@ -71,6 +74,8 @@ class Cell:
     timeout_s: float | None
     expect: Expect
     metrics: tuple[MetricRule, ...]
+    before: tuple[Command, ...] = ()
+    after: tuple[Command, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,12 +90,10 @@ class Build:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
-    """Commands around sessions and runs; each is a list of commands, executed in order."""
+    """Commands around sessions, executed in order; those around runs belong to each `Cell`."""
 
     setup: tuple[Command, ...] = ()
     cleanup: tuple[Command, ...] = ()
-    before: tuple[Command, ...] = ()
-    after: tuple[Command, ...] = ()
     finish: tuple[Command, ...] = ()
     timeout_s: float = 600.0
 

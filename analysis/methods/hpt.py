@@ -1,0 +1,314 @@
+"""HPT, hierarchical performance testing, says which of two variants is better over a suite.
+
+Stage one asks on every benchmark, by Wilcoxon's rank-sum test, whether the difference can be told
+from noise; a difference that cannot is set to 0. Stage two ranks what is left, by Wilcoxon's
+signed-rank test, over the benchmarks. The symbols are those of [1]_, section 4.1: scores a and b,
+rank sums R_a and R_b on one benchmark, differences d of medians, signed-rank sums R_A and R_B.
+
+References
+----------
+.. [1] T. Chen, Y. Chen, Q. Guo, O. Temam, Y. Wu, W. Hu, "Statistical performance comparisons of
+   computers", 18th International Symposium on High Performance Computer Architecture, 2012.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import typeset  # noqa: TID252 - relative inside the package, as everywhere in it
+from ..errors import AnalysisError, InsufficientDataError, UsageError  # noqa: TID252 - as above
+from ..matrix import PerformanceMatrix, match  # noqa: TID252 - as above
+from ..ranks import (  # noqa: TID252 - as above
+    TIE_TOLERANCE,
+    midranks,
+    rank_sum_normal,
+    rank_sum_table,
+    rank_sum_tied,
+    signed_rank_normal,
+    signed_rank_table,
+    signed_rank_tied,
+)
+from .hpt_result import P_TOLERANCE, HptBenchmark, HptResult, Outcome, Ties, Winner, cautions_of
+
+__all__ = ["HptBenchmark", "HptResult", "SignedRanks", "hpt", "signed_rank_stage"]
+
+Scores = Literal["auto", "raw", "ratio", "log-ratio"]
+Array = NDArray[np.float64]
+
+RANK_SUM_NORMAL_FROM = 12  # runs; [1] section 4.1, "Case m >= 12"
+SIGNED_RANK_NORMAL_FROM = 25  # benchmarks; "Case n >= 25"
+EXACT_RUNS = 80  # runs of both sides together; beyond, ties="exact" takes the normal form
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SignedRanks:
+    """Stage two: ranks of |d|, both sums, and the p of "better" for either side."""
+
+    ranks: Array
+    rank_sum_candidate: float
+    rank_sum_baseline: float
+    pvalue_candidate: float
+    pvalue_baseline: float
+    law: Literal["table", "normal", "exact"]
+
+
+def hpt(
+    candidate: PerformanceMatrix,
+    baseline: PerformanceMatrix,
+    *,
+    speedup: float = 1.0,
+    confidence: float = 0.95,
+    alpha: float | None = None,
+    ties: Ties = "table",
+    scores: Scores = "auto",
+) -> HptResult:
+    """Test whether the candidate is better, or `speedup` times better, over a suite.
+
+    Parameters
+    ----------
+    candidate, baseline : PerformanceMatrix
+        Matched by benchmark name; what only one of them has is left out, with a caution.
+    speedup : float
+        The speedup under test; the candidate's scores are divided by it.
+    confidence : float
+        The confidence that the outcome needs, between 0.5 and 1.
+    alpha : float, optional
+        The risk of each one-sided test of stage one, below 0.5. By default 0.05 where both sides
+        have at least 5 runs, and 0.10 elsewhere.
+    ties : {"table", "exact"}
+        "table", as published: both stages by the laws without ties, read at the midrank sums;
+        the rank-sum's normal form without corrections from 12 runs on, the signed-rank's with
+        continuity correction from 25 benchmarks on. "exact": both stages by the exact law given
+        the ties observed; with more than 80 runs of both sides together, stage one takes the
+        normal form with tie and continuity correction instead.
+    scores : {"auto", "raw", "ratio", "log-ratio"}
+        Differences of medians are ranked across benchmarks, so their unit matters. "ratio" takes
+        values relative to the baseline's median (times as baseline median / time), "log-ratio"
+        their logarithms, "raw" the values as they are (times negated). "auto" is "raw" where
+        higher is better and "ratio" where lower is better.
+
+    Returns
+    -------
+    HptResult
+        The whole rank table, both rank sums, p, confidence, outcome and cautions.
+
+    Raises
+    ------
+    UsageError
+        If an argument is out of its range.
+    AnalysisError
+        If the matrices do not go together, or a value leaves the range of numbers.
+    """
+    _validate(speedup, confidence, alpha, ties, scores)
+    pair = match(candidate, baseline)
+    a, b = pair.candidate, pair.baseline
+    kind = scores if scores != "auto" else "raw" if a.better == "higher" else "ratio"
+    other: Ties = "exact" if ties == "table" else "table"
+    logs = kind == "log-ratio"
+    stage_one = []
+    other_winners = []
+    for x, y in zip(a.samples, b.samples, strict=True):
+        s, t = _as_scores(x, y, speedup, a.better, kind)
+        stage_one.append(_rank_sum_stage(s, t, alpha=alpha, ties=ties, logs=logs))
+        other_winners.append(_rank_sum_stage(s, t, alpha=alpha, ties=other, logs=logs).winner)
+    if not all(np.isfinite(row.difference) for row in stage_one):
+        raise AnalysisError("the scores leave the range of numbers", f"{a.name}, {b.name}")
+    stage_two = signed_rank_stage([row.difference for row in stage_one], ties=ties)
+    n = len(stage_one)
+    benchmarks = tuple(
+        _benchmark(name, row, float(rank))
+        for name, row, rank in zip(a.benchmarks, stage_one, stage_two.ranks, strict=True)
+    )
+    switched = [
+        (row.name, row.winner, there)
+        for row, there in zip(benchmarks, other_winners, strict=True)
+        if row.winner != there
+    ]
+    risk = 1 - confidence + P_TOLERANCE
+    outcome: Outcome = "undecided"
+    if stage_two.pvalue_candidate <= risk:
+        outcome = "candidate"
+    elif stage_two.pvalue_baseline <= risk:
+        outcome = "baseline"
+    most = 1 - signed_rank_stage([float(k + 1) for k in range(n)], ties=ties).pvalue_candidate
+    return HptResult(
+        candidate=a.name,
+        baseline=b.name,
+        speedup=float(speedup),
+        required=confidence,
+        alpha=alpha,
+        ties=ties,
+        scores=kind,
+        faster=a.better == "higher" or typeset.is_time(a.unit),
+        benchmarks=benchmarks,
+        rank_sum_candidate=stage_two.rank_sum_candidate,
+        rank_sum_baseline=stage_two.rank_sum_baseline,
+        pvalue=stage_two.pvalue_candidate,
+        pvalue_baseline=stage_two.pvalue_baseline,
+        confidence=1 - stage_two.pvalue_candidate,
+        outcome=outcome,
+        most=most,
+        stage_two=stage_two.law,
+        cautions=(
+            *(f"{matrix.name}: {text}" for matrix in (a, b) for text in matrix.cautions),
+            *pair.cautions,
+            *cautions_of(
+                benchmarks,
+                switched=switched,
+                sides=(a.name, b.name),
+                required=confidence,
+                most=most,
+                ties=ties,
+            ),
+        ),
+    )
+
+
+def signed_rank_stage(differences: ArrayLike, *, ties: Ties = "table") -> SignedRanks:
+    """Compare over the benchmarks: stage two, from the differences d (0 where insignificant).
+
+    Zeros take part in the ranking, and half of their ranks goes to each side.
+
+    Raises
+    ------
+    InsufficientDataError
+        If there is no difference.
+    """
+    d = np.asarray(differences, dtype=np.float64)
+    n = d.size
+    if n == 0:
+        raise InsufficientDataError("there is no benchmark to compare over", n=0, needed=1)
+    ranks = midranks(np.abs(d))
+    zeros = float(ranks[d == 0].sum()) / 2
+    r_a = float(ranks[d > 0].sum()) + zeros
+    r_b = float(ranks[d < 0].sum()) + zeros
+    law: Literal["table", "normal", "exact"]
+    if ties == "exact":
+        law, given = "exact", ranks[d != 0]
+        p_a, p_b = signed_rank_tied(r_b - zeros, given), signed_rank_tied(r_a - zeros, given)
+    elif n < SIGNED_RANK_NORMAL_FROM:
+        law, p_a, p_b = "table", signed_rank_table(r_b, n), signed_rank_table(r_a, n)
+    else:
+        law, p_a, p_b = "normal", signed_rank_normal(r_b, n), signed_rank_normal(r_a, n)
+    ranks.flags.writeable = False
+    return SignedRanks(
+        ranks=ranks,
+        rank_sum_candidate=r_a,
+        rank_sum_baseline=r_b,
+        pvalue_candidate=p_a,
+        pvalue_baseline=p_b,
+        law=law,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _StageOne:
+    runs: tuple[int, int]
+    medians: tuple[float, float]
+    rank_sums: tuple[float, float]
+    pvalues: tuple[float, float] | None
+    alpha: float | None
+    winner: Winner
+    difference: float
+
+
+def _validate(
+    speedup: float, confidence: float, alpha: float | None, ties: str, scores: str
+) -> None:
+    if not (np.isfinite(speedup) and speedup > 0):
+        raise UsageError(f"speedup must be a positive number, not {speedup!r}")
+    if not 0.5 < confidence < 1:
+        raise UsageError(f"confidence must lie between 0.5 and 1, not {confidence!r}")
+    if alpha is not None and not 0 < alpha < 0.5:
+        raise UsageError(f"alpha must lie between 0 and 0.5, not {alpha!r}")
+    for name, value, known in (
+        ("ties", ties, get_args(Ties)),
+        ("scores", scores, get_args(Scores)),
+    ):
+        if value not in known:
+            raise UsageError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+
+
+def _as_scores(
+    x: Array, y: Array, speedup: float, better: str, kind: Scores
+) -> tuple[Array, Array]:
+    """Turn the runs of one benchmark into scores, larger is better, run by run.
+
+    "log-ratio" gives ratios too: their ranks are those of the logarithms, without the rounding.
+    """
+    centre = float(np.median(y))
+    if kind == "raw":
+        return (x / speedup, y) if better == "higher" else (-(x * speedup), -y)
+    s, t = (x / centre, y / centre) if better == "higher" else (centre / x, centre / y)
+    return s / speedup, t
+
+
+def _rank_sum_stage(
+    s: Array, t: Array, *, alpha: float | None, ties: Ties, logs: bool
+) -> _StageOne:
+    """Compare on one benchmark: stage one, by two one-sided rank-sum tests.
+
+    `logs` says that the medians, and so the difference, are those of the logarithms.
+    """
+    m, n = s.size, t.size
+    ranks = midranks(np.concatenate([s, t]))
+    r_a, r_b = float(ranks[:m].sum()), float(ranks[m:].sum())
+    u, v = (np.log(s), np.log(t)) if logs else (s, t)
+    median_a, median_b = float(np.median(u)), float(np.median(v))
+    difference = median_a - median_b
+    scale = 1.0 if logs else max(abs(median_a), abs(median_b))
+    if abs(difference) <= TIE_TOLERANCE * scale:
+        difference = 0.0  # equal but for rounding: it must not pick a side
+    pvalues, risk = None, None
+    winner: Winner
+    if m == n == 1:
+        winner = "candidate" if difference > 0 else "baseline" if difference < 0 else "tie"
+    else:
+        risk = alpha if alpha is not None else 0.05 if min(m, n) >= 5 else 0.10
+        pvalues = _rank_sum_pvalue(r_a, ranks, m, n, ties), _rank_sum_pvalue(r_b, ranks, n, m, ties)
+        p_a, p_b = pvalues
+        accepted = risk + P_TOLERANCE
+        winner = "candidate" if p_a <= accepted else "baseline" if p_b <= accepted else "tie"
+        difference = 0.0 if winner == "tie" else difference
+    return _StageOne(
+        runs=(m, n),
+        medians=(median_a, median_b),
+        rank_sums=(r_a, r_b),
+        pvalues=pvalues,
+        alpha=risk,
+        winner=winner,
+        difference=difference,
+    )
+
+
+def _rank_sum_pvalue(r: float, ranks: Array, m: int, n: int, ties: Ties) -> float:
+    if ties == "table":
+        if max(m, n) < RANK_SUM_NORMAL_FROM:
+            return rank_sum_table(r, m, n)
+        return rank_sum_normal(r, m, n)
+    if m + n <= EXACT_RUNS:
+        return rank_sum_tied(r, ranks, m)
+    return rank_sum_normal(r, m, n, tied_ranks=ranks, continuity=0.5)
+
+
+def _benchmark(name: str, row: _StageOne, rank: float) -> HptBenchmark:
+    p_a, p_b = row.pvalues or (None, None)
+    return HptBenchmark(
+        name=name,
+        runs_candidate=row.runs[0],
+        runs_baseline=row.runs[1],
+        median_candidate=row.medians[0],
+        median_baseline=row.medians[1],
+        rank_sum_candidate=row.rank_sums[0],
+        rank_sum_baseline=row.rank_sums[1],
+        pvalue_candidate=p_a,
+        pvalue_baseline=p_b,
+        alpha=row.alpha,
+        winner=row.winner,
+        difference=row.difference,
+        rank=rank,
+    )

@@ -1,0 +1,336 @@
+"""The first verdict on a trial: every candidate against the campaign's baseline.
+
+Per benchmark: medians, their ratio, and whether stage one of HPT tells the difference from noise.
+Over the suite: plain HPT. Both treat the runs as independent replications; the cautions say how far
+that holds.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from .errors import InsufficientDataError
+from .matrix import PerformanceMatrix
+from .methods.hpt import hpt
+from .methods.hpt_result import HptResult
+from .record import MetricInfo
+from .trial import Trial
+from .typeset import is_time
+from .verdict_text import verdict_text
+
+__all__ = ["BenchmarkVerdict", "CandidateVerdict", "Spread", "Verdict", "verdict"]
+
+Outcome = Literal["faster", "slower", "better", "worse", "undecided"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkVerdict:
+    """One candidate on one benchmark.
+
+    `speedup` is the ratio of the medians, above 1 when the candidate is better; None when one side
+    has no runs that count. `outcome` follows the rank-sum test of HPT's stage one, and is
+    "undecided" where that test was not possible.
+    """
+
+    benchmark: str
+    runs_candidate: int
+    runs_baseline: int
+    median_candidate: float | None
+    median_baseline: float | None
+    speedup: float | None
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateVerdict:
+    """One candidate over the suite; `hpt` is None when nothing could be compared.
+
+    `speedup` is the geometric mean of the benchmarks' speedups: a summary of these medians without
+    an interval, not what HPT tests.
+    """
+
+    variant: str
+    benchmarks: tuple[BenchmarkVerdict, ...]
+    speedup: float | None
+    hpt: HptResult | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """One variant on one benchmark, by itself: median, quartiles and range."""
+
+    variant: str
+    benchmark: str
+    runs: int
+    median: float
+    low_quartile: float
+    high_quartile: float
+    minimum: float
+    maximum: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The first verdict on a trial. `spreads` is filled only when there is nothing to compare."""
+
+    trial: str
+    path: str
+    campaign: str
+    campaign_path: str
+    host: str
+    metric: str
+    unit: str
+    better: str
+    baseline: str
+    sessions: int
+    runs: int
+    warmups: int
+    failed: int
+    confidence: float
+    candidates: tuple[CandidateVerdict, ...]
+    spreads: tuple[Spread, ...]
+    cautions: tuple[str, ...]
+    finished: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the verdict as JSON types."""
+        return {
+            **{name: getattr(self, name) for name in _PLAIN},
+            "candidates": [
+                {
+                    "variant": one.variant,
+                    "benchmarks": [asdict(row) for row in one.benchmarks],
+                    "speedup": one.speedup,
+                    "hpt": None if one.hpt is None else one.hpt.to_dict(),
+                }
+                for one in self.candidates
+            ],
+            "spreads": [asdict(row) for row in self.spreads],
+            "cautions": list(self.cautions),
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(verdict_text(self))
+
+
+_PLAIN = (
+    *("trial", "path", "campaign", "campaign_path", "host", "metric", "unit", "better"),
+    *("baseline", "sessions", "runs", "warmups", "failed", "confidence", "finished"),
+)
+
+
+def verdict(trial: Trial, *, confidence: float = 0.95, metric: str = "wall") -> Verdict:
+    """Compare every variant of a trial with the campaign's baseline.
+
+    Parameters
+    ----------
+    trial : Trial
+        From `read_trial`. An unfinished one is judged by what is there, with a caution.
+    confidence : float
+        The confidence that the suite's outcome needs.
+    metric : str
+        ``wall``, ``user``, ``system``, ``max_rss``, or a metric parsed from output.
+
+    Returns
+    -------
+    Verdict
+        Failed runs, missing cells and too few runs become cautions.
+
+    Raises
+    ------
+    UsageError
+        If the metric is unknown, or the confidence out of range.
+    AnalysisError
+        If a value is not positive.
+    InsufficientDataError
+        If no run of any variant counts.
+    """
+    manifest = trial.manifest
+    info = trial.metric(metric)
+    matrices, cautions = _matrices(trial, metric)
+    base = matrices.get(manifest.baseline)
+    others = [name for name in manifest.variants if name != manifest.baseline]
+    candidates = tuple(
+        _candidate(
+            name,
+            matrices.get(name),
+            base,
+            benchmarks=manifest.benchmarks,
+            info=info,
+            confidence=confidence,
+        )
+        for name in others
+    )
+    alone = not others
+    if alone:
+        cautions.insert(0, "one variant only: there is nothing to compare")
+    cautions += _session_cautions(trial, alone=alone)
+    cautions += _method_cautions(candidates)
+    return Verdict(
+        trial=manifest.trial,
+        path=str(trial.path),
+        campaign=manifest.campaign_name,
+        campaign_path=manifest.campaign_path,
+        host=manifest.host,
+        metric=metric,
+        unit=info.unit,
+        better=info.better,
+        baseline=manifest.baseline,
+        sessions=trial.sessions,
+        runs=int(trial.measured.sum()),
+        warmups=int(trial.warmup.sum()),
+        failed=sum(not run.warmup for run in trial.failures()),
+        confidence=confidence,
+        candidates=candidates,
+        spreads=_spreads(matrices) if alone else (),
+        cautions=tuple(cautions),
+        finished=trial.finished,
+    )
+
+
+def _matrices(trial: Trial, metric: str) -> tuple[dict[str, PerformanceMatrix], list[str]]:
+    """Give a matrix for each variant that has runs, and what to know about the trial's runs."""
+    cautions = list(trial.cautions)
+    failed = [run for run in trial.failures() if not run.warmup]
+    if failed:
+        kinds = ", ".join(f"{n} {kind}" for kind, n in Counter(r.outcome for r in failed).items())
+        cells = Counter(f"{run.benchmark} / {run.variant}" for run in failed)
+        worst = ", ".join(f"{cell} ({n})" for cell, n in cells.most_common(3))
+        more = f" and {len(cells) - 3} more cells" if len(cells) > 3 else ""
+        cautions.append(
+            f"{len(failed)} run{'s' * (len(failed) > 1)} failed ({kinds}) and "
+            f"{'are' if len(failed) > 1 else 'is'} left out: {worst}{more}"
+        )
+    matrices: dict[str, PerformanceMatrix] = {}
+    for variant in trial.manifest.variants:
+        try:
+            matrix = trial.matrix(variant, metric)
+        except InsufficientDataError:
+            cautions.append(f"{variant} has no run that counts")
+            continue
+        # The trial-wide sentences above count warm-ups and failures once, not for each variant.
+        matrices[variant] = replace(matrix, cautions=())
+        cautions += [
+            f"{variant}: {text}"
+            for text in matrix.cautions
+            if not text.endswith(("warm-up left out", "failed and left out"))
+        ]
+    if not matrices:
+        raise InsufficientDataError(
+            f"the trial has no run that counts with a value of {metric!r}",
+            str(trial.path),
+            "look at the failed runs, or measure more",
+            n=0,
+            needed=1,
+        )
+    return matrices, cautions
+
+
+def _candidate(
+    name: str,
+    ours: PerformanceMatrix | None,
+    base: PerformanceMatrix | None,
+    *,
+    benchmarks: Sequence[str],
+    info: MetricInfo,
+    confidence: float,
+) -> CandidateVerdict:
+    result = None
+    if ours is not None and base is not None and set(ours.benchmarks) & set(base.benchmarks):
+        result = hpt(ours, base, confidence=confidence)
+    # "faster" where the metric is a time or a rate, "better" for sizes and counts.
+    timed = is_time(info.unit) or info.unit.endswith("/s")
+    words: dict[str, Outcome] = {
+        "candidate": "faster" if timed else "better",
+        "baseline": "slower" if timed else "worse",
+        "tie": "undecided",
+    }
+    tested = {row.name: row for row in result.benchmarks} if result else {}
+    rows = []
+    for bench in benchmarks:
+        n, median = _centre(ours, bench)
+        m, base_median = _centre(base, bench)
+        speedup = None
+        if median is not None and base_median is not None:
+            speedup = base_median / median if info.better == "lower" else median / base_median
+        row = tested.get(bench)
+        rows.append(
+            BenchmarkVerdict(
+                benchmark=bench,
+                runs_candidate=n,
+                runs_baseline=m,
+                median_candidate=median,
+                median_baseline=base_median,
+                speedup=speedup,
+                outcome=words[row.winner] if row and row.alpha is not None else "undecided",
+            )
+        )
+    known = [row.speedup for row in rows if row.speedup is not None]
+    return CandidateVerdict(
+        variant=name,
+        benchmarks=tuple(rows),
+        speedup=float(np.exp(np.mean(np.log(known)))) if known else None,
+        hpt=result,
+    )
+
+
+def _centre(matrix: PerformanceMatrix | None, bench: str) -> tuple[int, float | None]:
+    if matrix is None or bench not in matrix.benchmarks:
+        return 0, None
+    values = matrix.values(bench)
+    return values.size, float(np.median(values))
+
+
+def _session_cautions(trial: Trial, *, alone: bool) -> list[str]:
+    if alone:
+        return []
+    if trial.sessions <= 1:
+        return [
+            "all runs stem from one session: they share its memory layout, frequencies and "
+            "neighbours, and are not independent replications. The outcomes hold within this "
+            "session only; measure 3 or more sessions"
+        ]
+    return [
+        f"runs of one session are not independent replications, and HPT treats the runs of all "
+        f"{trial.sessions} sessions as if they were: its reliability is too high where sessions "
+        "differ. A verdict by sessions is not part of this version"
+    ]
+
+
+def _method_cautions(candidates: tuple[CandidateVerdict, ...]) -> list[str]:
+    """Give the cautions of the HPT results, each once, with the candidates it is about."""
+    about: dict[str, list[str]] = {}
+    results = [one.hpt for one in candidates if one.hpt is not None]
+    for result in results:
+        for text in result.cautions:
+            about.setdefault(text, []).append(result.candidate)
+    return [
+        text if len(names) == len(results) else f"{', '.join(names)}: {text}"
+        for text, names in about.items()
+    ]
+
+
+def _spreads(matrices: dict[str, PerformanceMatrix]) -> tuple[Spread, ...]:
+    rows = []
+    for variant, matrix in matrices.items():
+        for bench, values in zip(matrix.benchmarks, matrix.samples, strict=True):
+            quartiles = np.quantile(values, [0.0, 0.25, 0.5, 0.75, 1.0]).tolist()
+            minimum, low, median, high, maximum = quartiles
+            rows.append(
+                Spread(
+                    variant=variant,
+                    benchmark=bench,
+                    runs=values.size,
+                    median=median,
+                    low_quartile=low,
+                    high_quartile=high,
+                    minimum=minimum,
+                    maximum=maximum,
+                )
+            )
+    return tuple(rows)

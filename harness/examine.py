@@ -1,0 +1,180 @@
+"""What a run wrote, held against what the campaign expects of it: outcome and parsed metrics."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from signal import Signals
+
+from analysis.record import Outcome
+
+from .campaign import Cell, MetricRule
+from .json_path import find
+from .process import Execution
+
+_CLOCK_TICK_NS = 10_000_000  # file times are that coarse on the slowest usual kernel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """The outcome of one run and the values that it printed; `detail` says why it is not ok."""
+
+    outcome: Outcome
+    detail: str | None = None
+    metrics: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    stdout_bytes: int | None = None
+    stdout_sha256: str | None = None
+
+
+class _Unparsable(Exception):  # noqa: N818 - becomes an outcome, not an error
+    """A metric cannot be read from what the run wrote."""
+
+
+def examine(
+    cell: Cell,
+    execution: Execution,
+    stdout: Path | None,
+    stderr: Path | None,
+    limit_bytes: int,
+) -> Examined:
+    """Judge one run.
+
+    Parameters
+    ----------
+    cell : Cell
+        What was executed and what is expected of it.
+    execution : Execution
+        What the launcher reports.
+    stdout, stderr : Path or None
+        Where the output was caught; ``None`` when it was discarded.
+    limit_bytes : int
+        More output than that in one of the two is the outcome "output-limit".
+
+    Notes
+    -----
+    The first reason in this order decides: timeout, output limit, signal, exit code, output,
+    metrics. A run that is not ok keeps its times; the judge leaves it out and counts it.
+    """
+    size, digest = _fingerprint(stdout, limit_bytes)
+    outcome, detail = _ending(cell, execution, [stdout, stderr], limit_bytes)
+    metrics: dict[str, tuple[float, ...]] = {}
+    if outcome == "ok":
+        mismatch = _mismatch(cell, stdout, digest)
+        if mismatch:
+            outcome, detail = "output-mismatch", mismatch
+    if outcome == "ok":
+        try:
+            sources = {"stdout": stdout, "stderr": stderr}
+            for rule in cell.metrics:
+                metrics[rule.name] = _values(rule, sources, execution.started_ns)
+        except _Unparsable as error:
+            outcome, detail, metrics = "unparsable", str(error), {}
+    return Examined(
+        outcome=outcome,
+        detail=detail,
+        metrics=metrics,
+        stdout_bytes=size,
+        stdout_sha256=digest,
+    )
+
+
+def _ending(
+    cell: Cell, execution: Execution, outputs: list[Path | None], limit_bytes: int
+) -> tuple[Outcome, str | None]:
+    if execution.killed == "timeout":
+        return "timeout", f"ended after its timeout of {cell.timeout_s:g} s"
+    flooded = any(path is not None and path.stat().st_size > limit_bytes for path in outputs)
+    if flooded or execution.killed == "output-limit":
+        return "output-limit", f"wrote more than {limit_bytes} bytes (isolation.output_limit)"
+    if execution.killed is not None:
+        return "signal", f"killed by fairtrial: {execution.killed}"
+    if execution.signal is not None:
+        try:
+            name = Signals(execution.signal).name
+        except ValueError:
+            name = str(execution.signal)
+        return "signal", f"ended by signal {name}"
+    if execution.exit_code not in cell.expect.exit_codes:
+        wanted = " or ".join(map(str, cell.expect.exit_codes))
+        return "exit", f"exit code {execution.exit_code}, expected {wanted}"
+    return "ok", None
+
+
+def _fingerprint(stdout: Path | None, limit_bytes: int) -> tuple[int | None, str | None]:
+    if stdout is None:
+        return None, None
+    size = stdout.stat().st_size
+    if size > limit_bytes:
+        return size, None
+    return size, hashlib.sha256(stdout.read_bytes()).hexdigest()
+
+
+def _mismatch(cell: Cell, stdout: Path | None, digest: str | None) -> str | None:
+    expect = cell.expect
+    if stdout is None:
+        return None
+    if expect.stdout_sha256 is not None and digest != expect.stdout_sha256.lower():
+        return f"stdout has sha256 {digest}, expected {expect.stdout_sha256}"
+    if expect.stdout_file is not None and digest != _reference(
+        expect.stdout_file, expect.stdout_file.stat().st_mtime_ns
+    ):
+        return f"stdout differs from {expect.stdout_file}"
+    if expect.stdout_regex is not None:
+        text = stdout.read_text(encoding="utf-8", errors="replace")
+        if not re.search(expect.stdout_regex, text, re.MULTILINE):
+            return f"stdout does not match {expect.stdout_regex!r}"
+    return None
+
+
+@functools.lru_cache(maxsize=256)
+def _reference(path: Path, _mtime_ns: int) -> str:
+    """Hash a reference file, again only when it has changed."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _values(
+    rule: MetricRule, sources: Mapping[str, Path | None], started_ns: int
+) -> tuple[float, ...]:
+    path = rule.source if isinstance(rule.source, Path) else sources[rule.source]
+    assert path is not None, "the campaign loader refuses a metric from a discarded output"
+    try:
+        stale = isinstance(rule.source, Path) and (
+            path.stat().st_mtime_ns < started_ns - _CLOCK_TICK_NS
+        )
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise _Unparsable(f"{rule.name}: {path}: {error.strerror}") from error
+    if stale:
+        raise _Unparsable(f"{rule.name}: {path} was not written by this run")
+    found = _found(rule, text)
+    if not found:
+        raise _Unparsable(f"{rule.name}: nothing in {path.name} matches {rule.regex or rule.json}")
+    return tuple(_number(rule, value) for value in found)
+
+
+def _found(rule: MetricRule, text: str) -> list[object]:
+    if rule.regex is not None:
+        pattern = re.compile(rule.regex, re.MULTILINE)
+        group: str | int = "value" if "value" in pattern.groupindex else 1
+        return [match.group(group) for match in pattern.finditer(text)]
+    assert rule.json is not None, "a metric has a regex or a JSON path"
+    try:
+        return list(find(json.loads(text), rule.json))
+    except ValueError as error:
+        raise _Unparsable(f"{rule.name}: the output is no JSON: {error}") from error
+
+
+def _number(rule: MetricRule, value: object) -> float:
+    try:
+        number = float(value) if isinstance(value, str | int | float) else math.nan
+    except ValueError:
+        number = math.nan
+    if isinstance(value, bool) or not math.isfinite(number):
+        raise _Unparsable(f"{rule.name}: {value!r} is no finite number")
+    return number

@@ -1,0 +1,244 @@
+"""From a loaded campaign to an ended trial: start a new one, or go on with an old one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.record import Manifest
+
+from . import __version__
+from .campaign import Campaign
+from .commands import Commands
+from .errors import FairtrialError, LaunchError
+from .executables import base_environment, hashes, resolve_all
+from .interrupts import Interrupted, Interrupts
+from .locks import CpuLock
+from .preparation import Prepared, planned_runs, prepare
+from .resume import (
+    campaign_drift,
+    check_plan,
+    host_drift,
+    settle,
+    target_drift,
+    trial_to_resume,
+)
+from .session import Ending, Trial, on_housekeeping_cpus
+from .store import Store, new_trial_name, utc_now
+from .view import View
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the command line adds to a campaign. `folder` holds the trials."""
+
+    folder: Path
+    strict: bool = False
+    accept_drift: bool = False
+    sessions: int | None = None
+    trial: Path | None = None
+
+
+def start(campaign: Campaign, options: Options, view: View) -> Ending:
+    """Execute a campaign as a new trial.
+
+    Raises
+    ------
+    FairtrialError
+        If it cannot be started or had to stop; what was measured is kept.
+    """
+    sessions = options.sessions or campaign.protocol.sessions
+    with _ready(campaign, options, sessions) as (interrupts, prepared, commands):
+        environment = base_environment(campaign.isolation, os.environ)
+        executables: dict[tuple[str, str], Path] = {}
+        if not campaign.builds:  # say what is missing before a folder is made
+            executables = resolve_all(campaign, environment)
+        manifest = _manifest(campaign, prepared, sessions)
+        store = Store.create(manifest, options.folder, campaign.text)
+        view.opened(store.path, campaign, prepared)
+        try:
+            if campaign.builds:
+                _build(campaign, environment, commands, store, view)
+                executables = resolve_all(campaign, environment)
+            store.update(targets=hashes(executables.values()))
+        except (FairtrialError, Interrupted) as error:
+            return _broken_off(store, error)
+        view.begin(manifest.planned, 0, sessions)
+        trial = Trial(
+            campaign=campaign,
+            store=store,
+            prepared=prepared,
+            environment=environment,
+            executables=executables,
+            commands=commands,
+            interrupts=interrupts,
+            view=view,
+        )
+        return trial.execute()
+
+
+def resume(campaign: Campaign, options: Options, view: View) -> Ending:
+    """Go on with the newest unfinished trial of a campaign, or append sessions to a finished one.
+
+    Raises
+    ------
+    FairtrialError
+        If there is none, if it has drifted, or if it had to stop again.
+    """
+    path, manifest = trial_to_resume(options.folder, campaign, options.trial, options.sessions)
+    sessions = max(manifest.sessions, options.sessions or 0)
+    if manifest.status == "complete" and sessions == manifest.sessions:
+        done = manifest.planned
+        return Ending(
+            trial=path,
+            status="complete",
+            reason="it was complete already",
+            done=done,
+            planned=done,
+            failed=0,
+        )
+    with _ready(campaign, options, sessions) as (interrupts, prepared, commands):
+        environment = base_environment(campaign.isolation, os.environ)
+        store = Store.reopen(path)
+        try:
+            drifts = campaign_drift(path, manifest, campaign)
+            drifts += host_drift(
+                manifest,
+                prepared.state.hostname or "unknown",
+                prepared.host.machine_id() or "unknown",
+                prepared.state.cpu_model,
+            )
+            settle(store, drifts, accept=options.accept_drift)
+            check_plan(store, campaign)
+            executables = _rebuilt(campaign, environment, commands, store, view, options)
+        except BaseException:
+            store.release()
+            raise
+        planned = planned_runs(campaign, sessions)
+        store.update(
+            status="running",
+            reason=None,
+            finished=None,
+            files={},
+            sessions=sessions,
+            planned=planned,
+        )
+        view.opened(store.path, campaign, prepared)
+        view.begin(planned, sum(1 for position in store.done if position >= 0), sessions)
+        trial = Trial(
+            campaign=campaign,
+            store=store,
+            prepared=prepared,
+            environment=environment,
+            executables=executables,
+            commands=commands,
+            interrupts=interrupts,
+            view=view,
+        )
+        return trial.execute()
+
+
+@contextlib.contextmanager
+def _ready(
+    campaign: Campaign, options: Options, sessions: int
+) -> Iterator[tuple[Interrupts, Prepared, Commands]]:
+    """Hold signals, host and CPUs; give them back at the end."""
+    with Interrupts() as interrupts:
+        prepared = prepare(campaign, options.folder, sessions, interrupts, strict=options.strict)
+        with prepared.host, CpuLock(prepared.cpus.reserved), on_housekeeping_cpus(prepared):
+            commands = Commands(prepared.cpus.housekeeping, interrupts)
+            try:
+                yield interrupts, prepared, commands
+            finally:
+                commands.close()
+
+
+def _build(
+    campaign: Campaign,
+    environment: Mapping[str, str],
+    commands: Commands,
+    store: Store,
+    view: View,
+) -> None:
+    for build in campaign.builds:
+        view.say(f"build   {build.variant}")
+        commands.build(build, environment, store.path / "outputs")
+
+
+def _rebuilt(  # noqa: PLR0917 - one step of resume, handed what resume has
+    campaign: Campaign,
+    environment: Mapping[str, str],
+    commands: Commands,
+    store: Store,
+    view: View,
+    options: Options,
+) -> dict[tuple[str, str], Path]:
+    """Find the executables; build again only if they are not those that the trial began with."""
+    then = store.manifest.targets
+    try:
+        executables = resolve_all(campaign, environment)
+        same = hashes(executables.values()) == then
+    except LaunchError:
+        if not campaign.builds:
+            raise
+        same = False
+    if campaign.builds and not same:
+        _build(campaign, environment, commands, store, view)
+    executables = resolve_all(campaign, environment)
+    now = hashes(executables.values())
+    if then:  # empty: it was broken off before anything was built
+        settle(store, target_drift(then, now), accept=options.accept_drift)
+    store.update(targets=now)
+    return executables
+
+
+def _broken_off(store: Store, error: FairtrialError | Interrupted) -> Ending:
+    """Close a trial that ended before its first run."""
+    if isinstance(error, Interrupted):
+        store.finish("interrupted", f"signal {error.number}")
+        return Ending(
+            trial=store.path,
+            status="interrupted",
+            reason=f"signal {error.number}",
+            done=0,
+            planned=store.manifest.planned,
+            failed=0,
+        )
+    with contextlib.suppress(FairtrialError):
+        store.finish("stopped", error.what.splitlines()[0])
+    raise error
+
+
+def _manifest(campaign: Campaign, prepared: Prepared, sessions: int) -> Manifest:
+    return Manifest(
+        trial=new_trial_name(campaign.name),
+        tool_version=__version__,
+        campaign_name=campaign.name,
+        campaign_sha256=campaign.sha256,
+        campaign_path=str(campaign.source),
+        baseline=campaign.baseline,
+        variants=campaign.variants,
+        benchmarks=campaign.benchmarks,
+        metrics={
+            rule.name: {"unit": rule.unit, "better": rule.better}
+            for cell in campaign.cells
+            for rule in cell.metrics
+        },
+        seed=campaign.seed,
+        sessions=sessions,
+        runs=campaign.protocol.runs,
+        warmup=campaign.protocol.warmup,
+        planned=planned_runs(campaign, sessions),
+        host=prepared.state.hostname or "unknown",
+        host_id=prepared.host.machine_id() or "unknown",
+        cpu_model=prepared.state.cpu_model,
+        targets={},
+        started=utc_now(),
+        finished=None,
+        status="running",
+        reason=None,
+        files={},
+    )

@@ -1,0 +1,192 @@
+"""What `harness.host.Host` read: plain frozen values, ``None`` where the kernel shows nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cpu:
+    """One online logical CPU. `siblings` are the threads of its core, itself included.
+
+    Frequencies are in kHz: `lowest` and `highest` are the limits in force, `hardware_lowest` and
+    `hardware_highest` those of the hardware. `capacity` is the kernel's relative speed (1024 is
+    the fastest core); `performance` tells the fast cores of a hybrid processor from the others.
+    """
+
+    number: int
+    siblings: tuple[int, ...] | None = None
+    core: int | None = None
+    package: int | None = None
+    node: int | None = None
+    capacity: int | None = None
+    performance: bool | None = None
+    governor: str | None = None
+    driver: str | None = None
+    preference: str | None = None
+    lowest: int | None = None
+    highest: int | None = None
+    hardware_lowest: int | None = None
+    hardware_highest: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topology:
+    """The online CPUs, in order."""
+
+    cpus: tuple[Cpu, ...]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the online CPUs."""
+        return tuple(cpu.number for cpu in self.cpus)
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """The NUMA nodes that have online CPUs; empty when the kernel shows none."""
+        return tuple(sorted({cpu.node for cpu in self.cpus if cpu.node is not None}))
+
+    @property
+    def cores(self) -> int | None:
+        """How many physical cores are online, or None when one CPU's core is not known."""
+        groups = {cpu.siblings for cpu in self.cpus}
+        return None if None in groups or not groups else len(groups)
+
+    def cpu(self, number: int) -> Cpu | None:
+        """Give the online CPU with that number."""
+        return next((cpu for cpu in self.cpus if cpu.number == number), None)
+
+    def only(self, numbers: tuple[int, ...]) -> tuple[Cpu, ...]:
+        """Give the online CPUs among `numbers`; all of them when `numbers` is empty."""
+        wanted = set(numbers) or set(self.numbers)
+        return tuple(cpu for cpu in self.cpus if cpu.number in wanted)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switch:
+    """A setting that is on, off or unknown, and the file and value that say so."""
+
+    on: bool | None
+    path: str | None = None
+    value: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supply:
+    """One entry of /sys/class/power_supply."""
+
+    name: str
+    kind: str | None
+    online: int | None
+    status: str | None
+    capacity: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnergyZone:
+    """One counter of consumed energy, and whether this process may read it."""
+
+    path: str
+    name: str | None
+    readable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostState:
+    """Everything about a host that stands still during a session, and a few values of the moment.
+
+    `cpus` are the CPUs that will be measured. `virtual` is the hypervisor's name, "none" on bare
+    metal, None when it cannot be told; `container` likewise. `device_irqs` maps each device
+    interrupt to the CPUs that may serve it. `quota_cpus` is the cgroup's CPU quota, and
+    ``inf`` never appears: no quota is None with `quota_known`.
+    """
+
+    cpus: tuple[int, ...]
+    hostname: str | None = None
+    kernel: str | None = None
+    kernel_build: str | None = None
+    architecture: str | None = None
+    distribution: str | None = None
+    boot_arguments: str | None = None
+    cpu_model: str | None = None
+    microcode: str | None = None
+    flags_sha256: str | None = None
+    topology: Topology
+    usable: tuple[int, ...]
+    isolated: tuple[int, ...] | None = None
+    nohz_full: tuple[int, ...] | None = None
+    turbo: Switch = field(default_factory=lambda: Switch(on=None))
+    smt: str | None = None
+    smt_active: bool | None = None
+    aslr: int | None = None
+    thp: str | None = None
+    thp_defrag: str | None = None
+    numa_balancing: int | None = None
+    clocksource: str | None = None
+    clocksources: tuple[str, ...] = ()
+    perf_rate: int | None = None
+    rt_runtime_us: int | None = None
+    rt_period_us: int | None = None
+    virtual: str | None = None
+    virtual_path: str | None = None
+    container: str | None = None
+    container_path: str | None = None
+    quota_cpus: float | None = None
+    quota_known: bool = False
+    quota_path: str | None = None
+    memory_total_bytes: int | None = None
+    swap_total_bytes: int | None = None
+    swappiness: int | None = None
+    temperature_path: str | None = None
+    temperature_limit_c: float | None = None
+    throttle_path: str | None = None
+    supplies: tuple[Supply, ...] | None = None
+    platform_profile: str | None = None
+    energy: tuple[EnergyZone, ...] | None = None
+    device_irqs: Mapping[str, tuple[int, ...]] | None = None
+    vulnerabilities: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the state as JSON types."""
+        return _plain(asdict(self))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counters:
+    """What moves: counts since boot and values of the moment, for the CPUs `cpus`.
+
+    Counters are compared by `harness.checks.check_between`. `busy_s` and `steal_s` belong to
+    `cpus`, `busy_all_s` to every CPU. `irqs` counts device interrupts that `cpus` served, by
+    source. `throttled` counts thermal events, `quota_throttled` those of the cgroup's CPU quota.
+    `kernel_alarms` are the alarming lines of the kernel log so far, None when it is unreadable.
+    """
+
+    cpus: tuple[int, ...]
+    uptime_s: float | None = None
+    load_1min: float | None = None
+    runnable: int | None = None
+    steal_s: float | None = None
+    busy_s: float | None = None
+    busy_all_s: float | None = None
+    irqs: Mapping[str, int] | None = None
+    swapped_in_pages: int | None = None
+    swapped_out_pages: int | None = None
+    memory_available_bytes: int | None = None
+    throttled: int | None = None
+    cooling: tuple[str, ...] | None = None
+    quota_throttled: int | None = None
+    temperature_c: float | None = None
+    frequency_khz: Mapping[int, int] = field(default_factory=dict)
+    governors: Mapping[int, str] = field(default_factory=dict)
+    turbo: bool | None = None
+    kernel_alarms: tuple[str, ...] | None = None
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any value of the dataclasses above
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value

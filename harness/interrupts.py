@@ -1,0 +1,77 @@
+"""SIGINT, SIGTERM and SIGHUP become a flag and a readable descriptor, so that a wait ends at once."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import time
+from types import FrameType, TracebackType
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Interrupted(Exception):  # noqa: N818 - not an error: somebody asked to stop
+    """A signal asked to stop; `number` is the signal's."""
+
+    def __init__(self, number: int | None) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+class Interrupts:
+    """Catches the three signals while used as a context manager; outside it never has any."""
+
+    def __init__(self) -> None:
+        self.received: int | None = None
+        self.fd, self._write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._before: dict[int, object] = {}
+
+    def __enter__(self) -> Interrupts:
+        """Install the handlers."""
+        for number in _SIGNALS:
+            self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Put the former handlers back."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]  # what signal() gave us
+        self._before.clear()
+
+    def _handle(self, number: int, _frame: FrameType | None) -> None:
+        self.received = self.received or number
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._write, b"!")
+
+    def drain(self) -> None:
+        """Empty the descriptor after a wake-up."""
+        with contextlib.suppress(BlockingIOError):
+            os.read(self.fd, 1024)
+
+    def check(self) -> None:
+        """Raise `Interrupted` if a signal has arrived."""
+        if self.received:
+            raise Interrupted(self.received)
+
+    def acknowledge(self) -> None:
+        """Take the signal as dealt with: clean-up may run, and a further signal ends that."""
+        self.received = None
+        self.drain()
+
+    def sleep(self, seconds: float) -> None:
+        """Sleep, but raise `Interrupted` as soon as a signal arrives."""
+        self.check()
+        end = time.monotonic() + seconds
+        poller = select.poll()
+        poller.register(self.fd, select.POLLIN)
+        while (left := end - time.monotonic()) > 0:
+            if poller.poll(left * 1000):
+                self.drain()
+            self.check()

@@ -1,0 +1,410 @@
+"""The launcher: a tiny script that spawns, times, limits, kills and reaps targets.
+
+It is executed as ``python -I -S launcher.py FD`` and needs the standard library only: the peak
+memory of the process that spawns is the floor below which a target's own peak cannot be seen, and
+a small, warm process disturbs the timing least. Everything that a target inherits (CPU affinity,
+nice, scheduling class, personality, namespace) is set here once, so that nothing has to happen
+between the clock read and the exec: no wrapper program, no code in the forked child.
+
+Messages on FD, in both directions: four bytes of length, then a dict in `marshal` format (the
+same interpreter is at both ends). The first is the configuration; the reply is ``{"ready": True}`` or
+``{"error": ...}``. Then every request is one run: see `_execute` for its keys. A message
+``{"op": "kill"}`` ends the run under way. When FD hangs up, the orchestrator is dead: the run and
+everything that it left behind is killed, and the launcher exits.
+
+With ``containment`` "pid" or "user" the launcher is the second process of a PID namespace of its
+own: when the first one dies the kernel kills all the others, so that no target survives even if
+orchestrator and launcher are killed at the same instant.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import gc
+import marshal
+import os
+import resource
+import select
+import signal
+import sys
+import time
+
+_CLONE_NEWNS = 0x00020000
+_CLONE_NEWUSER = 0x10000000
+_CLONE_NEWPID = 0x20000000
+_MS_REC_SLAVE = 0x4000 | 0x80000
+_PR_SET_CHILD_SUBREAPER = 36
+_ADDR_NO_RANDOMIZE = 0x0040000
+_SWEEP_LIMIT_S = 10.0
+_NOWHERE = b"/nonexistent/fairtrial-priming"
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Hangup(Exception):
+    """The orchestrator is gone."""
+
+
+class Refused(Exception):
+    """A setting could not be applied: (setting, errno)."""
+
+
+def _receive(fd: int) -> dict:  # type: ignore[type-arg]  # messages are plain dicts
+    """Read one message; raise `Hangup` at the end of the stream."""
+    head = _read_exactly(fd, 4)
+    message: dict = marshal.loads(  # type: ignore[type-arg]  # a plain dict
+        _read_exactly(fd, int.from_bytes(head, "little"))
+    )
+    return message
+
+
+def _read_exactly(fd: int, size: int) -> bytes:
+    data = os.read(fd, size)
+    while len(data) < size:
+        if not data:
+            raise Hangup
+        more = os.read(fd, size - len(data))
+        if not more:
+            raise Hangup
+        data += more
+    return data
+
+
+def _send(fd: int, message: dict) -> None:  # type: ignore[type-arg]  # messages are plain dicts
+    data = marshal.dumps(message)
+    view = memoryview(len(data).to_bytes(4, "little") + data)
+    try:
+        while view:
+            view = view[os.write(fd, view) :]
+    except (BrokenPipeError, ConnectionResetError):
+        raise Hangup from None
+
+
+def _call(setting: str, result: int) -> None:
+    if result < 0:
+        raise Refused(setting, ctypes.get_errno())
+
+
+def _enter_namespace(kind: str) -> None:
+    """Go on as process 2 of a new PID namespace with a /proc of its own.
+
+    Process 1 is a fork that only waits: some programs take a parent number of 1 to mean that
+    their parent died, so the launcher itself must not be number 1. The caller's process ends.
+    """
+    uid, gid = os.geteuid(), os.getegid()
+    flags = _CLONE_NEWPID | _CLONE_NEWNS | (_CLONE_NEWUSER if kind == "user" else 0)
+    _call("containment", _libc.unshare(flags))
+    if kind == "user":
+        for name, text in (
+            ("setgroups", "deny"),
+            ("uid_map", f"{uid} {uid} 1"),
+            ("gid_map", f"{gid} {gid} 1"),
+        ):
+            fd = os.open(f"/proc/self/{name}", os.O_WRONLY)
+            os.write(fd, text.encode())
+            os.close(fd)
+    # Slave, not private: what a hook mounts on the host still reaches the targets.
+    _call("containment", _libc.mount(None, b"/", None, _MS_REC_SLAVE, None))
+    ready_r, ready_w = os.pipe()
+    if os.fork():
+        os.close(ready_w)
+        verdict = os.read(ready_r, 16)
+        if not verdict:
+            raise Refused("containment", errno.EPERM)
+        if verdict != b"ok":
+            raise Refused("containment", int(verdict))
+        os._exit(0)
+    os.close(ready_r)
+    if _libc.mount(b"proc", b"/proc", b"proc", 0, None) < 0:
+        os.write(ready_w, b"%d" % ctypes.get_errno())
+        os._exit(1)
+    child = os.fork()
+    if child:
+        os.write(ready_w, b"ok")
+        os.closerange(3, 1 << 16)
+        while os.wait()[0] != child:
+            pass
+        os._exit(0)
+    os.close(ready_w)
+
+
+def _apply(config: dict) -> None:  # type: ignore[type-arg]  # the configuration message
+    """Put the campaign's settings on this process; targets inherit them."""
+    if config["cpus"]:
+        _try("cpus", lambda: os.sched_setaffinity(0, config["cpus"]))
+    if config["nice"] is not None:
+        _try("nice", lambda: os.setpriority(os.PRIO_PROCESS, 0, config["nice"]))
+    if config["scheduling"] == "batch":
+        _try("scheduling", lambda: os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0)))
+    elif config["scheduling"] == "fifo":
+        # One above the target, or a spinning target would never let a timeout fire.
+        above = os.sched_param(config["priority"] + 1)
+        _try("scheduling", lambda: os.sched_setscheduler(0, os.SCHED_FIFO, above))
+    if not config["aslr"]:
+        persona = _libc.personality(ctypes.c_ulong(0xFFFFFFFF))
+        _call("aslr", _libc.personality(ctypes.c_ulong(persona | _ADDR_NO_RANDOMIZE)))
+
+
+def _try(setting: str, action) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001 - no typing import here
+    try:
+        action()
+    except OSError as error:
+        raise Refused(setting, error.errno) from None
+
+
+class Launcher:
+    """Executes one request after the other; holds what is prepared once."""
+
+    def __init__(self, control: int, config: dict) -> None:  # type: ignore[type-arg]  # the message
+        self.control = control
+        self.contained = config["containment"] != "none"
+        self.scheduler = (
+            (os.SCHED_FIFO, os.sched_param(config["priority"]))
+            if config["scheduling"] == "fifo"
+            else None
+        )
+        self.null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
+        self.home = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self.status = os.open("/proc/self/status", os.O_RDONLY | os.O_CLOEXEC)
+        self.me = os.getpid()
+
+    def serve(self) -> None:
+        """Answer requests until the orchestrator hangs up."""
+        try:
+            while True:
+                request = _receive(self.control)
+                if request["op"] == "run":
+                    _send(self.control, self._execute(request))
+                elif request["op"] == "sweep":
+                    _send(self.control, {"orphans": self._sweep()[0]})
+        except Hangup:
+            self._sweep()
+
+    def _execute(self, request: dict) -> dict:  # type: ignore[type-arg]  # the messages
+        """Execute one run.
+
+        Keys: path, argv, env, cwd, stdin, stdout, stderr (bytes), limits (list of (resource, soft
+        limit)), timeout_ms (-1: none), grace_ms, sweep.
+        """
+        opened: list[int] = []
+        saved: list[tuple[int, tuple[int, int]]] = []
+        try:
+            stage = "stdin"
+            sources = [self.null] * 3
+            if request["stdin"] is not None:
+                sources[0] = os.open(request["stdin"], os.O_RDONLY | os.O_CLOEXEC)
+                opened.append(sources[0])
+            stage = "stdout"
+            writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
+            for number, name in ((1, request["stdout"]), (2, request["stderr"])):
+                if name is not None:
+                    sources[number] = os.open(name, writing, 0o644)
+                    opened.append(sources[number])
+            stage = "cwd"
+            os.chdir(request["cwd"])
+            stage = "limits"
+            for what, soft in request["limits"]:
+                old = resource.getrlimit(what)
+                resource.setrlimit(what, (soft, old[1]))
+                saved.append((what, old))
+            stage = "spawn"
+            return self._timed(request, sources, saved)
+        except OSError as error:
+            return {"error": stage, "errno": error.errno}
+        except ValueError:  # setrlimit: above the hard limit
+            return {"error": stage, "errno": errno.EPERM}
+        finally:
+            for what, old in saved:
+                resource.setrlimit(what, old)
+            for fd in opened:
+                os.close(fd)
+            os.fchdir(self.home)
+
+    def _timed(self, request: dict, sources: list, saved: list) -> dict:  # type: ignore[type-arg]  # the messages
+        path, argv, env = request["path"], request["argv"], request["env"]
+        timeout = request["timeout_ms"]
+        options: dict = {  # type: ignore[type-arg]  # keyword arguments of posix_spawn
+            "file_actions": [(os.POSIX_SPAWN_DUP2, sources[fd], fd) for fd in (0, 1, 2)],
+            "setsid": True,
+            "setsigmask": (),
+            # Python ignores these two, and an ignored signal is inherited over an exec.
+            "setsigdef": (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGXCPU),
+        }
+        if self.scheduler:
+            options["scheduler"] = self.scheduler
+        spawn, clock = os.posix_spawn, time.monotonic_ns
+        poller = select.poll()
+        poller.register(self.control, select.POLLIN)
+        # Prime: a spawn that fails walks the same code, so that the timed one finds it warm.
+        try:
+            spawn(_NOWHERE, argv, env, **options)
+        except OSError:
+            pass
+        started = time.time_ns()
+        t0 = clock()
+        pid = spawn(path, argv, env, **options)
+        spawned = clock()
+        if saved:  # a limit on open files or memory must not hit the launcher itself
+            for what, old in saved:
+                resource.setrlimit(what, old)
+            saved.clear()
+        pidfd = os.pidfd_open(pid)
+        poller.register(pidfd, select.POLLIN)
+        events = poller.poll(timeout)
+        t1 = clock()
+        reason = None
+        hangup = False
+        if (pidfd, select.POLLIN) not in events:
+            reason = "timeout"
+            if events:
+                try:
+                    reason = _receive(self.control).get("reason", "killed")
+                except Hangup:
+                    hangup = True
+            self._stop(pid, pidfd, 0 if events else request["grace_ms"])
+            t1 = clock()
+        usage = os.wait4(pid, 0)
+        os.close(pidfd)
+        orphans, survivors = self._sweep() if request["sweep"] or hangup else (0, 0)
+        if hangup:
+            raise Hangup
+        return {
+            "started_ns": started,
+            "start_ns": t0,
+            "wall_ns": t1 - t0,
+            "spawn_ns": spawned - t0,
+            "status": usage[1],
+            "usage": tuple(usage[2]),
+            "reason": reason,
+            "orphans": orphans,
+            "survivors": survivors,
+            "floor": self._peak(),
+        }
+
+    def _stop(self, pid: int, pidfd: int, grace_ms: int) -> None:
+        """TERM (and CONT, for a stopped one), grace, then KILL the target's process group."""
+        waiter = select.poll()
+        waiter.register(pidfd, select.POLLIN)
+        if grace_ms:
+            self._signal_group(pid, signal.SIGTERM)
+            self._signal_group(pid, signal.SIGCONT)
+            if waiter.poll(grace_ms):
+                return
+        self._signal_group(pid, signal.SIGKILL)
+        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        waiter.poll()
+
+    def _signal_group(self, pid: int, number: int) -> None:
+        try:
+            os.killpg(pid, number)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+    def _sweep(self) -> tuple[int, int]:
+        """Kill and reap everything that is left: (processes that had to be killed, survivors)."""
+        killed = 0
+        struck = False
+        deadline = 0.0
+        while True:
+            try:
+                pid = os.waitpid(-1, os.WNOHANG)[0]
+            except ChildProcessError:
+                return killed, 0
+            if pid:
+                killed += struck  # one that had ended by itself before is no orphan
+                continue
+            now = time.monotonic()
+            if not struck:
+                deadline = now + _SWEEP_LIMIT_S
+            elif now > deadline:
+                return killed, len(_descendants(self.me))
+            struck = True
+            self._strike()
+            time.sleep(0.0005)
+
+    def _strike(self) -> None:
+        if self.contained and os.getpid() == 2 and os.getppid() == 1:
+            # Everything in this PID namespace but process 1 and this one, at one stroke: even a
+            # fork bomb cannot outrun it.
+            try:
+                os.kill(-1, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            return
+        family = _descendants(self.me)
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in family:
+                try:
+                    os.kill(pid, number)
+                except (ProcessLookupError, PermissionError):
+                    pass
+
+    def _peak(self) -> int:
+        """Peak memory of this process in bytes: no target can be told to have used less."""
+        text = os.pread(self.status, 4096, 0)
+        start = text.find(b"VmHWM:")
+        return int(text[start + 6 : text.find(b"kB", start)]) * 1024 if start >= 0 else 0
+
+
+def _descendants(pid: int) -> list[int]:
+    """List all processes below `pid`, by the parent field of every process in /proc."""
+    parents: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                fd = os.open(f"/proc/{name}/stat", os.O_RDONLY | os.O_CLOEXEC)
+            except OSError:
+                continue
+            try:
+                fields = os.read(fd, 1024).rpartition(b")")[2].split()
+            except OSError:
+                continue
+            finally:
+                os.close(fd)
+            parents.setdefault(int(fields[1]), []).append(int(name))
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        below = parents.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
+
+
+def main() -> None:
+    """Configure, report that all is set (the kernel tells the reader who wrote it), serve."""
+    control = int(sys.argv[1])
+    os.set_inheritable(control, False)
+    signal.signal(signal.SIGXCPU, signal.SIG_IGN)  # a soft CPU limit is meant for the target
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        config = _receive(control)
+    except Hangup:
+        return
+    try:
+        _apply(config)
+        if config["containment"] != "none":
+            try:
+                _enter_namespace(config["containment"])
+            except OSError as error:
+                raise Refused("containment", error.errno) from None
+        # After the fork into a namespace: the attribute is not inherited.
+        _call("subreaper", _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+        launcher = Launcher(control, config)
+    except Refused as refused:
+        _send(control, {"error": refused.args[0], "errno": refused.args[1]})
+        return
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        _send(control, {"ready": True})
+    except Hangup:
+        return
+    launcher.serve()
+
+
+if __name__ == "__main__":
+    main()

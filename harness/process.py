@@ -1,0 +1,424 @@
+"""The orchestrator's side of the launcher: requests go out, replies come back, nothing survives.
+
+A `Launcher` owns one launcher process (``launcher.py``). It applies the campaign's isolation when
+it starts and then executes one program at a time. If the launcher process dies, what it left is
+killed here; if this process dies, the launcher kills what it executes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import marshal
+import os
+import resource
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .campaign import Isolation
+from .errors import HostError, LaunchError
+from .interrupts import Interrupted, Interrupts
+
+_SCRIPT = Path(__file__).with_name("launcher.py")
+_PR_SET_CHILD_SUBREAPER = 36
+_CONTAINMENTS = ("pid", "user", "none")  # best first
+
+# Children of this process that are nobody's strays: there before us, or of a living launcher.
+_spared: set[int] = set()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One program to execute; paths absolute, `stdout` and `stderr` ``None`` for /dev/null.
+
+    `limits` are (resource number, soft limit) pairs; `sweep` kills what is left afterwards.
+    """
+
+    path: str
+    argv: tuple[str, ...]
+    env: dict[bytes, bytes]
+    cwd: Path
+    stdin: Path | None = None
+    stdout: Path | None = None
+    stderr: Path | None = None
+    limits: Sequence[tuple[int, int]] = ()
+    timeout_s: float | None = None
+    grace_s: float = 1.0
+    sweep: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """What the launcher measured of one program. Clocks in nanoseconds, sizes in bytes.
+
+    `killed` says why the launcher ended it ("timeout", or the reason that a watch gave).
+    """
+
+    started_ns: int
+    start_ns: int
+    wall_ns: int
+    spawn_ns: int
+    user_s: float
+    system_s: float
+    max_rss_bytes: int
+    floor_bytes: int
+    minor_faults: int
+    major_faults: int
+    voluntary_switches: int
+    involuntary_switches: int
+    exit_code: int | None
+    signal: int | None
+    killed: str | None
+    orphans: int
+    survivors: int
+
+
+# Called while a program runs, on fairtrial's own CPU; a returned text ends the program.
+Watch = Callable[[], str | None]
+
+
+class Launcher:
+    """One launcher process and the way to it.
+
+    Parameters
+    ----------
+    isolation : Isolation
+        What the targets inherit.
+    cpus : tuple of int or None
+        The CPUs of launcher and targets; ``None`` leaves them as they are.
+    interrupts : Interrupts
+        Ends a program under way when a signal arrives.
+    contained : bool
+        Whether to ask for a PID namespace at all (hooks and builds run without).
+
+    Raises
+    ------
+    HostError
+        If a setting is not permitted on this host.
+    LaunchError
+        If the launcher cannot be started.
+    """
+
+    def __init__(
+        self,
+        isolation: Isolation,
+        cpus: tuple[int, ...] | None,
+        interrupts: Interrupts,
+        *,
+        contained: bool = True,
+    ) -> None:
+        self._family: set[int] = set()
+        self._interrupts = interrupts
+        _become_subreaper()
+        before = set(_children(os.getpid()))
+        _spared.update(before)
+        wanted = contained and isolation.containment == "auto"
+        for containment in _CONTAINMENTS if wanted else _CONTAINMENTS[-1:]:
+            refusal = self._start(isolation, cpus, containment)
+            if refusal is None:
+                self.containment = containment
+                self._family = set(_children(os.getpid())) - before
+                _spared.update(self._family)
+                return
+            if refusal[0] != "containment":
+                raise _not_permitted(*refusal, isolation, cpus)
+        raise LaunchError("the launcher could not be started without a namespace either")
+
+    def _start(
+        self, isolation: Isolation, cpus: tuple[int, ...] | None, containment: str
+    ) -> tuple[str, int] | None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-I", "-S", str(_SCRIPT), str(theirs.fileno())],
+                    pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    start_new_session=True,  # a terminal's Ctrl-C is for us, not for the launcher
+                    cwd="/",
+                )
+            except OSError as error:
+                raise LaunchError(
+                    f"the launcher cannot be started: {error.strerror}", sys.executable
+                ) from error
+        self._socket = ours
+        # The kernel tells the pid of the writer in our own terms, whatever namespace it is in.
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        config = {
+            "cpus": list(cpus) if cpus else None,
+            "nice": isolation.nice,
+            "scheduling": isolation.scheduling,
+            "priority": isolation.priority,
+            "aslr": isolation.aslr,
+            "containment": containment,
+        }
+        self._send(config)
+        self.pid = self._credentials()
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+        reply = self._receive()
+        if "error" in reply:
+            self.close()
+            return reply["error"], reply["errno"]
+        return None
+
+    def _credentials(self) -> int:
+        size = struct.calcsize("3i")
+        _, control, _, _ = self._socket.recvmsg(1, socket.CMSG_SPACE(size), socket.MSG_PEEK)
+        for level, kind, data in control:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS):
+                return int(struct.unpack("3i", data[:size])[0])
+        raise self._died()
+
+    def execute(
+        self, request: Request, watch: Watch | None = None, every_s: float = 0.25
+    ) -> Execution:
+        """Execute one program and wait for it.
+
+        Raises
+        ------
+        LaunchError
+            If the program cannot be started, or if the launcher died.
+        Interrupted
+            If a signal arrived: the program has been killed and nothing of it is left.
+        """
+        self._send(_message(request))
+        stopped = self._await(watch, every_s)
+        reply = self._receive()
+        if stopped:
+            raise Interrupted(self._interrupts.received)
+        if "error" in reply:
+            raise _not_started(request, reply["error"], reply["errno"])
+        return _execution(reply)
+
+    def _await(self, watch: Watch | None, every_s: float) -> bool:
+        """Wait for the reply; end the program on a signal or when `watch` says so."""
+        poller = select.poll()
+        poller.register(self._socket, select.POLLIN)
+        poller.register(self._interrupts.fd, select.POLLIN)
+        asked = False
+        while True:
+            if self._interrupts.received and not asked:
+                self._send({"op": "kill", "reason": "interrupted"})
+                return True
+            ready = poller.poll(every_s * 1000 if watch and not asked else None)
+            if any(fd == self._socket.fileno() for fd, _ in ready):
+                return False
+            if ready:
+                self._interrupts.drain()
+            elif watch and (reason := watch()):
+                self._send({"op": "kill", "reason": reason})
+                asked = True
+
+    def targets(self) -> tuple[int, ...]:
+        """List the processes that the launcher has as children right now."""
+        return _children(self.pid)
+
+    def sweep(self) -> int:
+        """Kill and reap whatever earlier programs left; give the number of killed ones."""
+        self._send({"op": "sweep"})
+        return int(self._receive()["orphans"])
+
+    def close(self) -> None:
+        """End the launcher; it sweeps before it exits."""
+        self._socket.close()
+        self._process.wait()
+        self._wait_for_launcher()
+
+    def _wait_for_launcher(self) -> None:
+        """Wait until the launcher is gone: in a namespace it is no child of the process started."""
+        with contextlib.suppress(ProcessLookupError, OSError):
+            pidfd = os.pidfd_open(self.pid)
+            try:
+                poller = select.poll()
+                poller.register(pidfd, select.POLLIN)
+                poller.poll(15_000)
+            finally:
+                os.close(pidfd)
+        _spared.difference_update(self._family)
+        self._reap_strays()
+
+    def _reap_strays(self) -> int:
+        """Kill the processes that fell to us when the launcher died; give their number."""
+        killed = 0
+        while strays := set(_children(os.getpid())) - _spared:
+            for pid in strays:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, 0)
+                killed += 1
+        return killed
+
+    def _send(self, message: dict[str, Any]) -> None:
+        data = marshal.dumps(message)
+        try:
+            self._socket.sendall(len(data).to_bytes(4, "little") + data)
+        except (BrokenPipeError, ConnectionResetError):
+            raise self._died() from None
+
+    def _receive(self) -> dict[str, Any]:
+        size = int.from_bytes(self._read(4), "little")
+        reply: dict[str, Any] = marshal.loads(self._read(size))  # noqa: S302 - our own launcher wrote it
+        return reply
+
+    def _read(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            try:
+                more = self._socket.recv(size - len(data))
+            except ConnectionResetError:
+                more = b""
+            if not more:
+                raise self._died()
+            data += more
+        return data
+
+    def _died(self) -> LaunchError:
+        self._socket.close()
+        self._process.wait()
+        _spared.difference_update(self._family)
+        strays = self._reap_strays()
+        what = "the launcher was killed or crashed"
+        if strays:
+            what += f"; {strays} processes that it left have been killed"
+        return LaunchError(
+            what,
+            f"launcher process {getattr(self, 'pid', self._process.pid)}",
+            "everything measured so far is kept; look for an out-of-memory kill in the kernel log",
+        )
+
+
+def limit_numbers(limits: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
+    """Translate limit names such as "nofile" into (resource number, soft limit) pairs."""
+    return tuple(
+        (getattr(resource, f"RLIMIT_{name.upper()}"), soft) for name, soft in limits.items()
+    )
+
+
+def _message(request: Request) -> dict[str, Any]:
+    def name(path: Path | None) -> bytes | None:
+        return None if path is None else os.fsencode(path)
+
+    return {
+        "op": "run",
+        "path": os.fsencode(request.path),
+        "argv": [os.fsencode(part) for part in request.argv],
+        "env": request.env,
+        "cwd": os.fsencode(request.cwd),
+        "stdin": name(request.stdin),
+        "stdout": name(request.stdout),
+        "stderr": name(request.stderr),
+        "limits": list(request.limits),
+        "timeout_ms": -1 if request.timeout_s is None else max(1, round(request.timeout_s * 1000)),
+        "grace_ms": max(1, round(request.grace_s * 1000)),
+        "sweep": request.sweep,
+    }
+
+
+def _execution(reply: dict[str, Any]) -> Execution:
+    status, usage = reply["status"], reply["usage"]
+    signaled = os.WIFSIGNALED(status)
+    return Execution(
+        started_ns=reply["started_ns"],
+        start_ns=reply["start_ns"],
+        wall_ns=reply["wall_ns"],
+        spawn_ns=reply["spawn_ns"],
+        user_s=usage[0],
+        system_s=usage[1],
+        max_rss_bytes=usage[2] * 1024,
+        floor_bytes=reply["floor"],
+        minor_faults=usage[6],
+        major_faults=usage[7],
+        voluntary_switches=usage[14],
+        involuntary_switches=usage[15],
+        exit_code=None if signaled else os.WEXITSTATUS(status),
+        signal=os.WTERMSIG(status) if signaled else None,
+        killed=reply["reason"],
+        orphans=reply["orphans"],
+        survivors=reply["survivors"],
+    )
+
+
+_SPAWN_FIXES = {
+    errno.ENOENT: ("not found, or the interpreter in its first line is missing", "check the path"),
+    errno.EACCES: ("not executable by you", "chmod +x it, or check the folders' permissions"),
+    errno.ENOEXEC: (
+        "no program that the kernel can execute",
+        "give a script a '#!' line, or ask for a shell by name: {shell: ...}",
+    ),
+    errno.E2BIG: ("called with arguments and environment that are too long", "shorten them"),
+}
+
+
+def _not_started(request: Request, stage: str, number: int) -> LaunchError:
+    if stage == "spawn":
+        what, fix = _SPAWN_FIXES.get(number, (f"not started: {os.strerror(number)}", None))
+        return LaunchError(f"'{request.argv[0]}' is {what}", request.path, fix)
+    places = {
+        "stdin": request.stdin,
+        "stdout": request.stdout,
+        "cwd": request.cwd,
+        "limits": "isolation.limits",
+    }
+    return LaunchError(
+        f"the {stage} of '{request.argv[0]}' could not be set: {os.strerror(number)}",
+        str(places.get(stage)),
+    )
+
+
+def _not_permitted(
+    setting: str, number: int, isolation: Isolation, cpus: tuple[int, ...] | None
+) -> HostError:
+    reason = os.strerror(number)
+    if setting == "scheduling":
+        return HostError(
+            f"scheduling class '{isolation.scheduling}' is not permitted: {reason}",
+            "isolation.scheduling",
+            "execute as root, or raise 'rtprio' in /etc/security/limits.conf, or use 'other'",
+        )
+    if setting == "nice":
+        return HostError(
+            f"nice {isolation.nice} is not permitted: {reason}",
+            "isolation.nice",
+            "execute as root, or raise 'nice' in /etc/security/limits.conf, or drop the setting",
+        )
+    if setting == "cpus":
+        return HostError(
+            f"the CPUs {cpus} cannot be used: {reason}",
+            "isolation.cpus",
+            "choose CPUs that are online and that this process may use (taskset -p $$ shows them)",
+        )
+    return HostError(f"the setting '{setting}' is not permitted: {reason}", f"isolation.{setting}")
+
+
+def _children(pid: int) -> tuple[int, ...]:
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        return tuple(
+            int(child) for task in tasks for child in (task / "children").read_text().split()
+        )
+    except FileNotFoundError:
+        pass  # ended, or a kernel without that file
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if int((entry / "stat").read_text().rpartition(")")[2].split()[1]) == pid:
+                    found.append(int(entry.name))
+    return tuple(found)
+
+
+def _become_subreaper() -> None:
+    """Let the processes of a launcher that dies fall to this process, which kills them."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise LaunchError(f"prctl failed: {os.strerror(ctypes.get_errno())}")

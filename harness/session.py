@@ -1,0 +1,339 @@
+"""The loop: plan x launcher x checks -> store. Stop rules, signals, sessions, resume."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.record import Finding, PlannedRun, TrialStatus
+
+from . import __version__
+from .campaign import Campaign, Cell, Command
+from .checks import check_between
+from .clockwatch import ClockWatch
+from .commands import CommandFailedError, Commands
+from .environment import capture
+from .errors import FairtrialError
+from .interrupts import Interrupted, Interrupts
+from .measure import Measurer, Setting
+from .plan import plan_session
+from .preparation import Prepared
+from .process import Launcher
+from .resume import still_to_do
+from .store import Store, utc_now
+from .view import View
+
+_SYNC_S = 1.0
+_LOOK_S = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a trial ended: its status and why, and how much of it is there."""
+
+    trial: Path
+    status: TrialStatus
+    reason: str | None
+    done: int
+    planned: int
+    failed: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the ending as JSON types."""
+        return {**dataclasses.asdict(self), "trial": str(self.trial)}
+
+    def lines(self, again: str) -> list[str]:
+        """Say how it ended, what is kept and what comes next; `again` is the command to go on."""
+        if self.status == "complete":
+            head = f"complete: {self.done} runs"
+            if self.reason:
+                head = f"{self.trial}: {self.reason}, with {self.done} runs"
+        elif self.status == "interrupted":
+            head = f"stopped by you after {self.done} of {self.planned} runs; all {self.done} are kept."
+        else:
+            head = f"stopped after {self.done} of {self.planned} runs, all kept: {self.reason}"
+        lines = [head]
+        if self.failed:
+            lines.append(
+                f"{self.failed} runs were not ok: see 'outcome' and 'detail' in "
+                f"{self.trial}/measurements.jsonl and {self.trial}/outputs/"
+            )
+        if self.status != "complete":
+            lines.append(f"continue: {again}")
+        if self.done:
+            lines.append(f"next: fairtrial verdict {self.trial}")
+        return lines
+
+
+class _CapReached(Exception):  # noqa: N818 - a planned end, not an error
+    """A hard cap in runs or in time was reached."""
+
+
+class Trial:
+    """One trial under way: executes the sessions that are left of an open store.
+
+    Parameters
+    ----------
+    campaign : Campaign
+        What is executed.
+    store : Store
+        The open trial.
+    prepared : Prepared
+        The host as it was found.
+    environment : mapping of str to str
+        The variables that every command starts from.
+    executables : mapping
+        (benchmark, variant) -> the file that is executed.
+    commands : Commands
+        Executes the hooks.
+    interrupts : Interrupts
+        Says when to stop.
+    view : View
+        What a person watches.
+    """
+
+    def __init__(
+        self,
+        *,
+        campaign: Campaign,
+        store: Store,
+        prepared: Prepared,
+        environment: Mapping[str, str],
+        executables: Mapping[tuple[str, str], Path],
+        commands: Commands,
+        interrupts: Interrupts,
+        view: View,
+    ) -> None:
+        self._campaign = campaign
+        self._store = store
+        self._prepared = prepared
+        self._environment = environment
+        self._executables = executables
+        self._commands = commands
+        self._interrupts = interrupts
+        self._view = view
+        self._measured = prepared.cpus.targets or prepared.state.usable
+        self._began = time.monotonic()
+        self._threaded: set[tuple[str, str]] = set()
+        self._clock = ClockWatch()
+
+    def execute(self) -> Ending:
+        """Execute what is left, and close the trial whatever happens.
+
+        Raises
+        ------
+        FairtrialError
+            If the trial had to stop; it is closed and kept.
+        """
+        sessions = self._store.manifest.sessions
+        try:
+            for session in range(1, sessions + 1):
+                if self._session(session) and session < sessions:
+                    self._rest(self._campaign.protocol.pause_s)
+        except Interrupted as stop:
+            self._interrupts.acknowledge()
+            return self._end("interrupted", f"signal {stop.number}")
+        except _CapReached as cap:
+            return self._end("stopped", str(cap))
+        except FairtrialError as error:
+            with contextlib.suppress(FairtrialError):
+                self._end("stopped", error.what.splitlines()[0])
+            self._store.release()
+            raise
+        return self._end("complete", None)
+
+    def _end(self, status: TrialStatus, reason: str | None) -> Ending:
+        self._view.end()
+        self._hook("finish", self._campaign.hooks.finish, {"FAIRTRIAL_STATUS": status})
+        self._commands.close()
+        self._store.finish(status, reason)
+        outcomes = [what for position, what in self._store.done.items() if position >= 0]
+        return Ending(
+            trial=self._store.path,
+            status=status,
+            reason=reason,
+            done=len(outcomes),
+            planned=self._store.manifest.planned,
+            failed=sum(1 for what in outcomes if what != "ok"),
+        )
+
+    def _session(self, session: int) -> bool:
+        """Execute what is left of a session; tell whether there was anything."""
+        runs = list(plan_session(self._campaign, self._store.manifest.seed, session))
+        left = still_to_do(runs, self._store.done)
+        if not left:
+            return False
+        seen = [e["segment"] for e in self._store.environments() if e["session"] == session]
+        segment = max(seen, default=-1) + 1
+        if not any(row["session"] == session for row in self._store.planned()):
+            self._store.append_plan(runs)
+        self._record_environment(session, segment)
+        host = self._prepared.host
+        before, started = host.counters(self._measured), time.monotonic()
+        self._store.append_findings("before", self._prepared.findings, session)
+        self._hook_or_fail("setup", self._campaign.hooks.setup, session)
+        try:
+            with self._launcher() as launcher:
+                self._runs(left, segment, launcher)
+        finally:
+            self._store.sync()
+            self._hook("cleanup", self._campaign.hooks.cleanup, {"FAIRTRIAL_SESSION": str(session)})
+            elapsed = time.monotonic() - started
+            after = host.counters(self._measured)
+            found = check_between(before, after, elapsed, cpus=self._measured)
+            self._store.append_findings("after", found, session)
+            self._view.findings(found)
+        return True
+
+    @contextlib.contextmanager
+    def _launcher(self) -> Iterator[Launcher]:
+        cpus = self._prepared.cpus.targets
+        launcher = Launcher(self._campaign.isolation, cpus, self._interrupts)
+        try:
+            yield launcher
+        finally:
+            launcher.close()
+
+    def _runs(self, left: list[PlannedRun], segment: int, launcher: Launcher) -> None:
+        measurer = Measurer(
+            Setting(
+                campaign=self._campaign,
+                seed=self._store.manifest.seed,
+                segment=segment,
+                launcher=launcher,
+                commands=self._commands,
+                host=self._prepared.host,
+                cpus=self._prepared.cpus.targets,
+                environment=self._environment,
+                executables=self._executables,
+                outputs=self._store.path / "outputs",
+                on_threads=self._found_threads,
+                on_tick=self._view.tick,
+            )
+        )
+        host = self._prepared.host
+        before, looked = host.counters(self._measured), time.monotonic()
+        block = left[0].block
+        try:
+            for run in left:
+                self._interrupts.check()
+                self._check_caps(run)
+                if run.block != block:
+                    block = run.block
+                    self._store.sync()
+                    if time.monotonic() - looked >= _LOOK_S:
+                        after, now = host.counters(self._measured), time.monotonic()
+                        self._look(check_between(before, after, now - looked, cpus=self._measured))
+                        before, looked = after, now
+                    self._look(self._clock.findings())
+                self._rest(self._campaign.protocol.cooldown_s)
+                self._view.run_started(run)
+                measurement = measurer.measure(run)
+                self._store.append_measurement(measurement)
+                self._view.run_done(measurement)
+                hooked = bool(self._campaign.cell(run.benchmark, run.variant).before)
+                self._store.sync(older_than_s=0.0 if hooked else _SYNC_S)
+            self._look(self._clock.findings())
+        finally:
+            measurer.close()
+
+    def _look(self, findings: tuple[Finding, ...]) -> None:
+        """Record what a look during the session found, unless all is well."""
+        worse = [finding for finding in findings if finding.status in {"warn", "fail"}]
+        if worse:
+            self._store.append_findings("during", worse)
+
+    def _check_caps(self, run: PlannedRun) -> None:
+        protocol = self._campaign.protocol
+        if protocol.max_runs is not None and len(self._store.done) >= protocol.max_runs:
+            raise _CapReached(f"the cap of {protocol.max_runs} runs was reached")
+        elapsed = time.monotonic() - self._began
+        if protocol.max_time_s is not None and elapsed >= protocol.max_time_s:
+            raise _CapReached(
+                f"the time cap of {protocol.max_time_s:g} s was reached before run {run.position}"
+            )
+
+    def _rest(self, seconds: float) -> None:
+        if seconds > 0:
+            self._store.sync()
+            self._interrupts.sleep(seconds)
+
+    def _record_environment(self, session: int, segment: int) -> None:
+        targets = {f"{b}/{v}": path for (b, v), path in self._executables.items()}
+        record = capture(
+            self._prepared.host,
+            targets=targets,
+            variables=self._environment,
+            tool_version=__version__,
+        )
+        head = {"session": session, "segment": segment, "at": utc_now()}
+        self._store.append_environment(head | {"containment": self._prepared.containment} | record)
+
+    def _found_threads(self, cell: Cell, threads: int) -> None:
+        key = (cell.benchmark, cell.variant)
+        if key in self._threaded:
+            return
+        self._threaded.add(key)
+        finding = Finding(
+            check="threads",
+            status="warn",
+            what=f"{cell.benchmark} / {cell.variant} has {threads} threads, pinned to one CPU",
+            where=f"isolation.cpus = {self._campaign.isolation.cpus}",
+            fix="name as many CPUs as it has threads, such as 'cpus: [2, 3]'",
+            reason="threads that share one CPU wait for each other: the time is not the program's",
+        )
+        self._store.append_findings("during", [finding])
+        self._view.findings((finding,))
+
+    def _hook_or_fail(self, name: str, commands: tuple[Command, ...], session: int) -> None:
+        extra = {"FAIRTRIAL_SESSION": str(session)}
+        for number, command in enumerate(commands, 1):
+            self._commands.execute(
+                f"hook '{name}'",
+                command,
+                cwd=self._campaign.source.parent,
+                env=self._hook_environment(extra),
+                log=self._store.path / "outputs" / f"{name}-{number}.log",
+                timeout_s=self._campaign.hooks.timeout_s,
+            )
+
+    def _hook(self, name: str, commands: tuple[Command, ...], extra: Mapping[str, str]) -> None:
+        """Execute hooks that come last: a failure is a finding, the measurements stand."""
+        self._interrupts.acknowledge()
+        for number, command in enumerate(commands, 1):
+            try:
+                self._commands.execute(
+                    f"hook '{name}'",
+                    command,
+                    cwd=self._campaign.source.parent,
+                    env=self._hook_environment(extra),
+                    log=self._store.path / "outputs" / f"{name}-{number}.log",
+                    timeout_s=self._campaign.hooks.timeout_s,
+                )
+            except (CommandFailedError, Interrupted) as error:
+                what = error.what if isinstance(error, CommandFailedError) else "interrupted"
+                finding = Finding(check="hook", status="warn", what=f"hook '{name}': {what}")
+                self._store.append_findings("after", [finding])
+                self._view.findings((finding,))
+
+    def _hook_environment(self, extra: Mapping[str, str]) -> dict[str, str]:
+        trial = {"FAIRTRIAL_TRIAL": str(self._store.path.resolve())}
+        return {**self._environment, **trial, **extra}
+
+
+@contextlib.contextmanager
+def on_housekeeping_cpus(prepared: Prepared) -> Iterator[None]:
+    """Keep fairtrial itself off the measured CPUs while the block lasts."""
+    before = os.sched_getaffinity(0)
+    if prepared.cpus.targets is not None:
+        os.sched_setaffinity(0, prepared.cpus.housekeeping)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

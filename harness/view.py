@@ -1,0 +1,206 @@
+"""What a person watches while a trial runs: one moving line on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import bisect
+import contextlib
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TextIO
+
+from analysis.record import Finding, Measurement, PlannedRun
+
+from .wording import about, clock, duration, shortened, size
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.progress import Progress
+
+    from .campaign import Campaign
+    from .preparation import Prepared
+
+_REDRAW_S = 0.2
+_PLAIN_S = 30.0
+
+
+class View:
+    """Writes to `err`; `quiet` leaves only what must be said.
+
+    Parameters
+    ----------
+    err : TextIO
+        Where everything but results goes.
+    quiet, verbose : bool
+        Less: no progress. More: every run on a line of its own.
+    """
+
+    def __init__(self, err: TextIO, *, quiet: bool = False, verbose: bool = False) -> None:
+        self._err = err
+        self._quiet = quiet
+        self._verbose = verbose
+        self._bar: Progress | None = None
+        self._walls: dict[tuple[str, str], list[float]] = defaultdict(list)
+        self._total = 0
+        self._done = 0
+        self._first = 0
+        self._sessions = 1
+        self._started = time.monotonic()
+        self._drawn = 0.0
+        self._cell = ""
+        self._session = 1
+
+    def say(self, text: str) -> None:
+        """Write a line, unless quiet."""
+        if not self._quiet:
+            self._write(text)
+
+    def findings(self, findings: Iterable[Finding]) -> None:
+        """Write the findings that need a person, with their remedy."""
+        for finding in findings:
+            if finding.status in {"warn", "fail"}:
+                self.say(f"  {finding.status} {finding.check}: {finding.what}")
+                if finding.fix:
+                    self.say(f"       fix: {finding.fix}")
+
+    def opened(self, trial: Path, campaign: Campaign, prepared: Prepared) -> None:
+        """Write the head: what is going to be executed, where, and on which host."""
+        self.say(f"trial   {trial} ({size(prepared.free_bytes)} free)")
+        for line in heading(campaign, prepared):
+            self.say(line)
+        self.findings(prepared.findings)
+        self.say("")
+
+    def begin(self, total: int, done: int, sessions: int) -> None:
+        """Start the progress of `total` planned runs of which `done` are there already."""
+        self._total, self._done, self._first, self._sessions = total, done, done, sessions
+        self._started = time.monotonic()
+        self._drawn = self._started
+        if self._err.isatty() and not self._quiet:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn
+
+            self._bar = Progress(
+                TextColumn("{task.fields[session]}"),
+                BarColumn(bar_width=26),
+                TextColumn("{task.completed}/{task.total}"),
+                TextColumn("{task.fields[times]}"),
+                TextColumn("{task.fields[cell]}", markup=False),
+                console=Console(file=self._err),
+                auto_refresh=False,  # no thread: nothing may compete with the loop
+                transient=True,
+            )
+            self._bar.add_task("", total=total, completed=done, session="", times="", cell="")
+            self._bar.start()
+
+    def run_started(self, run: PlannedRun) -> None:
+        """Show which cell is being executed."""
+        self._session = run.session
+        self._cell = f"{run.benchmark} / {run.variant}" + (" (warm-up)" if run.warmup else "")
+        self.tick()
+
+    def run_done(self, measurement: Measurement) -> None:
+        """Count a run and show its value beside the spread of its cell so far."""
+        if measurement.position >= 0:
+            self._done += 1
+        key = (measurement.benchmark, measurement.variant)
+        text: str = measurement.outcome
+        if measurement.outcome == "ok" and measurement.wall_ns is not None:
+            seconds = measurement.wall_ns / 1e9
+            text = duration(seconds)
+            if not measurement.warmup:
+                bisect.insort(self._walls[key], seconds)
+                text += _spread(self._walls[key])
+        label = shortened(f"{measurement.benchmark} / {measurement.variant}", 36)
+        self._cell = f"{label}  {text}"
+        if measurement.outcome != "ok":
+            self.say(f"  run {measurement.position} of {label}: {measurement.detail}")
+        elif self._verbose:
+            self.say(f"  run {measurement.position}: {self._cell}")
+        self.tick()
+
+    def tick(self) -> None:
+        """Redraw when it is time."""
+        now = time.monotonic()
+        if self._bar is not None:
+            if now - self._drawn >= _REDRAW_S:
+                self._drawn = now
+                self._draw()
+        elif self._total and now - self._drawn >= _PLAIN_S:
+            self._drawn = now
+            self.say(f"session {self._session} of {self._sessions}: {self._progress()}")
+
+    def end(self) -> None:
+        """Take the progress line away."""
+        if self._bar is not None:
+            with contextlib.suppress(OSError):
+                self._bar.stop()
+            self._bar = None
+        self._total = 0
+
+    def _draw(self) -> None:
+        assert self._bar is not None
+        with contextlib.suppress(OSError):  # the terminal may be gone; the trial goes on
+            self._bar.update(
+                self._bar.task_ids[0],
+                completed=self._done,
+                session=f"session {self._session} of {self._sessions}",
+                times=self._times(),
+                cell=self._cell,
+            )
+            self._bar.refresh()
+
+    def _progress(self) -> str:
+        return f"{self._done}/{self._total} runs, {self._times()}, {self._cell}"
+
+    def _times(self) -> str:
+        elapsed = time.monotonic() - self._started
+        fresh = self._done - self._first
+        if not fresh:
+            return clock(elapsed)
+        left = elapsed / fresh * (self._total - self._done)
+        return f"{clock(elapsed)}, about {clock(left)} left"
+
+    def _write(self, text: str) -> None:
+        with contextlib.suppress(OSError):  # after SIGHUP there may be nobody to read it
+            if self._bar is not None:
+                self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+            else:
+                self._err.write(text + "\n")
+                self._err.flush()
+
+
+def scale(campaign: Campaign, sessions: int, seconds: float | None) -> str:
+    """Say how large a campaign is, in one line."""
+    protocol = campaign.protocol
+    cells = len(campaign.cells)
+    warmups = sessions * cells * protocol.warmup
+    noun = "variant" if len(campaign.variants) == 1 else "variants"
+    bench = "benchmark" if len(campaign.benchmarks) == 1 else "benchmarks"
+    text = (
+        f"{campaign.name} · {len(campaign.variants)} {noun} x {len(campaign.benchmarks)} {bench}"
+        f" x {protocol.runs} runs x {sessions} session{'s' * (sessions != 1)}"
+        f" = {sessions * cells * protocol.runs} runs and {warmups} warm-up"
+    )
+    return text if seconds is None else f"{text}, {about(seconds)}"
+
+
+def heading(campaign: Campaign, prepared: Prepared) -> list[str]:
+    """Say which CPUs are used and what the checks found."""
+    counts = Counter(finding.status for finding in prepared.findings)
+    parts = [f"{counts[name]} {name}" for name in ("ok", "warn", "fail", "unknown") if counts[name]]
+    lines = [f"note    {note}" for note in campaign.notes]
+    lines.append(f"cpus    {prepared.cpus.text}")
+    lines.append(f"checks  {', '.join(parts):<40} fairtrial doctor explains each")
+    return lines
+
+
+def _spread(values: list[float]) -> str:
+    """Half the interquartile range relative to the median, from sorted values."""
+    count = len(values)
+    if count < 4:
+        return ""
+    median = values[count // 2]
+    half = (values[(3 * count) // 4] - values[count // 4]) / 2
+    return f" (± {100 * half / median:.1f} %)" if median > 0 else ""

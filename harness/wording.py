@@ -1,0 +1,47 @@
+"""Numbers and names as a person reads them."""
+
+from __future__ import annotations
+
+
+def duration(seconds: float) -> str:
+    """Write a measured time with three significant digits and a fitting unit."""
+    for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "µs")):
+        value = seconds * factor
+        if value >= 1:
+            digits = 2 if value < 10 else 1 if value < 100 else 0
+            return f"{value:.{digits}f} {unit}"
+    return f"{seconds * 1e9:.0f} ns"
+
+
+def clock(seconds: float) -> str:
+    """Write a waiting time as m:ss or h:mm:ss."""
+    whole = round(seconds)
+    hours, rest = divmod(whole, 3600)
+    minutes, left = divmod(rest, 60)
+    return f"{hours}:{minutes:02d}:{left:02d}" if hours else f"{minutes}:{left:02d}"
+
+
+def about(seconds: float) -> str:
+    """Write an estimated time in words."""
+    if seconds < 90:
+        return f"about {max(1, round(seconds))} s"
+    if seconds < 5400:
+        return f"about {round(seconds / 60)} min"
+    return f"about {seconds / 3600:.1f} h"
+
+
+def size(count: float) -> str:
+    """Write a number of bytes with a fitting unit."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" or count >= 10 else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+def shortened(text: str, width: int) -> str:
+    """Shorten a long name in its middle."""
+    if len(text) <= width:
+        return text
+    left = (width - 1) // 2
+    return text[:left] + "…" + text[-(width - 1 - left) :]

@@ -1,0 +1,156 @@
+"""How fast, and in how much memory, a 100,000-run trial is read into matrices.
+
+The floor is ``json.loads`` over the same lines. Both are timed in one process, interleaved; memory
+is the peak of a fresh process that only reads the trial. Execute it by hand::
+
+    python tests/benchmarks/read_trial.py [RUNS] [ROUNDS]
+
+Figures to reach: at most 3x the floor, under 300 MB.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import fields
+from pathlib import Path
+
+from analysis.record import MEASUREMENTS, PLAN, Manifest, encode, encode_checked
+from analysis.trial import Trial, read_trial
+
+VARIANTS = tuple(f"variant-{k}" for k in range(5))
+BENCHMARKS = tuple(f"benchmark-{k}" for k in range(20))
+LIMIT_RATIO, LIMIT_MB = 3.0, 300.0
+
+_PEAK = """
+import resource, sys
+from pathlib import Path
+from analysis.trial import read_trial
+trial = read_trial(Path(sys.argv[1]))
+matrices = [trial.matrix(name) for name in trial.manifest.variants]
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def write(path: Path, runs: int) -> None:
+    """Write a finished trial of so many runs, each with a parsed metric."""
+    rng = random.Random(20261121)
+    cells = [(bench, variant) for bench in BENCHMARKS for variant in VARIANTS]
+    with (path / PLAN).open("wb") as plan, (path / MEASUREMENTS).open("wb") as measurements:
+        for position in range(runs):
+            bench, variant = cells[position % len(cells)]
+            planned = {
+                "position": position,
+                "session": 1 + position * 5 // runs,
+                "block": 1 + position // len(cells),
+                "benchmark": bench,
+                "variant": variant,
+                "warmup": False,
+            }
+            plan.write(encode(planned) + b"\n")
+            measurements.write(encode_checked(planned | _measured(rng, position)) + b"\n")
+    sums = {
+        name: hashlib.sha256((path / name).read_bytes()).hexdigest()
+        for name in (PLAN, MEASUREMENTS)
+    }
+    values = {field.name: "" for field in fields(Manifest)} | {
+        "schema": 1,
+        "baseline": VARIANTS[0],
+        "variants": VARIANTS,
+        "benchmarks": BENCHMARKS,
+        "metrics": {"items": {"unit": "1/s", "better": "higher"}},
+        "planned": runs,
+        "targets": {},
+        "status": "complete",
+        "files": sums,
+    }
+    (path / "manifest.json").write_text(json.dumps(Manifest(**values).to_dict()))
+
+
+def _measured(rng: random.Random, position: int) -> dict[str, object]:
+    wall_ns = int(rng.lognormvariate(18, 0.05))
+    return {
+        "segment": 0,
+        "started_at": f"2026-11-21T04:12:00.{position % 1_000_000:06d}Z",
+        "start_ns": 1_234_567_890_123 + position * 100_000_000,
+        "wall_ns": wall_ns,
+        "spawn_ns": 181_234,
+        "user_s": wall_ns * 0.9e-9,
+        "system_s": wall_ns * 0.1e-9,
+        "max_rss_bytes": 50 << 20,
+        "max_rss_floor_bytes": 10 << 20,
+        "minor_faults": 1234,
+        "major_faults": 0,
+        "voluntary_switches": 1,
+        "involuntary_switches": 2,
+        "cpus": [3],
+        "frequency_khz": None,
+        "temperature_c": 51.0,
+        "steal_s": 0.0,
+        "padding_bytes": 1234,
+        "outcome": "ok",
+        "exit_code": 0,
+        "signal": None,
+        "detail": None,
+        "metrics": {"items": [1e9 / wall_ns]},
+        "stdout_bytes": 1234,
+        "stdout_sha256": "0" * 64,
+        "orphans": 0,
+        "before_s": None,
+        "after_s": None,
+    }
+
+
+def parse_only(path: Path) -> None:
+    """The floor: parse every line and keep nothing."""
+    loads = json.loads
+    with (path / MEASUREMENTS).open("rb") as file:
+        for line in file:
+            loads(line)
+
+
+def read(path: Path) -> Trial:
+    """The work: a checked trial and the matrices of all variants."""
+    trial = read_trial(path)
+    for variant in VARIANTS:
+        trial.matrix(variant)
+    return trial
+
+
+def _timed(function: object, path: Path) -> float:
+    start = time.perf_counter()
+    function(path)
+    return time.perf_counter() - start
+
+
+def main(runs: int = 100_000, rounds: int = 5) -> int:
+    """Measure, print the table, and give 1 when a figure is missed."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        write(path, runs)
+        size = (path / MEASUREMENTS).stat().st_size / 1e6
+        floor, whole = [], []
+        for _ in range(rounds):
+            floor.append(_timed(parse_only, path))
+            whole.append(_timed(read, path))
+        command = [sys.executable, "-c", _PEAK, str(path)]
+        root = Path(__file__).resolve().parents[2]
+        out = subprocess.run(command, check=True, capture_output=True, text=True, cwd=root)
+        peak = int(out.stdout) * 1024 / 1e6
+    ratio = statistics.median(whole) / statistics.median(floor)
+    print(f"{runs:,} runs, {size:.0f} MB of measurements, medians of {rounds} rounds")
+    print(f"  json.loads over the lines   {statistics.median(floor):8.3f} s")
+    print(f"  read into matrices          {statistics.median(whole):8.3f} s")
+    print(f"  ratio                       {ratio:8.2f}     limit {LIMIT_RATIO}")
+    print(f"  peak memory                 {peak:8.0f} MB  limit {LIMIT_MB:.0f} MB")
+    return int(ratio > LIMIT_RATIO or peak >= LIMIT_MB)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))

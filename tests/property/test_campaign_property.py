@@ -1,0 +1,199 @@
+"""The editor schema and the loader, held against each other on campaigns that are bent at random.
+
+A JSON document is YAML, so the same text goes to both: to the loader as it is, to the schema as
+`json.loads` reads it.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+from harness.campaign_shape import check_shape
+from harness.editor_schema import editor_schema
+from harness.yaml_marks import read_document
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+FULL: dict[str, Any] = {
+    "name": "full",
+    "description": "every key",
+    "seed": 3,
+    "build": [["make", "{variant}"], {"shell": "true"}],
+    "variants": {
+        "a": {"level": 6, "build": "make clean", "env": {"CC": "gcc"}},
+        "b": {"command": "b {level}", "matrix": {"level": [1, "two"]}},
+        "c": None,
+    },
+    "baseline": "a",
+    "benchmarks": {
+        "text": {
+            "command": ["gzip", "-{level}"],
+            "cwd": "data",
+            "env": {"A": 1},
+            "stdin": "in",
+            "stdout": "file",
+            "stderr": "keep",
+            "timeout": "2min",
+            "expect": {"exit": [0, 1], "sha256": "0" * 64, "regex": "x", "file": "ref"},
+            "metrics": {
+                "t": {"regex": "(x)", "unit": "s", "better": "lower", "from": "stderr"},
+                "u": {"json": "a[*]", "unit": "s", "better": "higher"},
+            },
+            "matrix": {"n": [1]},
+            "free": True,
+        },
+        "shell": {"command": {"shell": "ls"}},
+    },
+    "hooks": {
+        "setup": [["a"]],
+        "cleanup": {"shell": "a"},
+        "before": "sync",
+        "after": [],
+        "finish": [{"shell": "x"}],
+        "timeout": 5,
+    },
+    "protocol": {
+        "sessions": 3,
+        "runs": 10,
+        "warmup": 0,
+        "order": "sequential",
+        "cooldown": "500ms",
+        "pause": 0,
+        "timeout": "60s",
+        "grace": 0.5,
+        "max_runs": 5,
+        "max_time": "1h",
+    },
+    "isolation": {
+        "cpus": [2, 3],
+        "nice": -5,
+        "scheduling": "fifo",
+        "priority": 3,
+        "aslr": "off",
+        "padding": 64,
+        "environment": {"keep": ["PATH", "LC_*"], "set": {"A": "b"}},
+        "limits": {
+            "as": "1GiB",
+            "core": 0,
+            "cpu": 10,
+            "data": "64MB",
+            "fsize": 1,
+            "memlock": 1,
+            "nofile": 64,
+            "nproc": 10,
+            "stack": "8MiB",
+        },
+        "containment": "none",
+        "output_limit": "1kB",
+    },
+    "checks": {"require": ["load"], "warn": ["turbo"]},
+}
+
+SCHEMA = jsonschema.Draft202012Validator(editor_schema())
+
+TEXTS = (
+    *("", "x", "a b", "ten", "null", "auto", "none", "all", "on", "off", "true", "2-3", "2", "2,x"),
+    *("0s", "1s", "1.5h", "01s", "1 s", "1000000s", "269h", "270h", "0.0ms", "1d", "5%", "-1s"),
+    *("1kB", "0.5MiB", "0MB", "1KB", "64 MB", "10", "1_000", "lower", "higher", "fifo", "other"),
+    *("shuffled", "discard", "load", "loud", "0" * 64, "g" * 64, "stdout", "build", "variant"),
+)
+SCALARS = st.one_of(
+    st.sampled_from(TEXTS),
+    st.integers(-30, 200),
+    st.sampled_from([2**63 - 1, 2**63, 10**6, 10**6 + 1, 10**9, 10**30, 4095, 4096, 65536, 65537]),
+    st.sampled_from([0.5, 1.0, 1e6, 1e-9, 1.5e300, -0.5, 3e2]),
+    st.booleans(),
+    st.none(),
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from(["shell", "a", "regex", "exit", "x y"]), inner, max_size=2),
+    ),
+    max_leaves=4,
+)
+KEYS = st.sampled_from(
+    ["comand", "level", "build", "variant", "x y", "A=B", "wall", "_x", "1", "shell", "priority"]
+)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    if not isinstance(value, dict | list):
+        return [path]
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    return [path, *(p for key, item in items for p in places(item, (*path, key)))]
+
+
+PLACES = sorted(places(FULL), key=str)
+
+
+@st.composite
+def bent(draw: st.DrawFn) -> dict[str, Any]:
+    campaign: Any = copy.deepcopy(FULL)
+    for _ in range(draw(st.integers(1, 2))):
+        *path, last = draw(st.sampled_from(PLACES[1:]))
+        inside = campaign
+        for step in path:
+            inside = inside[step] if _has(inside, step) else None
+        if not _has(inside, last):
+            continue
+        how = draw(st.sampled_from(["replace", "delete", "add"]))
+        if how == "replace":
+            inside[last] = draw(VALUES)
+        elif how == "delete":
+            del inside[last]
+        elif isinstance(inside, dict):
+            inside[draw(KEYS)] = draw(VALUES)
+    return campaign
+
+
+def _has(value: Any, step: Any) -> bool:
+    if isinstance(value, dict):
+        return step in value
+    return isinstance(value, list) and isinstance(step, int) and step < len(value)
+
+
+def loader_accepts(campaign: object) -> bool:
+    return not check_shape(read_document(json.dumps(campaign), "x.yaml")).problems
+
+
+def test_the_full_campaign_is_accepted_by_both():
+    assert loader_accepts(FULL)
+    assert SCHEMA.is_valid(FULL)
+
+
+@settings(max_examples=400, deadline=None)
+@given(bent())
+def test_the_schema_accepts_exactly_what_the_loader_accepts(campaign: dict[str, Any]):
+    assert SCHEMA.is_valid(campaign) == loader_accepts(campaign)
+
+
+@pytest.mark.parametrize("place", PLACES[1:], ids=lambda p: ".".join(map(str, p)))
+def test_both_judge_each_place_alike(place: tuple[Any, ...]):
+    for value in [*TEXTS, None, True, 0, -1, 1, 2.5, 1.0, 10**30, [], {}, [[]], ["x"], {"a": "b"}]:
+        campaign: Any = copy.deepcopy(FULL)
+        inside = campaign
+        for step in place[:-1]:
+            inside = inside[step]
+        inside[place[-1]] = value
+        assert SCHEMA.is_valid(campaign) == loader_accepts(campaign), value
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=60))
+def test_any_text_is_read_or_refused_with_its_place(text: str):
+    from harness.errors import CampaignError
+
+    try:
+        check_shape(read_document(text, "x.yaml"))
+    except CampaignError as error:
+        for problem in error.problems:
+            name, line, column = problem.where.split(":")
+            assert name == "x.yaml"
+            assert int(line) >= 1
+            assert int(column) >= 1

@@ -1,0 +1,154 @@
+"""A writer of small synthetic trials, through `analysis.record` as the runner writes them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from analysis.record import (
+    CAMPAIGN,
+    MANIFEST,
+    MEASUREMENTS,
+    PLAN,
+    Manifest,
+    Measurement,
+    PlannedRun,
+    encode,
+    encode_checked,
+)
+
+ENV = {"HOME": "redacted"}
+
+
+@dataclass
+class Synthetic:
+    """What a synthetic trial holds before it is written; tests change it at will."""
+
+    manifest: Manifest
+    plan: list[PlannedRun]
+    rows: list[Measurement]
+    extra: dict[str, bytes] = field(default_factory=dict)
+
+    def write(self, path: Path) -> Path:
+        path.mkdir(parents=True, exist_ok=True)
+        files = {
+            CAMPAIGN: b"name: synthetic\n",
+            PLAN: b"".join(encode(row.to_dict()) + b"\n" for row in self.plan),
+            MEASUREMENTS: b"".join(encode_checked(row.to_dict()) + b"\n" for row in self.rows),
+            **self.extra,
+        }
+        for name, content in files.items():
+            (path / name).parent.mkdir(exist_ok=True)
+            (path / name).write_bytes(content)
+        manifest = self.manifest
+        if manifest.status != "running":
+            sums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+            manifest = replace(manifest, files=sums)
+        (path / MANIFEST).write_text(json.dumps(manifest.to_dict(), indent=1))
+        return path
+
+
+def measurement(planned: PlannedRun, wall_s: float, **changes: object) -> Measurement:
+    row = Measurement(
+        **planned.to_dict(),
+        segment=0,
+        started_at="2026-11-21T04:12:00.000000Z",
+        start_ns=1_000_000 + planned.position,
+        wall_ns=round(wall_s * 1e9),
+        spawn_ns=100_000,
+        user_s=wall_s * 0.9,
+        system_s=wall_s * 0.1,
+        max_rss_bytes=50 << 20,
+        max_rss_floor_bytes=10 << 20,
+        minor_faults=100,
+        major_faults=0,
+        voluntary_switches=1,
+        involuntary_switches=2,
+        cpus=(3,),
+        frequency_khz=None,
+        temperature_c=None,
+        steal_s=0.0,
+        padding_bytes=17,
+        outcome="ok",
+        exit_code=0,
+        signal=None,
+        detail=None,
+        metrics={},
+        stdout_bytes=None,
+        stdout_sha256=None,
+        orphans=0,
+        before_s=None,
+        after_s=None,
+    )
+    return replace(row, **changes)
+
+
+def build(
+    times: Mapping[str, Mapping[str, Sequence[float]]],
+    *,
+    baseline: str | None = None,
+    sessions: int = 1,
+    warmup: int = 0,
+    **manifest: object,
+) -> Synthetic:
+    """Plan and measure `times`: variant -> benchmark -> all its runs, split over the sessions."""
+    variants = tuple(times)
+    benchmarks = tuple(dict.fromkeys(bench for cells in times.values() for bench in cells))
+    most = max(len(values) for cells in times.values() for values in cells.values())
+    per_session = -(-most // sessions)
+    plan: list[PlannedRun] = []
+    rows: list[Measurement] = []
+    for session in range(1, sessions + 1):
+        for block in range(1 - warmup, per_session + 1):
+            for bench in benchmarks:
+                for variant in variants:
+                    values = times[variant].get(bench, ())
+                    k = (session - 1) * per_session + max(block, 1) - 1
+                    if k >= len(values):
+                        continue
+                    planned = PlannedRun(
+                        position=len(plan),
+                        session=session,
+                        block=max(block, 0),
+                        benchmark=bench,
+                        variant=variant,
+                        warmup=block < 1,
+                    )
+                    plan.append(planned)
+                    rows.append(measurement(planned, values[k] * (3 if block < 1 else 1)))
+    fields: dict[str, object] = {
+        "trial": "synthetic-20261121-0412",
+        "tool_version": "0.1.0",
+        "campaign_name": "synthetic",
+        "campaign_sha256": "0" * 64,
+        "campaign_path": "campaign.yaml",
+        "baseline": baseline or variants[0],
+        "variants": variants,
+        "benchmarks": benchmarks,
+        "metrics": {},
+        "seed": 1,
+        "sessions": sessions,
+        "runs": per_session,
+        "warmup": warmup,
+        "planned": len(plan),
+        "host": "lab07",
+        "host_id": "abc",
+        "cpu_model": None,
+        "targets": {},
+        "started": "2026-11-21T04:12:00Z",
+        "finished": "2026-11-21T04:22:00Z",
+        "status": "complete",
+        "reason": None,
+        "files": {},
+    }
+    return Synthetic(Manifest(**(fields | manifest)), plan, rows)
+
+
+@pytest.fixture
+def synthetic() -> Callable[..., Synthetic]:
+    return build
