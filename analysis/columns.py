@@ -130,16 +130,25 @@ def verify_files(path: Path, manifest: Manifest) -> Iterator[str]:
 
 
 def read_plan(path: Path, manifest: Manifest, cautions: list[str]) -> tuple[Integers, ...]:
-    """Read the plan into columns: position, session, block, benchmark, variant, warm-up."""
+    """Read the plan into columns: position, session, block, benchmark, variant, warm-up.
+
+    The runner appends the plan of a session when the session begins, so the plan of an unfinished
+    trial may be shorter than the manifest says, and may end in a torn line.
+    """
     benchmarks = {name: k for k, name in enumerate(manifest.benchmarks)}
     variants = {name: k for k, name in enumerate(manifest.variants)}
     get = itemgetter("position", "session", "block", "benchmark", "variant", "warmup")
+    fix = "restore the file: without its plan a trial cannot be read"
     flat = array("q")
     number = 0
     try:
         with path.open("rb") as file:
             for line in file:
                 number += 1
+                if not manifest.files and not line.endswith(b"\n"):
+                    cautions.append(f"the last line of {path.name} ({number}) is torn and left out")
+                    number -= 1
+                    break
                 position, session, block, benchmark, variant, warmup = get(_object(line.rstrip()))
                 flat.extend(
                     (position, session, block, benchmarks[benchmark], variants[variant], warmup)
@@ -148,24 +157,14 @@ def read_plan(path: Path, manifest: Manifest, cautions: list[str]) -> tuple[Inte
         raise StoreError(f"the plan cannot be read: {error.strerror}", str(path)) from error
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise StoreError(
-            f"the plan is damaged: {_reason(error)}",
-            f"{path}:{number}",
-            "restore the file: without its plan a trial cannot be read",
+            f"the plan is damaged: {_reason(error)}", f"{path}:{number}", fix
         ) from None
-    if number < manifest.planned:
-        raise StoreError(
-            f"the plan is damaged: it has {number} runs, the manifest {manifest.planned}",
-            str(path),
-            "restore the file: without its plan a trial cannot be read",
-        )
-    if number > manifest.planned:
-        cautions.append(
-            f"the plan has {number} runs, the manifest says {manifest.planned}: sessions were "
-            "being added when it stopped"
-        )
+    if number < manifest.planned and manifest.status == "complete":
+        what = f"it has {number} runs, the manifest of the complete trial {manifest.planned}"
+        raise StoreError(f"the plan is damaged: {what}", str(path), fix)
     columns = tuple(np.array(flat, dtype=np.int64).reshape(-1, 6).T)
     if np.unique(columns[0]).size != number or (number and columns[0].min() < 0):
-        raise StoreError("the plan is damaged: its positions are not unique", str(path))
+        raise StoreError("the plan is damaged: its positions are not unique", str(path), fix)
     return columns
 
 
@@ -291,8 +290,10 @@ def read_measurements(path: Path, columns: Columns, cautions: list[str], *, torn
         with path.open("rb") as file:
             for line in file:
                 number += 1
-                body = line.rstrip(b"\n")
-                if not checksum_holds(body):
+                # A line without its newline is torn even when its checksum holds: a resumed
+                # trial cuts it off and repeats the run.
+                body = line[:-1]
+                if not (line.endswith(b"\n") and checksum_holds(body)):
                     if torn_ok and not file.read(1):
                         cautions.append(
                             f"the last line of {path.name} ({number}) is torn and left out: "

@@ -275,9 +275,9 @@ def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
             f"one has {_some(candidate.benchmarks)}; the other {_some(baseline.benchmarks)}",
         )
     cautions = tuple(
-        f"left out, because only {matrix.name} has it: {_some(rest)}"
+        f"left out, because only {matrix.name!r} has it: {_some(rest)}"
         if len(rest) == 1
-        else f"{len(rest)} benchmarks left out, because only {matrix.name} has them: {_some(rest)}"
+        else f"{len(rest)} benchmarks left out, because only {matrix.name!r} has them: {_some(rest)}"
         for matrix in (candidate, baseline)
         if (rest := [bench for bench in matrix.benchmarks if bench not in set(common)])
     )

@@ -176,14 +176,16 @@ class Trial:
             )
         absent = [bench for bench in self.manifest.benchmarks if bench not in rows]
         cautions = [
-            text
+            text.format(count, "s" * (count > 1))
             for count, text in (
-                (int((mine & self.warmup).sum()), "warm-up left out"),
-                (int((mine & ~self.warmup & (self.outcome != 0)).sum()), "failed and left out"),
-                (int((mine & self.measured & ~known).sum()), f"without {metric} left out"),
+                (int((mine & self.warmup).sum()), "{} warm-up run{} left out"),
+                (
+                    int((mine & ~self.warmup & (self.outcome != 0)).sum()),
+                    "{} failed run{} left out",
+                ),
+                (int((mine & self.measured & ~known).sum()), "{} run{} without " + metric),
             )
             if count
-            for text in [f"{count} run{'s' * (count > 1)} {text}"]
         ]
         if absent:
             cautions.append(f"no run that counts of {', '.join(absent)}")
@@ -236,7 +238,7 @@ def read_trial(path: str | Path) -> Trial:
     read_measurements(path / MEASUREMENTS, columns, cautions, torn_ok=not manifest.files)
     arrays = columns.arrays()
     compare_with_plan(arrays, plan, path / MEASUREMENTS)
-    planned, done = int(plan[0].size), int((arrays["position"] >= 0).sum())
+    planned, done = max(int(plan[0].size), manifest.planned), int((arrays["position"] >= 0).sum())
     if manifest.status == "running":
         cautions.append("the trial is still running, or its runner was killed")
     elif manifest.status != "complete":

@@ -40,14 +40,14 @@ def shorten(text: str, width: int) -> str:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Write a number with so many significant digits, without an exponent where it is readable."""
+    """Write a number with so many significant digits; whole digits are never cut to zeros."""
     if value == 0:
         return "0"
     text = f"{value:.{digits - 1}e}"
     exponent = int(text.partition("e")[2])
     if not -4 <= exponent < 7:
         return text
-    return f"{float(text):.{max(0, digits - 1 - exponent)}f}"
+    return f"{value:.{max(0, digits - 1 - exponent)}f}"
 
 
 def quantity(value: float, unit: str) -> str:

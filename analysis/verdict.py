@@ -124,6 +124,13 @@ _PLAIN = (
 )
 
 
+# The matrices' cautions that the verdict says once for the whole trial.
+_COUNTED = (
+    *("warm-up run left out", "warm-up runs left out"),
+    *("failed run left out", "failed runs left out"),
+)
+
+
 def verdict(trial: Trial, *, confidence: float = 0.95, metric: str = "wall") -> Verdict:
     """Compare every variant of a trial with the campaign's baseline.
 
@@ -169,7 +176,6 @@ def verdict(trial: Trial, *, confidence: float = 0.95, metric: str = "wall") -> 
     alone = not others
     if alone:
         cautions.insert(0, "one variant only: there is nothing to compare")
-    cautions += _session_cautions(trial, alone=alone)
     cautions += _method_cautions(candidates)
     return Verdict(
         trial=manifest.trial,
@@ -216,9 +222,7 @@ def _matrices(trial: Trial, metric: str) -> tuple[dict[str, PerformanceMatrix], 
         # The trial-wide sentences above count warm-ups and failures once, not for each variant.
         matrices[variant] = replace(matrix, cautions=())
         cautions += [
-            f"{variant}: {text}"
-            for text in matrix.cautions
-            if not text.endswith(("warm-up left out", "failed and left out"))
+            f"{variant}: {text}" for text in matrix.cautions if not text.endswith(_COUNTED)
         ]
     if not matrices:
         raise InsufficientDataError(
@@ -241,8 +245,11 @@ def _candidate(
     confidence: float,
 ) -> CandidateVerdict:
     result = None
-    if ours is not None and base is not None and set(ours.benchmarks) & set(base.benchmarks):
-        result = hpt(ours, base, confidence=confidence)
+    if ours is not None and base is not None:
+        # What one side lacks is said already; HPT need not say it again.
+        common = [bench for bench in ours.benchmarks if bench in base.benchmarks]
+        if common:
+            result = hpt(ours.select(common), base.select(common), confidence=confidence)
     # "faster" where the metric is a time or a rate, "better" for sizes and counts.
     timed = is_time(info.unit) or info.unit.endswith("/s")
     words: dict[str, Outcome] = {
@@ -284,22 +291,6 @@ def _centre(matrix: PerformanceMatrix | None, bench: str) -> tuple[int, float | 
         return 0, None
     values = matrix.values(bench)
     return values.size, float(np.median(values))
-
-
-def _session_cautions(trial: Trial, *, alone: bool) -> list[str]:
-    if alone:
-        return []
-    if trial.sessions <= 1:
-        return [
-            "all runs stem from one session: they share its memory layout, frequencies and "
-            "neighbours, and are not independent replications. The outcomes hold within this "
-            "session only; measure 3 or more sessions"
-        ]
-    return [
-        f"runs of one session are not independent replications, and HPT treats the runs of all "
-        f"{trial.sessions} sessions as if they were: its reliability is too high where sessions "
-        "differ. A verdict by sessions is not part of this version"
-    ]
 
 
 def _method_cautions(candidates: tuple[CandidateVerdict, ...]) -> list[str]:

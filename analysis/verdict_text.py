@@ -129,4 +129,4 @@ def _next(verdict: Verdict) -> list[str]:
         shlex.quote(f"{verdict.path}:{name}") for name in (compared[0].variant, verdict.baseline)
     )
     metric = "" if verdict.metric == "wall" else f" --metric {shlex.quote(verdict.metric)}"
-    return [f"the whole rank table: fairtrial hpt {sides}{metric}"]
+    return ["the whole rank table:", f"  fairtrial hpt {sides}{metric}"]

@@ -72,7 +72,7 @@ def check_shape(document: Document) -> Shape:
             return Shape(section=section, problems=tuple(problems), broken=tuple(broken))
         for error in errors:
             path = _path(value, error)
-            if round_ == 0:
+            if round_ == 0 and not _is_misspelt(path, error, errors):
                 problems.append(_problem(document, path, error))
             place = _mended(path, error)
             broken.append(place)
@@ -207,6 +207,19 @@ def _is_unknown(path: Location, kind: str) -> bool:
     """Tell whether a list or mapping stands where only a value for templates could."""
     free = len(path) == 3 and path[0] in {"variants", "benchmarks"}
     return free and kind == "campaign" and path[2] not in known_keys(path[:2])
+
+
+def _is_misspelt(path: Location, error: ErrorDetails, errors: Sequence[ErrorDetails]) -> bool:
+    """Tell whether the missing key is there, misspelt: the unknown key is reported."""
+    if error["type"] != "missing":
+        return False
+    known = known_keys(path[:-1])
+    return any(
+        other["type"] == "extra_forbidden"
+        and other["loc"][:-1] == error["loc"][:-1]
+        and nearest(str(other["loc"][-1]), known) == path[-1]
+        for other in errors
+    )
 
 
 def _value_names(document: Document) -> Iterable[tuple[Problem, Location]]:

@@ -38,7 +38,7 @@ def smt(situation: Situation) -> Finding:
             what += f" (so do {len(shared) - 1} more measured CPUs)"
         where = read(SMT_CONTROL, state.smt or "on")
         return found("smt", "warn", what, where, f"echo off | sudo tee {SMT_CONTROL}")
-    if any(cpu.siblings is None for cpu in situation.measured):
+    if not measured or any(cpu.siblings is None for cpu in situation.measured):
         return found("smt", "unknown", "the kernel does not show which CPUs share a core")
     if state.virtual not in {None, "none"}:
         what = "this virtual machine sees no SMT, but its CPUs may be threads of shared cores"
@@ -58,7 +58,7 @@ def load(situation: Situation) -> Finding:
     where = read(LOADAVG, f"{value:.2f}")
     if value < max(0.5, 0.1 * total) and (runnable is None or runnable < total):
         return found("load", "ok", what, where)
-    fix = "find it: top -b -n 1 -o %CPU | head -n 12; stop it, or wait until it is done"
+    fix = "stop what runs: top -b -n 1 -o %CPU | head -n 12"
     return found("load", "fail" if value >= total else "warn", what, where, fix)
 
 
@@ -76,7 +76,7 @@ def load_between(interval: Interval) -> Finding:
     what = f"the other CPUs did work for {busy:.2f} CPUs on average"
     if busy < 0.5:
         return found("load", "ok", what, STAT)
-    fix = "find it: top -b -n 1 -o %CPU | head -n 12; stop it, and repeat the session"
+    fix = "stop what runs: top -b -n 1 -o %CPU | head -n 12"
     return found("load", "warn", what, STAT, fix)
 
 
@@ -115,9 +115,9 @@ def irq(situation: Situation) -> Finding:
     """Check that devices do not interrupt the measured CPUs."""
     seen, uptime = situation.counters.irqs, situation.counters.uptime_s
     routes = situation.state.device_irqs
-    if seen is None or not uptime:
+    if seen is None or not uptime or not situation.numbers:
         return found("irq", "unknown", "the interrupt counts cannot be read", INTERRUPTS)
-    cpus = tuple(cpu.number for cpu in situation.measured)
+    cpus = situation.numbers
     rate = sum(seen.values()) / uptime
     what = f"{rate:.3g} device interrupts a second on {named(cpus)} since boot"
     if routes is not None:
@@ -150,9 +150,9 @@ def _irq(counts: Mapping[str, int], rate: float, what: str, others: tuple[int, .
 def isolation(situation: Situation) -> Finding:
     """Check that the scheduler places nothing else on the measured CPUs."""
     isolated, nohz = situation.state.isolated, situation.state.nohz_full
-    if isolated is None:
+    cpus = situation.numbers
+    if isolated is None or not cpus:
         return found("isolation", "unknown", "the kernel does not show isolated CPUs", ISOLATED)
-    cpus = tuple(cpu.number for cpu in situation.measured)
     listed = format_cpus(cpus)
     open_cpus = tuple(number for number in cpus if number not in isolated)
     fix = f"add to the boot arguments: isolcpus={listed} nohz_full={listed} rcu_nocbs={listed}"

@@ -268,7 +268,7 @@ def energy(situation: Situation) -> Finding:
         )
     closed = [zone for zone in zones if not zone.readable]
     if closed:
-        what = "the energy counter may be read by root only"
+        what = "the energy counter cannot be read by this user"
         return found("energy", "unknown", what, closed[0].path, f"sudo chmod a+r {closed[0].path}")
     names = ", ".join(zone.name or "a package" for zone in zones)
     return found("energy", "ok", f"the energy of {names} can be read", zones[0].path)

@@ -186,6 +186,13 @@ def _add_status(commands: Commands) -> None:
     parser = commands.add_parser("status", help="how far a trial is, from any terminal")
     parser.add_argument("trial", nargs="?", type=Path, help="default: all below --dir")
     parser.add_argument("--dir", type=Path, default=Path("runs"), help="folder of trials")
+    parser.add_argument(
+        "--diff",
+        nargs="?",
+        const="",
+        metavar="OTHER",
+        help="what changed in the environment: between the trial's sessions, or to another trial",
+    )
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=_status, half="harness")
 
@@ -307,8 +314,20 @@ def _ended(ending: Ending, args: argparse.Namespace, out: TextIO, view: View, *,
 
 
 def _status(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
+    from .errors import UsageError
     from .progress import read_progress
 
+    if args.diff is not None:
+        from .comparison import compare_environments
+
+        if args.trial is None:
+            raise UsageError("--diff needs a trial", None, "fairtrial status TRIAL --diff [OTHER]")
+        found_changes = compare_environments(args.trial, Path(args.diff) if args.diff else None)
+        if args.json:
+            _print_json(found_changes.to_dict(), out)
+        else:
+            out.write(str(found_changes) + "\n")
+        return 0
     if args.trial is not None:
         found = [read_progress(args.trial)]
     else:

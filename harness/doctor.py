@@ -17,6 +17,7 @@ from .situation import counted
 _ORDER: tuple[CheckStatus, ...] = ("ok", "unknown", "warn", "fail")
 _COLOURS: Mapping[CheckStatus, str] = {"ok": "32", "unknown": "36", "warn": "33", "fail": "31"}
 _STATUS, _NAME, _LABEL = 9, 13, 6
+_COPIED = ("/", "sudo ", " | ")  # what only paths and commands hold
 
 
 def doctor_text(
@@ -116,7 +117,7 @@ def _finding(finding: Finding, width: int, *, verbose: bool, colour: bool) -> li
     details.append(("fix", finding.fix))
     for name, value in details:
         head = f"{indent}{name:<{_LABEL}}"
-        if value and ("/" in value or "sudo " in value):
+        if value and any(mark in value for mark in _COPIED):
             lines.append(head + value)  # a path or a command is there to be copied: never broken
         elif value:
             lines += _wrapped(value, head, indent + " " * _LABEL, width)

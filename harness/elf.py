@@ -118,7 +118,10 @@ def _offset(segments: list[_Segment], address: int) -> int:
 def _at(file: BinaryIO, offset: int, size: int) -> bytes:
     if size > _MOST_BYTES:
         raise ValueError("a table is too large")
-    file.seek(offset)
+    try:
+        file.seek(offset)
+    except OSError as error:
+        raise ValueError("an offset is beyond any file") from error
     data = file.read(size)
     if len(data) < size:
         raise ValueError("the file ends too early")

@@ -21,12 +21,13 @@ from .preparation import Prepared, planned_runs, prepare
 from .resume import (
     campaign_drift,
     check_plan,
+    environment_drift,
     host_drift,
     settle,
     target_drift,
     trial_to_resume,
 )
-from .session import Ending, Trial, on_housekeeping_cpus
+from .session import Ending, Trial, describe, on_housekeeping_cpus
 from .store import Store, new_trial_name, utc_now
 from .view import View
 
@@ -114,6 +115,11 @@ def resume(campaign: Campaign, options: Options, view: View) -> Ending:
             settle(store, drifts, accept=options.accept_drift)
             check_plan(store, campaign)
             executables = _rebuilt(campaign, environment, commands, store, view, options)
+            earlier = store.environments()
+            if earlier:
+                now = describe(prepared, executables, environment)
+                drifts = environment_drift(earlier[-1], now)
+                settle(store, drifts, accept=options.accept_drift)
         except BaseException:
             store.release()
             raise

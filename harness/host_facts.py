@@ -143,7 +143,7 @@ def energy(tree: Tree) -> tuple[EnergyZone, ...] | None:
         EnergyZone(
             path=f"{zone}/energy_uj",
             name=tree.text(f"{zone}/name"),
-            readable=tree.readable(f"{zone}/energy_uj"),
+            readable=tree.number(f"{zone}/energy_uj") is not None,
         )
         for zone in zones
         if tree.exists(f"{zone}/energy_uj")

@@ -150,7 +150,7 @@ class HostState:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the state as JSON types."""
-        return _plain(asdict(self))
+        return {name: _plain(value) for name, value in asdict(self).items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

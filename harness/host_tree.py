@@ -81,7 +81,7 @@ class Tree:
     def cpus(self, path: str) -> tuple[int, ...] | None:
         """Give the file's CPU list, or None; a file that is there but empty is the empty list."""
         try:
-            return parse_cpus(self.path(path).read_text("ascii"))
+            return parse_cpus(self.path(path).read_bytes().decode("ascii"))
         except (OSError, ValueError):
             return None
 
@@ -100,15 +100,6 @@ class Tree:
     def exists(self, path: str) -> bool:
         """Tell whether there is such a file."""
         return self.path(path).exists()
-
-    def readable(self, path: str) -> bool:
-        """Tell whether the file can be read, by reading it: capabilities are tried, not inferred."""
-        try:
-            with self.path(path).open("rb") as file:
-                file.read(1)
-        except OSError:
-            return False
-        return True
 
     def poll(self, path: str, size: int = _POLL_BYTES) -> bytes | None:
         """Read the first `size` bytes of a file that is read again and again."""

@@ -38,7 +38,7 @@ _spared: set[int] = set()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One program to execute; paths absolute, `stdout` and `stderr` ``None`` for /dev/null.
+    """One program to execute; `stdin`, `stdout` and `stderr` ``None`` for /dev/null.
 
     `limits` are (resource number, soft limit) pairs; `sweep` kills what is left afterwards.
     """
@@ -306,7 +306,8 @@ def limit_numbers(limits: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
 
 def _message(request: Request) -> dict[str, Any]:
     def name(path: Path | None) -> bytes | None:
-        return None if path is None else os.fsencode(path)
+        # The launcher stands in another folder than we do.
+        return None if path is None else os.fsencode(path.absolute())
 
     return {
         "op": "run",
@@ -366,12 +367,13 @@ def _not_started(request: Request, stage: str, number: int) -> LaunchError:
     places = {
         "stdin": request.stdin,
         "stdout": request.stdout,
+        "stderr": request.stderr,
         "cwd": request.cwd,
         "limits": "isolation.limits",
     }
     return LaunchError(
         f"the {stage} of '{request.argv[0]}' could not be set: {os.strerror(number)}",
-        str(places.get(stage)),
+        str(places[stage]),
     )
 
 

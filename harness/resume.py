@@ -6,10 +6,12 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from analysis.record import CAMPAIGN, Finding, Manifest, PlannedRun, read_manifest
 
 from .campaign import Campaign
+from .drift import diff
 from .errors import StoreError, UsageError
 from .plan import plan_session
 from .store import Store, is_written_now
@@ -112,6 +114,18 @@ def host_drift(manifest: Manifest, host: str, host_id: str, cpu_model: str | Non
         what = f"the processor has changed: it was {manifest.cpu_model}, now it is {cpu_model}"
         drifts.append(Drift(what=what, old=str(manifest.cpu_model), new=str(cpu_model)))
     return drifts
+
+
+def environment_drift(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Drift]:
+    """Compare two environment records; only what may not change under a trial counts.
+
+    That is another machine, processor or program (with its libraries), and another kernel.
+    """
+    return [
+        Drift(what=change.what, old=str(change.old), new=str(change.new))
+        for change in diff(dict(old), dict(new))
+        if change.identity or change.key == "kernel.release"
+    ]
 
 
 def settle(store: Store, drifts: list[Drift], *, accept: bool) -> None:

@@ -18,7 +18,7 @@ from .campaign import Campaign, Cell, Command
 from .checks import check_between
 from .clockwatch import ClockWatch
 from .commands import CommandFailedError, Commands
-from .environment import capture
+from .environment import capture, diff
 from .errors import FairtrialError
 from .interrupts import Interrupted, Interrupts
 from .measure import Measurer, Setting
@@ -30,6 +30,7 @@ from .store import Store, utc_now
 from .view import View
 
 _SYNC_S = 1.0
+_BLOCK_SYNC_S = 0.1  # blocks of very short runs would else sync after every few runs
 _LOOK_S = 30.0
 
 
@@ -226,7 +227,7 @@ class Trial:
                 self._check_caps(run)
                 if run.block != block:
                     block = run.block
-                    self._store.sync()
+                    self._store.sync(older_than_s=_BLOCK_SYNC_S)
                     if time.monotonic() - looked >= _LOOK_S:
                         after, now = host.counters(self._measured), time.monotonic()
                         self._look(check_between(before, after, now - looked, cpus=self._measured))
@@ -265,15 +266,24 @@ class Trial:
             self._interrupts.sleep(seconds)
 
     def _record_environment(self, session: int, segment: int) -> None:
-        targets = {f"{b}/{v}": path for (b, v), path in self._executables.items()}
-        record = capture(
-            self._prepared.host,
-            targets=targets,
-            variables=self._environment,
-            tool_version=__version__,
-        )
+        """Store the environment, and say what has changed since the last session."""
+        record = describe(self._prepared, self._executables, self._environment)
+        before = self._store.environments()
         head = {"session": session, "segment": segment, "at": utc_now()}
-        self._store.append_environment(head | {"containment": self._prepared.containment} | record)
+        self._store.append_environment(head | record)
+        changes = diff(before[-1], record) if before else ()
+        found = [
+            Finding(
+                check="environment",
+                status="warn",
+                what=change.what,
+                where=change.key,
+                reason="sessions under other conditions are not samples of the same thing",
+            )
+            for change in changes
+        ]
+        self._store.append_findings("before", found, session)
+        self._view.findings(found)
 
     def _found_threads(self, cell: Cell, threads: int) -> None:
         key = (cell.benchmark, cell.variant)
@@ -325,6 +335,23 @@ class Trial:
     def _hook_environment(self, extra: Mapping[str, str]) -> dict[str, str]:
         trial = {"FAIRTRIAL_TRIAL": str(self._store.path.resolve())}
         return {**self._environment, **trial, **extra}
+
+
+def describe(
+    prepared: Prepared,
+    executables: Mapping[tuple[str, str], Path],
+    environment: Mapping[str, str],
+) -> dict[str, Any]:
+    """Capture the environment of a session, as JSON types."""
+    record = capture(
+        prepared.host,
+        targets={
+            f"{benchmark}/{variant}": path for (benchmark, variant), path in executables.items()
+        },
+        variables=environment,
+        tool_version=__version__,
+    )
+    return {"containment": prepared.containment} | record
 
 
 @contextlib.contextmanager

@@ -30,6 +30,11 @@ class Situation:
         return self.state.topology.only(self.cpus)
 
     @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the measured CPUs, as asked for where the kernel shows none."""
+        return tuple(cpu.number for cpu in self.measured) or self.cpus
+
+    @property
     def others(self) -> tuple[int, ...]:
         """The online CPUs that share no core with a measured one: where other work may go."""
         taken = {n for cpu in self.measured for n in (cpu.number, *(cpu.siblings or ()))}

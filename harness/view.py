@@ -42,6 +42,7 @@ class View:
         self._verbose = verbose
         self._bar: Progress | None = None
         self._walls: dict[tuple[str, str], list[float]] = defaultdict(list)
+        self._said: set[tuple[str, str]] = set()
         self._total = 0
         self._done = 0
         self._first = 0
@@ -57,9 +58,11 @@ class View:
             self._write(text)
 
     def findings(self, findings: Iterable[Finding]) -> None:
-        """Write the findings that need a person, with their remedy."""
+        """Write the findings that need a person, with their remedy; each kind once."""
         for finding in findings:
-            if finding.status in {"warn", "fail"}:
+            key = (finding.check, finding.fix or finding.what)
+            if finding.status in {"warn", "fail"} and key not in self._said:
+                self._said.add(key)
                 self.say(f"  {finding.status} {finding.check}: {finding.what}")
                 if finding.fix:
                     self.say(f"       fix: {finding.fix}")

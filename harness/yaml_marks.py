@@ -32,6 +32,7 @@ _FIXES = (
     ("could not find expected ':'", "write 'key: value', with a blank after the colon"),
     ("expected ',' or", "close the bracket, and put a text with brackets or commas in quotes"),
     ("expected <block end>", "let keys that belong together begin in the same column"),
+    ("expected the node content", "give a value here; close every bracket"),
     ("cannot start any token", "put the text in quotes"),
     ("unexpected end of stream", "close the quotes"),
 )
@@ -296,10 +297,13 @@ class _Walk:
 
 def _syntax(document: Document, error: yaml.MarkedYAMLError) -> Problem:
     """Make the problem of a syntax error."""
-    at = error.problem_mark or error.context_mark
+    at, begin = error.problem_mark or error.context_mark, error.context_mark
     what = f"not valid YAML: {error.problem or error.context}"
-    if error.context and error.context_mark and error.context_mark is not at:
-        what += f", {error.context} that begins on line {error.context_mark.line + 1}"
+    if at is not None and begin is not None and at.index >= len(document.text.rstrip()):
+        at = begin  # the end of the file shows nothing: show what is open there
+        what += f", {error.context} that begins here"
+    elif begin is not None and begin is not at:
+        what += f", {error.context} that begins on line {begin.line + 1}"
     fix = next((fix for part, fix in _FIXES if part in str(error.problem)), None)
     if at is None:
         return document.problem((), what, fix)

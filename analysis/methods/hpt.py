@@ -32,7 +32,16 @@ from ..ranks import (  # noqa: TID252 - as above
     signed_rank_table,
     signed_rank_tied,
 )
-from .hpt_result import P_TOLERANCE, HptBenchmark, HptResult, Outcome, Ties, Winner, cautions_of
+from .hpt_result import (
+    P_TOLERANCE,
+    HptBenchmark,
+    HptResult,
+    Outcome,
+    Ties,
+    Winner,
+    cautions_of,
+    session_cautions,
+)
 
 __all__ = ["HptBenchmark", "HptResult", "SignedRanks", "hpt", "signed_rank_stage"]
 
@@ -107,25 +116,15 @@ def hpt(
     pair = match(candidate, baseline)
     a, b = pair.candidate, pair.baseline
     kind = scores if scores != "auto" else "raw" if a.better == "higher" else "ratio"
-    other: Ties = "exact" if ties == "table" else "table"
-    logs = kind == "log-ratio"
-    stage_one = []
-    other_winners = []
-    for x, y in zip(a.samples, b.samples, strict=True):
-        s, t = _as_scores(x, y, speedup, a.better, kind)
-        stage_one.append(_rank_sum_stage(s, t, alpha=alpha, ties=ties, logs=logs))
-        other_winners.append(_rank_sum_stage(s, t, alpha=alpha, ties=other, logs=logs).winner)
-    if not all(np.isfinite(row.difference) for row in stage_one):
-        raise AnalysisError("the scores leave the range of numbers", f"{a.name}, {b.name}")
+    stage_one, elsewhere = _stage_one(a, b, speedup=speedup, alpha=alpha, ties=ties, kind=kind)
     stage_two = signed_rank_stage([row.difference for row in stage_one], ties=ties)
-    n = len(stage_one)
     benchmarks = tuple(
         _benchmark(name, row, float(rank))
         for name, row, rank in zip(a.benchmarks, stage_one, stage_two.ranks, strict=True)
     )
     switched = [
         (row.name, row.winner, there)
-        for row, there in zip(benchmarks, other_winners, strict=True)
+        for row, there in zip(benchmarks, elsewhere, strict=True)
         if row.winner != there
     ]
     risk = 1 - confidence + P_TOLERANCE
@@ -134,7 +133,8 @@ def hpt(
         outcome = "candidate"
     elif stage_two.pvalue_baseline <= risk:
         outcome = "baseline"
-    most = 1 - signed_rank_stage([float(k + 1) for k in range(n)], ties=ties).pvalue_candidate
+    best = signed_rank_stage(np.arange(1.0, len(benchmarks) + 1), ties=ties)
+    most = 1 - best.pvalue_candidate  # every benchmark a win, none tied
     return HptResult(
         candidate=a.name,
         baseline=b.name,
@@ -156,6 +156,7 @@ def hpt(
         cautions=(
             *(f"{matrix.name}: {text}" for matrix in (a, b) for text in matrix.cautions),
             *pair.cautions,
+            *session_cautions(a, b),
             *cautions_of(
                 benchmarks,
                 switched=switched,
@@ -166,6 +167,26 @@ def hpt(
             ),
         ),
     )
+
+
+def _stage_one(
+    a: PerformanceMatrix,
+    b: PerformanceMatrix,
+    *,
+    speedup: float,
+    alpha: float | None,
+    ties: Ties,
+    kind: Scores,
+) -> tuple[list[_StageOne], list[Winner]]:
+    """Compare on every benchmark; also give the winners under the other convention of ties."""
+    other: Ties = "exact" if ties == "table" else "table"
+    logs = kind == "log-ratio"
+    rows, elsewhere = [], []
+    for name, x, y in zip(a.benchmarks, a.samples, b.samples, strict=True):
+        s, t = _as_scores(name, x, y, speedup=speedup, better=a.better, kind=kind)
+        rows.append(_rank_sum_stage(s, t, alpha=alpha, ties=ties, logs=logs))
+        elsewhere.append(_rank_sum_stage(s, t, alpha=alpha, ties=other, logs=logs).winner)
+    return rows, elsewhere
 
 
 def signed_rank_stage(differences: ArrayLike, *, ties: Ties = "table") -> SignedRanks:
@@ -234,17 +255,23 @@ def _validate(
 
 
 def _as_scores(
-    x: Array, y: Array, speedup: float, better: str, kind: Scores
+    name: str, x: Array, y: Array, *, speedup: float, better: str, kind: Scores
 ) -> tuple[Array, Array]:
     """Turn the runs of one benchmark into scores, larger is better, run by run.
 
     "log-ratio" gives ratios too: their ranks are those of the logarithms, without the rounding.
     """
     centre = float(np.median(y))
-    if kind == "raw":
-        return (x / speedup, y) if better == "higher" else (-(x * speedup), -y)
-    s, t = (x / centre, y / centre) if better == "higher" else (centre / x, centre / y)
-    return s / speedup, t
+    with np.errstate(over="ignore", under="ignore"):
+        if kind == "raw":
+            s, t = (x / speedup, y) if better == "higher" else (-(x * speedup), -y)
+        elif better == "higher":
+            s, t = x / centre / speedup, y / centre
+        else:
+            s, t = centre / x / speedup, centre / y
+    if not (np.isfinite(s).all() and np.isfinite(t).all() and s.all() and t.all()):
+        raise AnalysisError("the scores leave the range of numbers", f"benchmark {name!r}")
+    return s, t
 
 
 def _rank_sum_stage(

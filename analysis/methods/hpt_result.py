@@ -7,15 +7,26 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from .. import typeset  # noqa: TID252 - relative inside the package, as everywhere in it
+from ..matrix import PerformanceMatrix  # noqa: TID252 - as above
 from ..ranks import smallest_rank_sum_pvalue  # noqa: TID252 - as above
 
-__all__ = ["P_TOLERANCE", "HptBenchmark", "HptResult", "Outcome", "Ties", "Winner", "cautions_of"]
+__all__ = [
+    "P_TOLERANCE",
+    "HptBenchmark",
+    "HptResult",
+    "Outcome",
+    "Ties",
+    "Winner",
+    "cautions_of",
+    "session_cautions",
+]
 
 Winner = Literal["candidate", "baseline", "tie"]
 Outcome = Literal["candidate", "baseline", "undecided"]
 Ties = Literal["table", "exact"]
 
 P_TOLERANCE = 1e-12
+_NAME = 40  # columns for a variant's name in a sentence
 _REFERENCES = (
     "T. Chen et al., Statistical performance comparisons of computers, HPCA 2012, section 4.1",
 )
@@ -78,21 +89,19 @@ class HptResult:
     @property
     def claim(self) -> str:
         """The proposition under test, in words."""
-        if self.speedup == 1:
-            return (
-                f"{self.candidate} is {'faster' if self.faster else 'better'} than {self.baseline}"
-            )
-        good = "fast" if self.faster else "good"
-        return f"{self.candidate} is more than {self.speedup:g} times as {good} as {self.baseline}"
+        return self._proposition("more", "faster" if self.faster else "better")
 
     @property
     def opposite(self) -> str:
         """The opposite proposition, in words."""
+        return self._proposition("less", "slower" if self.faster else "worse")
+
+    def _proposition(self, than: str, comparative: str) -> str:
+        ours, theirs = (typeset.shorten(name, _NAME) for name in (self.candidate, self.baseline))
         if self.speedup == 1:
-            return (
-                f"{self.candidate} is {'slower' if self.faster else 'worse'} than {self.baseline}"
-            )
-        return self.claim.replace(" is more than ", " is less than ", 1)
+            return f"{ours} is {comparative} than {theirs}"
+        good = "fast" if self.faster else "good"
+        return f"{ours} is {than} than {self.speedup:g} times as {good} as {theirs}"
 
     @property
     def conclusion(self) -> str:
@@ -223,6 +232,24 @@ def cautions_of(
 _PUBLISHED = "published table or normal form"
 _CONDITIONAL = "test conditional on the ties"
 _LAWS = {"table": (_PUBLISHED, _CONDITIONAL), "exact": (_CONDITIONAL, _PUBLISHED)}
+
+
+def session_cautions(a: PerformanceMatrix, b: PerformanceMatrix) -> list[str]:
+    """Say how far the runs are independent replications, where their sessions are known."""
+    if a.sessions is None or b.sessions is None:
+        return []
+    count = len({ids for rows in (a.sessions, b.sessions) for row in rows for ids in row.tolist()})
+    if count == 1:
+        return [
+            "all runs stem from one session: they share its memory layout, frequencies and "
+            "neighbours, and are not independent replications. The outcomes hold within this "
+            "session only; measure 3 or more sessions"
+        ]
+    return [
+        "runs of one session are not independent replications, and HPT treats the runs of all "
+        f"{count} sessions as if they were: its reliability is too high where sessions "
+        "differ. A verdict by sessions is not part of this version"
+    ]
 
 
 def _says(winner: Winner, sides: tuple[str, str]) -> str:

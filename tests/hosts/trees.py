@@ -1,8 +1,8 @@
-"""Recorded hosts, as {path: text}: what the checks meet on real kinds of machines.
+"""Model hosts, as {path: text}: what the checks meet on typical kinds of machines.
 
-`plant` writes a tree below a folder. A text of None makes a file that cannot be read (a folder in
-its place: that fails for root too). The values were taken from machines of each kind and cut down
-to what is read.
+They are composed by hand after the kernel's documented formats, not copied from real machines, and
+hold only what is read. `plant` writes a tree below a folder. A text of None makes a file that
+cannot be read (a folder in its place: that fails for root too).
 """
 
 from __future__ import annotations

@@ -221,8 +221,8 @@ def test_match_by_name_says_what_is_left_out() -> None:
     assert pair.candidate.benchmarks == pair.baseline.benchmarks == ("a", "c")
     assert pair.baseline.values("c").tolist() == [1.0]
     assert pair.cautions == (
-        "left out, because only x has it: b",
-        "left out, because only y has it: d",
+        "left out, because only 'x' has it: b",
+        "left out, because only 'y' has it: d",
     )
     assert match(matrix("x", a=[1.0]), matrix("y", a=[1.0])).cautions == ()
 

@@ -39,7 +39,8 @@ BEFORE = [
     ("smt", "container", {}, "unknown", "does not show which CPUs share a core"),
     ("frequency", "numa", {}, "ok", "fixed at 2.10 GHz"),
     ("frequency", "amd", {}, "ok", "between 1.50 GHz and 2.85 GHz"),
-    ("frequency", "arm_biglittle", {}, "warn", "different frequency limits"),
+    ("frequency", "arm_biglittle", {f"{CPU}/cpu4/cpufreq/cpuinfo_max_freq": "2208000"}, "warn",
+     "different frequency limits"),
     (
         "frequency",
         "amd",
@@ -153,7 +154,7 @@ BEFORE = [
     ("battery", "amd", {"sys/firmware/acpi/platform_profile": "low-power"}, "warn", "'low-power'"),
     ("battery", "vm_no_cpufreq", {}, "unknown", "no power supplies"),
     ("energy", "amd", {}, "ok", "package-0"),
-    ("energy", "intel_pstate", {}, "unknown", "root only"),
+    ("energy", "intel_pstate", {}, "unknown", "by this user"),
     ("energy", "vm_no_cpufreq", {}, "unknown", "cannot be read"),
     ("rt_throttle", "amd", {}, "ok", "not concerned"),
 ]  # fmt: skip
@@ -284,8 +285,10 @@ def test_every_check_answers_on_every_host_in_whole_sentences(tmp_path, name):
 def test_garbage_never_passes_for_ok(tmp_path, word):
     findings = examine(tmp_path, hosts.garbage(hosts.amd(), word), (0,))
     answered = {check for check, finding in findings.items() if finding.status != "unknown"}
-    # The supplies' folder is listed, an empty log holds no alarm, FIFO is not asked for.
-    assert answered <= {"battery", "kernel_log", "rt_throttle"}, answered
+    # The supplies' folder is listed, an empty log holds no alarm, FIFO is not asked for; and an
+    # empty list of isolated CPUs is the kernel's way to say that there is none.
+    fair = {"battery", "kernel_log", "rt_throttle"} | ({"isolation"} if word == "" else set())
+    assert answered <= fair, answered
 
 
 def test_the_names_are_those_of_the_campaign_file():
@@ -338,7 +341,6 @@ def test_nothing_happened_is_ok_everywhere(quiet):
         ("load", {"busy_s": None}, "unknown", "cannot be read"),
         ("steal", {"steal_s": None}, "unknown", "does not show"),
         ("throttle", {"throttled": None}, "unknown", "does not count"),
-        ("temperature", {"temperature_c": None}, "unknown", "cannot be read"),
         ("temperature", {"temperature_c": None}, "unknown", "no processor temperature"),
         ("irq", {"irqs": None}, "unknown", "cannot be read"),
         ("kernel_log", {"kernel_alarms": None}, "unknown", "cannot be read"),
@@ -346,7 +348,6 @@ def test_nothing_happened_is_ok_everywhere(quiet):
 )
 def test_what_happened_in_between_is_found(quiet, check, changes, status, words):
     finding = compare(quiet, **changes)[check]
-    words = words.replace("no processor temperature can", "no processor temperature")
     assert finding.status == status, finding
     assert words in finding.what
 

@@ -1,0 +1,53 @@
+"""Build the wheel, install it alone in a fresh environment, and use it from another folder.
+
+The flat layout lets tests pass while a file is missing from the wheel; this does not.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+CAMPAIGN = """
+name: wheel
+variants: {a: {code: "pass"}, b: {code: "pass"}}
+benchmarks: {one: {command: [python3, -c, "{code}"]}, two: {command: [python3, -c, "{code};1"]}}
+protocol: {sessions: 1, runs: 5}
+isolation: {cpus: none}
+"""
+
+
+def call(*command: str | Path, cwd: Path) -> None:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        print(done.stdout, done.stderr, sep="\n")
+        sys.exit(f"failed: {' '.join(map(str, command))}")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="wheel-") as folder:
+        place = Path(folder)
+        call(sys.executable, "-m", "build", "--wheel", "-o", place / "dist", PROJECT, cwd=place)
+        (wheel,) = (place / "dist").glob("*.whl")
+        # The new environment borrows the dependencies of this one; only fairtrial comes anew.
+        call(sys.executable, "-m", "venv", "--without-pip", place / "env", cwd=place)
+        python = place / "env" / "bin" / "python"
+        call(sys.executable, "-m", "pip", "--python", python, "install", "-q", wheel, cwd=place)
+        (place / "campaign.yaml").write_text(CAMPAIGN)
+        fairtrial = place / "env" / "bin" / "fairtrial"
+        call(fairtrial, "run", "campaign.yaml", "-q", cwd=place)
+        (trial,) = (place / "runs").iterdir()
+        call(fairtrial, "verdict", trial, cwd=place)
+        call(fairtrial, "init", "new.yaml", cwd=place)
+        call(fairtrial, "run", "new.yaml", "--dry-run", cwd=place)
+        call(fairtrial, "doctor", cwd=place)
+        call(python, "-P", "-m", "harness", "--version", cwd=place)
+    print("wheel: built, installed alone, used from another folder")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis import cli
+from analysis.errors import StoreError, UsageError
+
+Build = Callable[..., Any]
+
+
+def execute(*words: str) -> tuple[int, str]:
+    parser = argparse.ArgumentParser(prog="fairtrial")
+    cli.register(parser.add_subparsers())
+    args = parser.parse_args(words)
+    out = io.StringIO()
+    return args.run(args, out), out.getvalue()
+
+
+@pytest.fixture
+def trial(synthetic: Build, tmp_path: Path) -> str:
+    benches = [f"b{k}" for k in range(6)]
+    data = {
+        "old": {b: [1.0, 1.01, 1.02, 1.03, 1.04] for b in benches},
+        "new": {b: [0.5, 0.51, 0.52, 0.53, 0.54] for b in benches},
+    }
+    return str(synthetic(data).write(tmp_path / "runs" / "one"))
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    rows = [("x", 1.0), ("y", 2.0)]
+    for name, scale in rows:
+        lines = [f"b{k},{scale},{scale * 1.01},{scale * 1.02}" for k in range(6)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines))
+    return str(tmp_path / "x.csv"), str(tmp_path / "y.csv")
+
+
+def test_importing_the_commands_costs_no_numpy() -> None:
+    code = (
+        "import sys, argparse, analysis, analysis.cli as c; p = argparse.ArgumentParser();"
+        "c.register(p.add_subparsers()); print('numpy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "False\n"
+
+
+def test_verdict(trial: str) -> None:
+    code, text = execute("verdict", trial)
+    assert code == 0
+    assert "new is faster than old over these 6 benchmarks" in text
+    code, text = execute("verdict", trial, "--json", "--metric", "user", "--confidence", "0.9")
+    data = json.loads(text)
+    assert (data["metric"], data["confidence"]) == ("user", 0.9)
+
+
+def test_verdict_of_nothing(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="no such trial"):
+        execute("verdict", str(tmp_path / "none"))
+    with pytest.raises(StoreError, match="no trial directory"):
+        execute("verdict", str(tmp_path))
+
+
+def test_hpt_of_variants(trial: str) -> None:
+    code, text = execute("hpt", f"{trial}:new", f"{trial}:old", "--speedup", "1.5")
+    assert code == 0
+    assert text.startswith("new is more than 1.5 times as fast as old")
+    assert execute("hpt", f"{trial}:new", "--speedup", "1.5") == (0, text)
+
+
+def test_hpt_of_files(files: tuple[str, str]) -> None:
+    _, text = execute("hpt", *files, "--better", "lower", "--json")
+    data = json.loads(text)
+    assert (data["candidate"], data["baseline"], data["outcome"]) == ("x", "y", "candidate")
+    _, text = execute("hpt", *files, "--better", "higher", "--json")
+    assert json.loads(text)["outcome"] == "baseline"
+    _, text = execute("hpt", *files, "--better", "lower", "--alpha", "0.01", "--json")
+    assert {row["winner"] for row in json.loads(text)["benchmarks"]} == {"tie"}
+    _, text = execute("hpt", *files, "--better", "lower", "--scores", "raw", "--ties", "exact")
+    assert "x is faster than y" in text
+
+
+def test_hpt_by_columns(tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text("a b\n1 2\n1 2\n1 2\n")
+    side = str(tmp_path / "x.txt")
+    _, text = execute("hpt", side, side, "--better", "lower", "--layout", "columns", "--json")
+    assert [row["name"] for row in json.loads(text)["benchmarks"]] == ["a", "b"]
+
+
+def test_hpt_refusals(trial: str, files: tuple[str, str]) -> None:
+    with pytest.raises(UsageError, match="which direction is better"):
+        execute("hpt", *files)
+    with pytest.raises(UsageError, match="BASELINE is missing"):
+        execute("hpt", files[0], "--better", "lower")
+    with pytest.raises(UsageError, match="several variants") as error:
+        execute("hpt", trial, files[0])
+    assert error.value.fix == f"write {trial}:VARIANT; here: old, new"
+    with pytest.raises(UsageError, match="neither a matrix file nor"):
+        execute("hpt", "nothing.csv", files[0])
+    with pytest.raises(UsageError, match="lower values are better"):
+        execute("hpt", f"{trial}:new", f"{trial}:old", "--better", "higher")
+    with pytest.raises(UsageError, match="--metric is for trials"):
+        execute("hpt", *files, "--better", "lower", "--metric", "wall")
+    with pytest.raises(UsageError, match="no variant 'newer'"):
+        execute("hpt", f"{trial}:newer", f"{trial}:old")
+
+
+def test_words_that_are_no_numbers(files: tuple[str, str], capsys: Any) -> None:
+    with pytest.raises(SystemExit) as stop:
+        execute("hpt", *files, "--speedup", "fast")
+    assert stop.value.code == 2
+    assert "'fast' is not a number" in capsys.readouterr().err
