@@ -56,6 +56,11 @@ def _answers(verdict: Verdict) -> list[str]:
         told = [f"{outcome} on {n}" for outcome, n in counts.items() if outcome != "undecided"]
         single = f"{', '.join(told) or 'nothing told apart'} of {total}"
         result = one.hpt
+        if total == 1:  # HPT compares suites; of one benchmark its first stage is the answer
+            mean = "" if one.speedup is None else typeset.ratio(one.speedup)
+            only = one.benchmarks[0].outcome if one.speedup is not None else "not measured"
+            rows.append([typeset.shorten(one.variant, _NAME), mean, only, ""])
+            continue
         if result is None:
             suite = "not compared"
         elif result.outcome == "undecided":
@@ -85,13 +90,20 @@ def _table(verdict: Verdict, one: CandidateVerdict) -> list[str]:
                 row.outcome if row.speedup is not None else "not measured",
             ]
         )
-    if one.speedup is not None:
+    if one.speedup is not None and len(one.benchmarks) > 1:
         known = sum(row.speedup is not None for row in one.benchmarks)
         mean = typeset.ratio(one.speedup)
         rows.append([f"geometric mean of {known}", "", "", mean, "", ""])
     lines = typeset.grid(rows, "<>>>><")
     if one.hpt is None:
         return [*lines, "  no benchmark has runs of both: the suite was not compared"]
+    if len(one.benchmarks) == 1:
+        alpha = one.hpt.benchmarks[0].alpha
+        test = (
+            "medians alone" if alpha is None else f"a rank-sum test in each direction at {alpha:g}"
+        )
+        said = f"one benchmark: the outcome is by {test}; HPT compares suites of benchmarks"
+        return [*lines, *typeset.wrapped(said)]
     return [*lines, *typeset.wrapped(one.hpt.conclusion)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +55,7 @@ def compare_environments(trial: Path, other: Path | None) -> Comparison:
             raise StoreError("no session has begun there", str(other if records else trial))
         changes = diff(records[0][1], theirs[0][1])
         return Comparison(pairs=((trial.name, other.name, changes),))
-    pairs = zip(records, records[1:], strict=False)
+    pairs = itertools.pairwise(records)
     return Comparison(pairs=tuple((old, new, diff(a, b)) for (old, a), (new, b) in pairs))
 
 

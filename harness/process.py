@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import errno
 import marshal
 import os
 import resource
@@ -25,8 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from .campaign import Isolation
-from .errors import HostError, LaunchError
+from .errors import LaunchError
 from .interrupts import Interrupted, Interrupts
+from .refusals import not_permitted, spawn_failure
 
 _SCRIPT = Path(__file__).with_name("launcher.py")
 _PR_SET_CHILD_SUBREAPER = 36
@@ -130,7 +130,7 @@ class Launcher:
                 _spared.update(self._family)
                 return
             if refusal[0] != "containment":
-                raise _not_permitted(*refusal, isolation, cpus)
+                raise not_permitted(*refusal, isolation, cpus)
         raise LaunchError("the launcher could not be started without a namespace either")
 
     def _start(
@@ -349,21 +349,9 @@ def _execution(reply: dict[str, Any]) -> Execution:
     )
 
 
-_SPAWN_FIXES = {
-    errno.ENOENT: ("not found, or the interpreter in its first line is missing", "check the path"),
-    errno.EACCES: ("not executable by you", "chmod +x it, or check the folders' permissions"),
-    errno.ENOEXEC: (
-        "no program that the kernel can execute",
-        "give a script a '#!' line, or ask for a shell by name: {shell: ...}",
-    ),
-    errno.E2BIG: ("called with arguments and environment that are too long", "shorten them"),
-}
-
-
 def _not_started(request: Request, stage: str, number: int) -> LaunchError:
     if stage == "spawn":
-        what, fix = _SPAWN_FIXES.get(number, (f"not started: {os.strerror(number)}", None))
-        return LaunchError(f"'{request.argv[0]}' is {what}", request.path, fix)
+        return spawn_failure(request.argv[0], request.path, number)
     places = {
         "stdin": request.stdin,
         "stdout": request.stdout,
@@ -375,31 +363,6 @@ def _not_started(request: Request, stage: str, number: int) -> LaunchError:
         f"the {stage} of '{request.argv[0]}' could not be set: {os.strerror(number)}",
         str(places[stage]),
     )
-
-
-def _not_permitted(
-    setting: str, number: int, isolation: Isolation, cpus: tuple[int, ...] | None
-) -> HostError:
-    reason = os.strerror(number)
-    if setting == "scheduling":
-        return HostError(
-            f"scheduling class '{isolation.scheduling}' is not permitted: {reason}",
-            "isolation.scheduling",
-            "execute as root, or raise 'rtprio' in /etc/security/limits.conf, or use 'other'",
-        )
-    if setting == "nice":
-        return HostError(
-            f"nice {isolation.nice} is not permitted: {reason}",
-            "isolation.nice",
-            "execute as root, or raise 'nice' in /etc/security/limits.conf, or drop the setting",
-        )
-    if setting == "cpus":
-        return HostError(
-            f"the CPUs {cpus} cannot be used: {reason}",
-            "isolation.cpus",
-            "choose CPUs that are online and that this process may use (taskset -p $$ shows them)",
-        )
-    return HostError(f"the setting '{setting}' is not permitted: {reason}", f"isolation.{setting}")
 
 
 def _children(pid: int) -> tuple[int, ...]:

@@ -158,10 +158,7 @@ class Store:
         """
         line = encode_checked(measurement.to_dict()) + b"\n"
         with _storing(self.path / MEASUREMENTS):
-            written = os.write(self._fd, line)
-            if written != len(line):
-                os.ftruncate(self._fd, os.fstat(self._fd).st_size - written)
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            _write_whole(self._fd, line)
         self.done[measurement.position] = measurement.outcome
         self._dirty = True
 
@@ -232,14 +229,8 @@ class Store:
 
     def _append(self, name: str, data: bytes) -> None:
         where = self.path / name
-        with _storing(where), where.open("ab") as file:
-            before = file.tell()
-            try:
-                file.write(data)
-                file.flush()
-            except OSError:
-                os.ftruncate(file.fileno(), before)
-                raise
+        with _storing(where), where.open("ab", buffering=0) as file:
+            _write_whole(file.fileno(), data)
             os.fdatasync(file.fileno())
 
 
@@ -289,6 +280,14 @@ def _torn(number: int, size: int) -> Finding:
         where=f"{MEASUREMENTS}:{number}",
         reason="the writer or the machine died while that row was being written",
     )
+
+
+def _write_whole(fd: int, data: bytes) -> None:
+    """Append with one system call; what does not fit whole leaves nothing of itself."""
+    written = os.write(fd, data)
+    if written != len(data):
+        os.ftruncate(fd, os.fstat(fd).st_size - written)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _write_synced(path: Path, data: bytes) -> None:

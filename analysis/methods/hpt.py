@@ -19,10 +19,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import typeset  # noqa: TID252 - relative inside the package, as everywhere in it
-from ..errors import AnalysisError, InsufficientDataError, UsageError  # noqa: TID252 - as above
-from ..matrix import PerformanceMatrix, match  # noqa: TID252 - as above
-from ..ranks import (  # noqa: TID252 - as above
+from .. import typeset
+from ..errors import AnalysisError, InsufficientDataError, UsageError
+from ..matrix import PerformanceMatrix, match
+from ..ranks import (
     TIE_TOLERANCE,
     midranks,
     rank_sum_normal,

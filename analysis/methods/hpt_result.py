@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from .. import typeset  # noqa: TID252 - relative inside the package, as everywhere in it
-from ..matrix import PerformanceMatrix  # noqa: TID252 - as above
-from ..ranks import smallest_rank_sum_pvalue  # noqa: TID252 - as above
+from .. import typeset
+from ..matrix import PerformanceMatrix
+from ..ranks import smallest_rank_sum_pvalue
 
 __all__ = [
     "P_TOLERANCE",

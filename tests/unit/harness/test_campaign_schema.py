@@ -42,8 +42,9 @@ def as_an_editor_reads(text: str) -> Any:
     import yaml
 
     class Core(yaml.SafeLoader):
-        yaml_implicit_resolvers = {}
+        pass
 
+    Core.yaml_implicit_resolvers = {}
     number = r"-?(0|[1-9][0-9]*)"
     for tag, pattern, first in (
         ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),

@@ -336,8 +336,8 @@ def test_limit_that_ends_a_target_does_not_end_the_launcher(open_launcher, reque
     )
     # The marker is an argument of the shell, so head writes until the limit ends it.
     assert done.signal == signal.SIGXFSZ
-    starved = launcher.execute(request_for("/bin/true", limits=limit_numbers({"nofile": 3})))
-    assert starved.exit_code != 0  # the loader cannot open a library
+    spinning = request_for(SH, "-c", "while :; do :; done", limits=limit_numbers({"cpu": 1}))
+    assert launcher.execute(spinning).signal == signal.SIGXCPU
     assert launcher.execute(request_for("/bin/true")).exit_code == 0
 
 
