@@ -205,6 +205,19 @@ class Trial:
             cautions=cautions,
         )
 
+    def below_floor(self, variant: str, metric: str) -> tuple[str, ...]:
+        """List the benchmarks whose median of `metric` only says "at most the launcher's floor"."""
+        if metric != "max_rss":
+            return ()
+        mine = self.measured & (self.variant == self.manifest.variants.index(variant))
+        found = []
+        for number, bench in enumerate(self.manifest.benchmarks):
+            rows = mine & (self.benchmark == number)
+            floored = self.max_rss_bytes[rows] <= self.max_rss_floor_bytes[rows]
+            if floored.size and floored.mean() >= 0.5:
+                found.append(bench)
+        return tuple(found)
+
     def _values(self, metric: str) -> Floats:
         if metric == "max_rss":
             return self.max_rss_bytes

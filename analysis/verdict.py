@@ -34,7 +34,8 @@ class BenchmarkVerdict:
 
     `speedup` is the ratio of the medians, above 1 when the candidate is better; None when one side
     has no runs that count. `outcome` follows the rank-sum test of HPT's stage one, and is
-    "undecided" where that test was not possible.
+    "undecided" where that test was not possible. `floored` names the sides ("candidate",
+    "baseline") whose median is only an upper bound, the launcher's floor: then there is no speedup.
     """
 
     benchmark: str
@@ -44,6 +45,7 @@ class BenchmarkVerdict:
     median_baseline: float | None
     speedup: float | None
     outcome: Outcome
+    floored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +106,9 @@ class Verdict:
             "candidates": [
                 {
                     "variant": one.variant,
-                    "benchmarks": [asdict(row) for row in one.benchmarks],
+                    "benchmarks": [
+                        asdict(row) | {"floored": list(row.floored)} for row in one.benchmarks
+                    ],
                     "speedup": one.speedup,
                     "hpt": None if one.hpt is None else one.hpt.to_dict(),
                 }
@@ -170,6 +174,10 @@ def verdict(trial: Trial, *, confidence: float = 0.95, metric: str = "wall") -> 
             benchmarks=manifest.benchmarks,
             info=info,
             confidence=confidence,
+            floored=(
+                trial.below_floor(name, metric),
+                trial.below_floor(manifest.baseline, metric),
+            ),
         )
         for name in others
     )
@@ -243,11 +251,14 @@ def _candidate(
     benchmarks: Sequence[str],
     info: MetricInfo,
     confidence: float,
+    floored: tuple[tuple[str, ...], tuple[str, ...]],
 ) -> CandidateVerdict:
     result = None
     if ours is not None and base is not None:
         # What one side lacks is said already; HPT need not say it again.
-        common = [bench for bench in ours.benchmarks if bench in base.benchmarks]
+        # Two values at the floor differ by the launcher, not by the programs.
+        told = set(base.benchmarks) - (set(floored[0]) & set(floored[1]))
+        common = [bench for bench in ours.benchmarks if bench in told]
         if common:
             result = hpt(ours.select(common), base.select(common), confidence=confidence)
     # "faster" where the metric is a time or a rate, "better" for sizes and counts.
@@ -263,7 +274,9 @@ def _candidate(
         n, median = _centre(ours, bench)
         m, base_median = _centre(base, bench)
         speedup = None
-        if median is not None and base_median is not None:
+        sides = ("candidate", "baseline")
+        bounds = tuple(side for side, names in zip(sides, floored, strict=True) if bench in names)
+        if median is not None and base_median is not None and not bounds:
             speedup = base_median / median if info.better == "lower" else median / base_median
         row = tested.get(bench)
         rows.append(
@@ -275,6 +288,7 @@ def _candidate(
                 median_baseline=base_median,
                 speedup=speedup,
                 outcome=words[row.winner] if row and row.alpha is not None else "undecided",
+                floored=bounds,
             )
         )
     known = [row.speedup for row in rows if row.speedup is not None]

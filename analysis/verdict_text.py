@@ -83,11 +83,11 @@ def _table(verdict: Verdict, one: CandidateVerdict) -> list[str]:
         rows.append(
             [
                 typeset.shorten(row.benchmark, _NAME),
-                _value(row.median_baseline, verdict.unit),
-                _value(row.median_candidate, verdict.unit),
+                _value(row.median_baseline, verdict.unit, bound="baseline" in row.floored),
+                _value(row.median_candidate, verdict.unit, bound="candidate" in row.floored),
                 "-" if row.speedup is None else typeset.ratio(row.speedup),
                 f"{row.runs_baseline}+{row.runs_candidate}",
-                row.outcome if row.speedup is not None else "not measured",
+                row.outcome if row.speedup is not None or row.floored else "not measured",
             ]
         )
     if one.speedup is not None and len(one.benchmarks) > 1:
@@ -96,7 +96,7 @@ def _table(verdict: Verdict, one: CandidateVerdict) -> list[str]:
         rows.append([f"geometric mean of {known}", "", "", mean, "", ""])
     lines = typeset.grid(rows, "<>>>><")
     if one.hpt is None:
-        return [*lines, "  no benchmark has runs of both: the suite was not compared"]
+        return [*lines, "  no benchmark can be compared: the suite was not either"]
     if len(one.benchmarks) == 1:
         alpha = one.hpt.benchmarks[0].alpha
         test = (
@@ -107,8 +107,10 @@ def _table(verdict: Verdict, one: CandidateVerdict) -> list[str]:
     return [*lines, *typeset.wrapped(one.hpt.conclusion)]
 
 
-def _value(value: float | None, unit: str) -> str:
-    return "-" if value is None else typeset.quantity(value, unit)
+def _value(value: float | None, unit: str, *, bound: bool) -> str:
+    if value is None:
+        return "-"
+    return ("<= " if bound else "") + typeset.quantity(value, unit)
 
 
 def _spread_table(verdict: Verdict) -> list[str]:

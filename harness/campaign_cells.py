@@ -130,7 +130,7 @@ class CellMaker:
     def _no_command(self, benchmark: Entry, variant: Entry) -> None:
         for entry in (benchmark, variant):
             misspelt = any(nearest(key, ("command",)) for key in entry.values)
-            if misspelt or self.shape.touches(*map(str, entry.path)):
+            if misspelt or self.shape.touches(entry.path):
                 return  # that is, or may be, the same mistake
         name = quote(str(benchmark.path[1]))
         what = f"benchmark {name} has no command for variant {quote(variant.name)}"

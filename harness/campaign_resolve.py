@@ -86,7 +86,7 @@ class Resolver:
             first = names[0] if names else ""
             if len(names) == 1:
                 self.notes.append("there is one variant: it is measured, not compared")
-            elif not self.shape.touches("baseline"):
+            elif not self.shape.touches(("baseline",)):
                 self.notes.append(f"no baseline is named: the first variant, '{first}', is it")
             return first
         broken = any(
@@ -202,11 +202,11 @@ class Resolver:
         done: set[Location] = set()
         for entry in [*self.variants, *self.benchmarks]:
             other = "benchmarks" if entry.path[0] == "variants" else "variants"
-            used = shared | own[entry.path] | of_part[other]
+            uses = (shared, own[entry.path], of_part[other])
             for name, place in entry.places.items():
-                if name not in used and place not in done:
+                if place not in done and not any(name in used for used in uses):
                     done.add(place)
-                    self.problems.append(self._unused(entry, name, place, used))
+                    self.problems.append(self._unused(entry, name, place, set().union(*uses)))
 
     def _unused(self, entry: Entry, name: str, place: Location, used: set[str]) -> Problem:
         missing = sorted(used - entry.values.keys() - {"variant", "benchmark"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -43,10 +43,15 @@ class Shape:
     section: CampaignSection | None
     problems: tuple[Problem, ...]
     broken: tuple[Location, ...]
+    _touched: frozenset[Location] = field(init=False)
 
-    def touches(self, *path: str) -> bool:
+    def __post_init__(self) -> None:
+        touched = {place[:end] for place in self.broken for end in range(len(place) + 1)}
+        object.__setattr__(self, "_touched", frozenset(touched))
+
+    def touches(self, path: Location) -> bool:
         """Tell whether something at or below `path` was left out."""
-        return any(place[: len(path)] == path for place in self.broken)
+        return path in self._touched
 
 
 def check_shape(document: Document) -> Shape:
@@ -64,23 +69,22 @@ def check_shape(document: Document) -> Shape:
         return Shape(section=None, problems=(problem,), broken=((),))
     problems: list[Problem] = []
     broken: list[Location] = []
-    value: Any = document.value
+    value = _copied(document.value)
+    for problem, place in [*_value_names(document)]:
+        problems.append(problem)
+        broken.append(place)
+        _leave_out(value, place)
     for round_ in range(_MAX_ROUNDS):
         section, errors = _validate(value)
-        bad_names = list(_value_names(document)) if round_ == 0 else []
-        if not errors and not bad_names:
+        if not errors:
             return Shape(section=section, problems=tuple(problems), broken=tuple(broken))
-        for error in errors:
-            path = _path(value, error)
-            if round_ == 0 and not _is_misspelt(path, error, errors):
+        paths = [_path(value, error) for error in errors]
+        misspelt = _misspelt(errors)
+        for error, path in zip(errors, paths, strict=True):
+            if round_ == 0 and path not in misspelt:
                 problems.append(_problem(document, path, error))
-            place = _mended(path, error)
-            broken.append(place)
-            value = _without(value, place)
-        for problem, place in bad_names:
-            problems.append(problem)
-            broken.append(place)
-            value = _without(value, place)
+            broken.append(_mended(path, error))
+            _leave_out(value, broken[-1])
     return Shape(section=None, problems=tuple(problems), broken=tuple(broken))
 
 
@@ -118,18 +122,21 @@ def _mended(path: Location, error: ErrorDetails) -> Location:
     return path
 
 
-def _without(value: Any, place: Location) -> Any:  # noqa: ANN401 - any part of a document
-    """Copy the value without the entry at `place`; a missing name is made up."""
-    if not place:
-        return {"name": "campaign", **value} if isinstance(value, dict) else value
-    if not isinstance(value, dict) or place[0] not in value:
-        return value
-    rest = {key: item for key, item in value.items() if key != place[0]}
-    if len(place) == 1:
-        return {"name": "campaign", **rest} if place[0] == "name" else rest
-    return {
-        key: _without(item, place[1:]) if key == place[0] else item for key, item in value.items()
-    }
+def _copied(value: Any) -> Any:  # noqa: ANN401 - any part of a document
+    """Copy the mappings, which `_leave_out` changes."""
+    if isinstance(value, dict):
+        return {key: _copied(item) for key, item in value.items()}
+    return value
+
+
+def _leave_out(value: dict[str, Any], place: Location) -> None:
+    """Delete the entry at `place`; a missing or wrong name is made up."""
+    inside: Any = value
+    for step in place[:-1]:
+        inside = inside.get(step) if isinstance(inside, dict) else None
+    if place and isinstance(inside, dict):
+        inside.pop(place[-1], None)
+    value.setdefault("name", "campaign")
 
 
 def _problem(document: Document, path: Location, error: ErrorDetails) -> Problem:
@@ -209,17 +216,16 @@ def _is_unknown(path: Location, kind: str) -> bool:
     return free and kind == "campaign" and path[2] not in known_keys(path[:2])
 
 
-def _is_misspelt(path: Location, error: ErrorDetails, errors: Sequence[ErrorDetails]) -> bool:
-    """Tell whether the missing key is there, misspelt: the unknown key is reported."""
-    if error["type"] != "missing":
-        return False
-    known = known_keys(path[:-1])
-    return any(
-        other["type"] == "extra_forbidden"
-        and other["loc"][:-1] == error["loc"][:-1]
-        and nearest(str(other["loc"][-1]), known) == path[-1]
-        for other in errors
-    )
+def _misspelt(errors: Sequence[ErrorDetails]) -> set[Location]:
+    """Find the missing keys that are there, but misspelt: as unknown keys they are reported."""
+    unknown = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
+    found: set[Location] = set()
+    for loc in unknown:
+        path = tuple(step for step in loc if step not in {LIST, TEXT, MAPPING})
+        near = nearest(str(path[-1]), known_keys(path[:-1]))
+        if near:
+            found.add((*path[:-1], near))
+    return found - {error["loc"] for error in errors if error["type"] != "missing"}
 
 
 def _value_names(document: Document) -> Iterable[tuple[Problem, Location]]:

@@ -214,7 +214,7 @@ def _count(text: str) -> int:
 
 
 def _init(args: argparse.Namespace, _out: TextIO, err: TextIO) -> int:
-    from .campaign_file import starter_text
+    from .starter import starter_text
     from .errors import UsageError
 
     path: Path = args.path
@@ -271,6 +271,8 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _compare(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    import tempfile
+
     from .execution import Options, start
     from .quick import QuickOptions, quick_campaign
     from .view import View, scale
@@ -290,10 +292,11 @@ def _compare(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         seed=args.seed,
     )
     view = View(err, quiet=args.quiet, verbose=args.verbose)
-    campaign = quick_campaign(quick, Path.cwd())
-    view.say(scale(campaign, campaign.protocol.sessions, None))
-    options: Options = Options(folder=args.dir)
-    ending = start(campaign, options, view)
+    with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
+        campaign = quick_campaign(quick, Path.cwd(), Path(place))
+        view.say(scale(campaign, campaign.protocol.sessions, None))
+        options: Options = Options(folder=args.dir)
+        ending = start(campaign, options, view)
     again = f"fairtrial run {ending.trial}/campaign.yaml --resume --trial {ending.trial}"
     code = _ended(ending, argparse.Namespace(json=False), out, view, again=again)
     if ending.done < 2 * len(campaign.cells):

@@ -15,7 +15,7 @@ from signal import Signals
 from analysis.record import Outcome
 
 from .campaign import Cell, MetricRule
-from .json_path import find
+from .json_path import JsonPathError, find
 from .process import Execution
 
 _CLOCK_TICK_NS = 10_000_000  # file times are that coarse on the slowest usual kernel
@@ -121,10 +121,13 @@ def _mismatch(cell: Cell, stdout: Path | None, digest: str | None) -> str | None
         return None
     if expect.stdout_sha256 is not None and digest != expect.stdout_sha256.lower():
         return f"stdout has sha256 {digest}, expected {expect.stdout_sha256}"
-    if expect.stdout_file is not None and digest != _reference(
-        expect.stdout_file, expect.stdout_file.stat().st_mtime_ns
-    ):
-        return f"stdout differs from {expect.stdout_file}"
+    if expect.stdout_file is not None:
+        try:
+            wanted = _reference(expect.stdout_file, expect.stdout_file.stat().st_mtime_ns)
+        except OSError as error:
+            return f"{expect.stdout_file} cannot be read to compare: {error.strerror}"
+        if digest != wanted:
+            return f"stdout differs from {expect.stdout_file}"
     if expect.stdout_regex is not None:
         text = stdout.read_text(encoding="utf-8", errors="replace")
         if not re.search(expect.stdout_regex, text, re.MULTILINE):
@@ -165,15 +168,19 @@ def _found(rule: MetricRule, text: str) -> list[object]:
         return [match.group(group) for match in pattern.finditer(text)]
     assert rule.json is not None, "a metric has a regex or a JSON path"
     try:
-        return list(find(json.loads(text), rule.json))
-    except ValueError as error:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise _Unparsable(f"{rule.name}: the output is no JSON: {error}") from error
+    try:
+        return list(find(document, rule.json))
+    except JsonPathError as error:
+        raise _Unparsable(f"{rule.name}: {error}") from error
 
 
 def _number(rule: MetricRule, value: object) -> float:
     try:
         number = float(value) if isinstance(value, str | int | float) else math.nan
-    except ValueError:
+    except (ValueError, OverflowError):
         number = math.nan
     if isinstance(value, bool) or not math.isfinite(number):
         raise _Unparsable(f"{rule.name}: {value!r} is no finite number")

@@ -23,9 +23,8 @@ def excerpt(line: str, column: int, length: int = 1) -> str:
     length : int
         The token's length in characters; cut where the shown line ends.
     """
-    start = max(column - 1, 0)
-    shown = "".join(_visible(character) for character in line)
-    shown, start = _cut(shown.rstrip(), start)
+    window, start = _cut(line.rstrip(), max(column - 1, 0))
+    shown = "".join(_visible(character) for character in window)
     blank = " " * sum(_cells(character) for character in shown[:start])
     carets = "^" * max(1, sum(_cells(character) for character in shown[start : start + length]))
     return f"{_INDENT}{shown}\n{_INDENT}{blank.ljust(start)}{carets}"

@@ -19,11 +19,12 @@ from .campaign_file import load_campaign
 from .errors import LaunchError, UsageError
 from .executables import base_environment, resolve
 from .interrupts import Interrupts
-from .process import Launcher, Request
+from .process import Execution, Launcher, Request
 
 _PROBES = 3
 _PROBE_S = 1.0
 _BUDGET_S = 5.0  # of measuring, for each command
+_CPUS = re.compile(r"auto|none|[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,7 @@ class QuickOptions:
     seed: int = 1
 
 
-def quick_campaign(options: QuickOptions, folder: Path) -> Campaign:
+def quick_campaign(options: QuickOptions, folder: Path, place: Path) -> Campaign:
     """Make a campaign of one benchmark whose variants are the commands; the first is the baseline.
 
     Parameters
@@ -53,6 +54,8 @@ def quick_campaign(options: QuickOptions, folder: Path) -> Campaign:
         The commands and what was said about them.
     folder : Path
         The folder in which the commands are executed.
+    place : Path
+        An empty folder for the campaign's file; hooks begin there, so it stays until the end.
 
     Raises
     ------
@@ -62,15 +65,18 @@ def quick_campaign(options: QuickOptions, folder: Path) -> Campaign:
         If a command cannot be executed, or fails when it is tried.
     """
     names = _names(options)
+    if not _CPUS.fullmatch(options.cpus):
+        raise UsageError(
+            f"'{options.cpus}' names no CPUs", "--cpus", "write auto, none, or a list such as 2,3"
+        )
     runs = options.runs
     if runs is None:
         seconds = [_seconds(options, command, folder) for command in options.commands]
         runs = _runs(max(seconds), options.sessions)
     text = _yaml(options, names, runs, folder)
-    with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
-        path = Path(place) / "campaign.yaml"
-        path.write_text(text, encoding="utf-8")
-        return load_campaign(path)
+    path = place / "campaign.yaml"
+    path.write_text(text, encoding="utf-8")
+    return load_campaign(path)
 
 
 def _names(options: QuickOptions) -> tuple[str, ...]:
@@ -125,15 +131,22 @@ def _seconds(options: QuickOptions, command: str, folder: Path) -> float:
             spent: list[float] = []
             while len(spent) < _PROBES and sum(spent) < _PROBE_S:
                 execution = launcher.execute(request)
-                if execution.exit_code not in options.exit_codes:
-                    raise _failed(command, execution.exit_code, execution.signal, output)
+                if execution.killed or execution.exit_code not in options.exit_codes:
+                    raise _failed(command, execution, options.timeout_s, output)
                 spent.append(execution.wall_ns / 1e9)
         finally:
             launcher.close()
     return min(spent)
 
 
-def _failed(command: str, code: int | None, signal: int | None, output: Path) -> LaunchError:
+def _failed(
+    command: str, execution: Execution, timeout_s: float | None, output: Path
+) -> LaunchError:
+    if execution.killed:
+        return LaunchError(
+            f"the command was ended after {timeout_s:g} s", command, "give it more with --timeout"
+        )
+    code, signal = execution.exit_code, execution.signal
     ending = f"exit code {code}" if signal is None else f"signal {signal}"
     said = output.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-3:]
     text = "".join(f"\n    {line}" for line in said)
@@ -179,6 +192,7 @@ def _yaml(options: QuickOptions, names: Sequence[str], runs: int, folder: Path) 
     if options.timeout_s is not None:
         lines.append(f"  timeout: {options.timeout_s:g}s")
     if options.prepare is not None:
-        lines += ["hooks:", f"  before: [{{shell: {quoted(options.prepare)}}}]"]
-    lines.append(f"isolation: {{cpus: {options.cpus}}}")
+        prepare = f"cd {shlex.quote(str(folder))} || exit\n{options.prepare}"
+        lines += ["hooks:", f"  before: [{{shell: {quoted(prepare)}}}]"]
+    lines += ["isolation:", f"  cpus: {options.cpus}"]
     return "\n".join(lines) + "\n"

@@ -7,8 +7,8 @@ def duration(seconds: float) -> str:
     """Write a measured time with three significant digits and a fitting unit."""
     for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "µs")):
         value = seconds * factor
-        if value >= 1:
-            digits = 2 if value < 10 else 1 if value < 100 else 0
+        if value >= 0.9995:  # what rounds to 1.00
+            digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
             return f"{value:.{digits}f} {unit}"
     return f"{seconds * 1e9:.0f} ns"
 

@@ -9,6 +9,7 @@ hostile file costs no more memory than its own length.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -74,9 +75,11 @@ class Document:
     keys: dict[Location, Mark] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     lines: list[str] = field(init=False)
+    _starts: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
         self.lines = _BREAK.split(self.text)
+        self._starts = [0, *(match.end() for match in _BREAK.finditer(self.text))]
 
     def mark(self, path: Location, *, key: bool = False, part: str | None = None) -> Mark:
         """Find the mark of a value, of its key, or of the text `part` inside the value.
@@ -128,12 +131,9 @@ class Document:
 
     def mark_of(self, start: int, end: int) -> Mark:
         """Make the mark of the text between two offsets."""
-        line, first = 1, 0
-        for match in _BREAK.finditer(self.text, 0, start):
-            line, first = line + 1, match.end()
-        return Mark(
-            line=line, column=start - first + 1, start=start, end=end, width=max(end - start, 1)
-        )
+        line = bisect_right(self._starts, start)
+        column = start - self._starts[line - 1] + 1
+        return Mark(line=line, column=column, start=start, end=end, width=max(end - start, 1))
 
 
 def read_document(text: str, name: str) -> Document:

@@ -195,3 +195,22 @@ def test_cautions_are_said_once(synthetic: Build, tmp_path: Path) -> None:
     result = judge(synthetic(times(a=1.0, b=0.5, c=0.7)), tmp_path)
     assert len(set(result.cautions)) == len(result.cautions)
     assert sum("tested in both directions" in text for text in result.cautions) == 1
+
+
+def test_memory_at_the_launchers_floor_is_only_a_bound(synthetic: Build, tmp_path: Path) -> None:
+    # Source: the kernel hands the spawner's peak on to the child, so ru_maxrss <= floor is censored.
+    trial = synthetic({"base": {"one": [1.0] * 5}, "other": {"one": [1.0] * 5}})
+    trial.rows = [
+        replace(row, max_rss_bytes=9_000_000 + n, max_rss_floor_bytes=10_000_000)
+        for n, row in enumerate(trial.rows)
+    ]
+    found = verdict(read_trial(trial.write(tmp_path / "floored")), metric="max_rss")
+    (row,) = found.candidates[0].benchmarks
+    assert row.floored == ("candidate", "baseline")
+    assert row.speedup is None
+    assert found.candidates[0].hpt is None
+    assert "<= " in str(found)
+    trial.rows = [replace(row, max_rss_floor_bytes=1_000_000) for row in trial.rows]
+    above = verdict(read_trial(trial.write(tmp_path / "above")), metric="max_rss")
+    assert above.candidates[0].benchmarks[0].speedup is not None
+    assert "<= " not in str(above)

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_trial_from_end_to_end(lab):
+    path = lab.write_campaign()
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""  # results only
+    assert "complete: 12 runs" not in done.stdout
+    lab.assert_complete_once_each(planned=2 * 2 * 3)
+    manifest = lab.manifest()
+    assert manifest["status"] == "complete"
+    assert manifest["finished"] > manifest["started"]
+    assert (lab.trial() / "campaign.yaml").read_bytes() == path.read_bytes()
+    assert f"fairtrial verdict runs/{lab.trial().name}" in done.stderr
+    assert lab.left() == []
+    for row in lab.read_rows():
+        assert row["outcome"] == "ok"
+        assert row["wall_ns"] > 0
+        assert row["padding_bytes"] is not None
+
+
+def test_json_gives_the_ending_and_nothing_else(lab):
+    done = lab.run_fairtrial("run", lab.write_campaign(), "--json", "--quiet")
+    ending = json.loads(done.stdout)
+    assert (ending["status"], ending["done"], ending["planned"]) == ("complete", 12, 12)
+    assert done.stderr == ""
+
+
+def test_dry_run_shows_the_plan_and_executes_nothing(lab):
+    path = lab.write_campaign(
+        benchmarks={"one": {"command": lab.sh("touch executed")}}, build=[["touch", "built"]]
+    )
+    done = lab.run_fairtrial("run", path, "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "nothing was executed" in done.stdout
+    assert "one / a" in done.stdout
+    assert lab.trials() == []
+    assert sorted(entry.name for entry in lab.folder.iterdir()) == ["c.yaml"]
+
+
+def test_starter_campaign_is_written_once_and_is_valid(lab):
+    assert lab.run_fairtrial("init", "mine.yaml").returncode == 0
+    again = lab.run_fairtrial("init", "mine.yaml")
+    assert again.returncode == 2
+    assert "there is a file already" in again.stderr
+    assert lab.run_fairtrial("run", "mine.yaml", "--dry-run").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "says"),
+    [
+        ("name: c\n  bad: [\n", "c.yaml:2:", "mapping values are not allowed"),
+        ("name: c\nvariants: {a: {}}\n", "c.yaml:1:1", "benchmarks"),
+        (
+            "name: c\nvariants: {a: {}}\nbenchmarks: {b: {comand: [true]}}\n",
+            "c.yaml:3:18",
+            "did you mean 'command'",
+        ),
+        (
+            "name: c\nvariants: {a: {}}\nbenchmarks: {b: {command: [t]}}\nname: d\n",
+            "c.yaml:4:1",
+            "name",
+        ),
+    ],
+)
+def test_wrong_campaign_is_shown_with_its_place(lab, text, place, says):
+    path = lab.folder / "c.yaml"
+    path.write_text(text)
+    done = lab.run_fairtrial("run", "c.yaml")
+    assert done.returncode == 2
+    assert place in done.stderr
+    assert says in done.stderr
+    assert "^" in done.stderr
+    assert not (lab.folder / "runs").exists()
+
+
+def test_campaign_that_is_not_there(lab):
+    done = lab.run_fairtrial("run", "absent.yaml")
+    assert done.returncode == 2
+    assert "absent.yaml" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "args",
+    [[], ["frobnicate"], ["run"], ["run", "c.yaml", "--sessions", "0"], ["status", "--frob"]],
+)
+def test_wrong_usage_is_exit_2(lab, args):
+    done = lab.run_fairtrial(*args)
+    assert done.returncode == 2
+    assert "usage: fairtrial" in done.stderr
+
+
+def test_resume_options_without_resume_are_refused(lab):
+    done = lab.run_fairtrial("run", lab.write_campaign(), "--accept-drift")
+    assert done.returncode == 2
+    assert "--resume" in done.stderr
+
+
+def test_version_and_help(lab):
+    assert lab.run_fairtrial("--version").stdout.startswith("fairtrial ")
+    shown = lab.run_fairtrial("--help")
+    assert shown.returncode == 0
+    assert "130 interrupted" in shown.stdout
+
+
+def test_foreign_package_of_the_same_name_is_told(lab):
+    (lab.folder / "analysis").mkdir()
+    (lab.folder / "analysis" / "__init__.py").write_text("")
+    done = subprocess.run(
+        [sys.executable, "-m", "harness", "doctor"],
+        cwd=lab.folder,
+        env=lab.environment | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "another package named 'analysis'" in done.stderr
+    assert str(lab.folder / "analysis") in done.stderr
+    # The installed command does not look into the current folder.
+    assert lab.run_fairtrial("--version").returncode == 0
+
+
+def test_reader_of_our_output_may_go_away(lab):
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    try:
+        done = subprocess.run(
+            [str(Path(sys.executable).parent / "fairtrial"), "doctor", "--json"],
+            cwd=lab.folder,
+            stdout=write_end,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(write_end)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+
+
+def test_doctor_says_what_it_read(lab):
+    done = lab.run_fairtrial("doctor")
+    assert done.returncode == 0, done.stderr
+    assert "governor" in done.stdout
+
+
+def test_strict_trial_stops_before_anything_is_made(lab):
+    # The check of the CPU count's isolation warns on every host of a test, or is skipped.
+    found = json.loads(lab.run_fairtrial("doctor", "--json").stdout)
+    findings = found["findings"] if isinstance(found, dict) else found
+    warned = [f["check"] for f in findings if f["status"] in {"warn", "fail"}]
+    steady = [name for name in warned if name in {"virtual", "isolation", "perf_rate"}]
+    if not steady:
+        pytest.skip("nothing to warn of on this host")
+    path = lab.write_campaign(checks={"require": [steady[0]]})
+    done = lab.run_fairtrial("run", path, "--strict")
+    assert done.returncode == 3
+    assert f"required check '{steady[0]}'" in done.stderr
+    assert lab.trials() == []
+    assert lab.run_fairtrial("run", path).returncode == 0
+
+
+def test_paths_begin_at_the_campaign_and_runs_at_the_current_folder(lab):
+    (lab.folder / "deep").mkdir()
+    (lab.folder / "elsewhere").mkdir()
+    path = lab.folder / "deep" / "c.yaml"
+    lab.write_campaign(benchmarks={"one": {"command": lab.sh("pwd -P"), "stdout": "keep"}}).rename(
+        path
+    )
+    done = lab.run_fairtrial("run", path, cwd=lab.folder / "elsewhere")
+    assert done.returncode == 0, done.stderr
+    (trial,) = (lab.folder / "elsewhere" / "runs").iterdir()
+    said = {(trial / "outputs" / f"{row['position']:04d}.stdout").read_text() for row in lab.read_rows(trial)}
+    assert said == {f"{(lab.folder / 'deep').resolve()}\n"}
+
+
+def test_build_runs_once_per_variant_and_is_logged(lab):
+    path = lab.write_campaign(
+        build=[{"shell": "echo building {variant} >> log; echo said {variant}"}],
+        benchmarks={"one": {"command": lab.sh("cat log")}},
+    )
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 0, done.stderr
+    assert (lab.folder / "log").read_text() == "building a\nbuilding b\n"
+    assert (lab.trial() / "outputs" / "build-a-1.log").read_text() == "said a\n"
+
+
+def test_caps_end_a_trial_with_everything_kept(lab):
+    path = lab.write_campaign(protocol={"sessions": 1, "runs": 5, "warmup": 0, "max_runs": 7})
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 0, done.stderr
+    assert len(lab.read_rows()) == 7
+    assert lab.manifest()["status"] == "stopped"
+    assert "the cap of 7 runs" in done.stderr
+
+
+def test_time_cap_ends_a_trial_with_everything_kept(lab):
+    path = lab.write_campaign(
+        benchmarks={"one": {"command": lab.sh("sleep 0.3")}},
+        protocol={"sessions": 1, "runs": 100, "warmup": 0, "max_time": "1s"},
+    )
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 0, done.stderr
+    assert 1 <= len(lab.read_rows()) < 100
+    assert "time cap of 1 s" in lab.manifest()["reason"]
