@@ -96,7 +96,7 @@ def _table(verdict: Verdict, one: CandidateVerdict) -> list[str]:
         rows.append([f"geometric mean of {known}", "", "", mean, "", ""])
     lines = typeset.grid(rows, "<>>>><")
     if one.hpt is None:
-        return [*lines, "  no benchmark can be compared: the suite was not either"]
+        return [*lines, "  no benchmark can be compared: the suite was not compared"]
     if len(one.benchmarks) == 1:
         alpha = one.hpt.benchmarks[0].alpha
         test = (

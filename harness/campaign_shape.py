@@ -136,6 +136,8 @@ def _leave_out(value: dict[str, Any], place: Location) -> None:
         inside = inside.get(step) if isinstance(inside, dict) else None
     if place and isinstance(inside, dict):
         inside.pop(place[-1], None)
+        if not inside and place[-2:-1] == ("matrix",):
+            _leave_out(value, place[:-1])  # empty for no fault of its own
     value.setdefault("name", "campaign")
 
 
