@@ -214,8 +214,8 @@ def _count(text: str) -> int:
 
 
 def _init(args: argparse.Namespace, _out: TextIO, err: TextIO) -> int:
-    from .starter import starter_text
     from .errors import UsageError
+    from .starter import starter_text
 
     path: Path = args.path
     if path.is_dir():
@@ -244,6 +244,8 @@ def _doctor(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 
 
 def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    import shlex
+
     from .campaign_file import load_campaign
     from .errors import UsageError
     from .execution import Options, resume, start
@@ -267,7 +269,12 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         return 0
     view.say(scale(campaign, shown.sessions, shown.seconds))
     ending = resume(campaign, options, view) if args.resume else start(campaign, options, view)
-    return _ended(ending, args, out, view, again=f"fairtrial run {args.campaign} --resume")
+    again = f"fairtrial run {shlex.quote(str(args.campaign))} --resume"
+    if args.trial is not None:
+        again += f" --trial {shlex.quote(str(args.trial))}"
+    elif args.dir != Path("runs"):
+        again += f" --dir {shlex.quote(str(args.dir))}"
+    return _ended(ending, args, out, view, again=again)
 
 
 def _compare(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -101,6 +102,7 @@ def resume(campaign: Campaign, options: Options, view: View) -> Ending:
             planned=done,
             failed=0,
         )
+    options = dataclasses.replace(options, folder=path.parent)
     with _ready(campaign, options, sessions) as (interrupts, prepared, commands):
         environment = base_environment(campaign.isolation, os.environ)
         store = Store.reopen(path)

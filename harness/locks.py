@@ -38,8 +38,8 @@ class CpuLock:
                 self.release()
                 raise HostError(
                     f"another trial measures on CPU {cpu} ({_holder(cpu)})",
-                    f"CPU {cpu}",
-                    "wait for it, or choose other CPUs with isolation.cpus",
+                    "isolation.cpus",
+                    "wait for it, or name other CPUs there",
                 ) from error
             holder.listen(1)
             self._sockets.append(holder)

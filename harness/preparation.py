@@ -72,7 +72,7 @@ def prepare(
     cpus = choose_cpus(
         campaign.isolation.cpus,
         state.topology,
-        usable=state.usable,
+        usable=_left_over(state.usable) if campaign.isolation.cpus == "auto" else state.usable,
         isolated=state.isolated,
     )
     measured = cpus.targets or state.usable
@@ -117,6 +117,13 @@ def prepare(
         free_bytes=free,
         containment=launcher.containment,
     )
+
+
+def _left_over(usable: tuple[int, ...]) -> tuple[int, ...]:
+    """Leave the CPUs of other trials alone, where enough others are left to choose from."""
+    busy = cpus_in_use() or ()
+    free = tuple(cpu for cpu in usable if cpu not in busy)
+    return free if len(free) >= 2 else usable
 
 
 def _free_space(folder: Path) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import defaultdict
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from .wording import clock, duration, shortened
 class Progress:
     """One trial as it stands. `state` is the manifest's status, or "killed".
 
-    `seconds` maps "benchmark/variant" to the mean time from one run's start to the next one's.
+    `again` is the command that goes on with it. `seconds` maps "benchmark/variant" to the mean time from one run's start to the next one's.
     """
 
     trial: str
@@ -32,6 +33,7 @@ class Progress:
     last: str | None
     seconds: dict[str, float]
     left_s: float | None
+    again: str
 
     def to_dict(self) -> dict[str, Any]:
         """Give the progress as JSON types."""
@@ -50,7 +52,7 @@ class Progress:
             parts = (f"{count} {what}" for what, count in sorted(self.failed.items()))
             lines.append(f"  not ok: {', '.join(parts)}")
         if self.state in {"killed", "interrupted", "stopped"} and self.done < self.planned:
-            lines.append("  continue: fairtrial run CAMPAIGN --resume")
+            lines.append(f"  continue: {self.again}")
         return "\n".join(lines)
 
 
@@ -84,6 +86,8 @@ def read_progress(trial: Path) -> Progress:
         last=_last(rows),
         seconds=seconds,
         left_s=_left(manifest, planned, seconds) if running else None,
+        again=f"fairtrial run {shlex.quote(manifest.campaign_path)} --resume "
+        f"--trial {shlex.quote(str(trial))}",
     )
 
 

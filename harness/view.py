@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import contextlib
+import textwrap
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _REDRAW_S = 0.2
 _PLAIN_S = 30.0
+_WIDTH = 96
 
 
 class View:
@@ -63,9 +65,19 @@ class View:
             key = (finding.check, finding.fix or finding.what)
             if finding.status in {"warn", "fail"} and key not in self._said:
                 self._said.add(key)
-                self.say(f"  {finding.status} {finding.check}: {finding.what}")
+                head = f"  {finding.status} {finding.check}: "
+                for paragraph in (head + finding.what).split("\n"):
+                    self.say(
+                        textwrap.fill(
+                            paragraph,
+                            _WIDTH,
+                            subsequent_indent=" " * 7,
+                            break_long_words=False,
+                            break_on_hyphens=False,
+                        )
+                    )
                 if finding.fix:
-                    self.say(f"       fix: {finding.fix}")
+                    self.say(f"       fix: {finding.fix}")  # a command is never broken
 
     def opened(self, trial: Path, campaign: Campaign, prepared: Prepared) -> None:
         """Write the head: what is going to be executed, where, and on which host."""

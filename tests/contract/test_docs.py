@@ -1,0 +1,204 @@
+"""The documentation holds what it promises: every key, every link, every example."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import get_args
+
+import pytest
+import yaml
+
+from analysis.record import (
+    BUILTIN_METRICS,
+    SCHEMA,
+    CheckStatus,
+    Finding,
+    Manifest,
+    Measurement,
+    Outcome,
+    PlannedRun,
+    TrialStatus,
+)
+from harness.campaign_file import load_campaign
+from harness.campaign_model import KNOWN_CHECKS
+
+ROOT = Path(__file__).resolve().parents[2]
+FORMAT = ROOT / "docs" / "trial-format.md"
+PAGES = sorted(
+    [
+        *ROOT.glob("docs/**/*.md"),
+        *(ROOT / n for n in ("README.md", "CHANGELOG.md", "runs/README.md")),
+    ]
+)
+# Checks that the runner makes itself: no campaign can name them.
+OWN_CHECKS = {"threads"}
+
+
+def section(title):
+    """Give the text of trial-format.md below a heading, up to the next one of any level."""
+    _, found, rest = FORMAT.read_text(encoding="utf-8").partition(f"# {title}\n")
+    assert found, f"trial-format.md has no heading '{title}'"
+    return re.split(r"^#", rest, maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def documented(title):
+    """Give what stands in backticks in the first column of the section's table."""
+    return [
+        key
+        for line in section(title).splitlines()
+        if line.startswith("| `")
+        for key in re.findall(r"`([^`]+)`", line.split("|")[1])
+    ]
+
+
+def names(record):
+    return [field.name for field in fields(record)]
+
+
+def blocks(text, language):
+    pattern = rf"^```{language}\n(.*?)^```$"
+    return re.findall(pattern, text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("title", "keys"),
+    [
+        ("manifest.json", names(Manifest)),
+        ("plan.jsonl", names(PlannedRun)),
+        ("measurements.jsonl", [*names(Measurement), "crc32"]),
+        ("findings.jsonl", ["at", "session", "when", *names(Finding)]),
+        ("environment.jsonl", ["session", "segment", "at", "containment"]),
+    ],
+)
+def test_every_key_of_a_file_is_documented_in_its_order(title, keys):
+    assert documented(title) == keys
+
+
+def test_each_outcome_and_status_is_documented():
+    assert sorted(documented("Outcomes")) == sorted(get_args(Outcome))
+    for status in get_args(TrialStatus):
+        assert f"`{status}`" in section("manifest.json")
+    for status in get_args(CheckStatus):
+        assert f"`{status}`" in section("findings.jsonl")
+
+
+def test_metrics_that_every_run_has_are_documented():
+    for metric in BUILTIN_METRICS:
+        assert f"the metric `{metric}`" in section("measurements.jsonl")
+
+
+def test_the_documented_schema_is_the_current_one():
+    assert FORMAT.read_text(encoding="utf-8").startswith(
+        f"# The trial directory, schema {SCHEMA}\n"
+    )
+
+
+def anchors(path):
+    """Give the anchors that a page's headings make."""
+    prose = re.sub(r"^```.*?^```$", "", path.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def dead_links(page):
+    prose = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)", prose):
+        if re.match(r"[a-z]+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        there = target.is_relative_to(ROOT) and target.exists()
+        if not there or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
+            yield link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_relative_link_is_dead(page):
+    assert list(dead_links(page)) == []
+
+
+def test_a_dead_link_would_be_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A page\n[a](page.md) [b](gone.md) [c](#a-page) [d](#gone) [e](https://x.org)\n"
+    )
+    assert list(dead_links(page)) == ["gone.md", "#gone"]
+
+
+def full_campaigns():
+    for page in PAGES:
+        for number, block in enumerate(blocks(page.read_text(encoding="utf-8"), "yaml")):
+            content = yaml.load(block, Loader=yaml.BaseLoader)
+            if isinstance(content, dict) and {"name", "variants", "benchmarks"} <= content.keys():
+                yield pytest.param(block, id=f"{page.relative_to(ROOT)}-{number}")
+
+
+@pytest.mark.parametrize("block", list(full_campaigns()))
+def test_each_campaign_in_the_documentation_loads(block, tmp_path):
+    path = tmp_path / "campaign.yaml"
+    path.write_text(block, encoding="utf-8")
+    campaign = load_campaign(path)
+    assert len(campaign.cells) == len(campaign.variants) * len(campaign.benchmarks)
+
+
+def test_there_are_campaigns_in_the_page_about_campaigns():
+    pages = [param.id for param in full_campaigns()]
+    assert sum(name.startswith("docs/campaign.md") for name in pages) >= 2
+
+
+def test_advice_names_the_checks_that_exist_and_leaves_none_out():
+    text = (ROOT / "docs" / "measuring-well.md").read_text(encoding="utf-8")
+    lists = re.findall(r"\(((?:`[a-z_]+`(?:, )?)+(?:, \.\.\.)?)\)", text)
+    named = {name for part in lists for name in re.findall(r"`([a-z_]+)`", part)}
+    assert named <= {*KNOWN_CHECKS, *OWN_CHECKS}
+    assert {name for name in KNOWN_CHECKS if f"`{name}`" not in text} == set()
+
+
+def test_the_documented_reader_reads_the_sample():
+    reader = blocks(section("The checksum"), "python")[0]
+    done = subprocess.run(
+        [sys.executable, "-I", "-W", "ignore", "-c", reader + "print(len(rows))"],
+        cwd=ROOT / "runs" / "sample",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (
+        int(done.stdout) == json.loads((ROOT / "runs/sample/manifest.json").read_text())["planned"]
+    )
+
+
+def test_the_documented_reader_finds_damage(tmp_path):
+    reader = blocks(section("The checksum"), "python")[0]
+    data = (ROOT / "runs" / "sample" / "measurements.jsonl").read_bytes()
+    (tmp_path / "measurements.jsonl").write_bytes(data.replace(b'"wall_ns":', b'"wall_ns":1', 1))
+    done = subprocess.run(
+        [sys.executable, "-I", "-W", "ignore", "-c", reader],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "AssertionError" in done.stderr
+
+
+def test_the_documented_jq_line_works():
+    if shutil.which("jq") is None:
+        pytest.skip("jq is not installed")
+    (script,) = [
+        block for block in blocks(FORMAT.read_text("utf-8"), "sh") if block.startswith("jq")
+    ]
+    done = subprocess.run(
+        ["/bin/sh", "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    manifest = json.loads((ROOT / "runs" / "sample" / "manifest.json").read_text())
+    cells = json.loads(done.stdout)
+    assert len(cells) == len(manifest["variants"]) * len(manifest["benchmarks"])
+    assert {cell["runs"] for cell in cells} == {manifest["sessions"] * manifest["runs"]}
