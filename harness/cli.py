@@ -323,8 +323,8 @@ def _ended(ending: Ending, args: argparse.Namespace, out: TextIO, view: View, *,
     return 1 if ending.failed else 0
 
 
-def _status(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from .errors import UsageError
+def _status(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    from .errors import StoreError, UsageError
     from .progress import read_progress
 
     if args.diff is not None:
@@ -338,11 +338,15 @@ def _status(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
         else:
             out.write(str(found_changes) + "\n")
         return 0
+    found = []
     if args.trial is not None:
-        found = [read_progress(args.trial)]
+        found.append(read_progress(args.trial))
     else:
-        folders = sorted(path.parent for path in args.dir.glob("*/manifest.json"))
-        found = [read_progress(path) for path in folders]
+        for path in sorted(args.dir.glob("*/manifest.json")):
+            try:
+                found.append(read_progress(path.parent))
+            except StoreError as error:  # one damaged trial hides no other
+                err.write(f"fairtrial: {error}\n")
     if args.json:
         _print_json([progress.to_dict() for progress in found], out)
     elif not found:

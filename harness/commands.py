@@ -70,6 +70,8 @@ class Commands:
             )
             execution = self._running().execute(request)
         except LaunchError as error:
+            if self._launcher is not None and self._launcher.dead:
+                self._launcher = None  # the clean-up gets a new one
             raise CommandFailedError(
                 f"{name} cannot be executed: {error.what}", command.mark, error.fix
             ) from error

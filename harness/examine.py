@@ -63,6 +63,8 @@ def examine(
     """
     size, digest = _fingerprint(stdout, limit_bytes)
     outcome, detail = _ending(cell, execution, [stdout, stderr], limit_bytes)
+    if outcome in {"exit", "signal"} and (said := _last_words(stderr)):
+        detail = f"{detail}; stderr: {said}"
     metrics: dict[str, tuple[float, ...]] = {}
     if outcome == "ok":
         mismatch = _mismatch(cell, stdout, digest)
@@ -104,6 +106,17 @@ def _ending(
         wanted = " or ".join(map(str, cell.expect.exit_codes))
         return "exit", f"exit code {execution.exit_code}, expected {wanted}"
     return "ok", None
+
+
+def _last_words(stderr: Path | None) -> str:
+    """Give the last line of what the program complained, shortened."""
+    if stderr is None:
+        return ""
+    with stderr.open("rb") as file:
+        file.seek(max(0, stderr.stat().st_size - 4096))
+        lines = file.read().decode("utf-8", "replace").split("\n")
+    said = [line.strip() for line in lines if line.strip()]
+    return "".join(c if c.isprintable() else "?" for c in said[-1])[:160] if said else ""
 
 
 def _fingerprint(stdout: Path | None, limit_bytes: int) -> tuple[int | None, str | None]:

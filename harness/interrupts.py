@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import time
+from collections.abc import Iterator
 from types import FrameType, TracebackType
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -61,9 +62,22 @@ class Interrupts:
             raise Interrupted(self.received)
 
     def acknowledge(self) -> None:
-        """Take the signal as dealt with: clean-up may run, and a further signal ends that."""
+        """Take the signal as dealt with."""
         self.received = None
         self.drain()
+
+    @contextlib.contextmanager
+    def set_aside(self) -> Iterator[None]:
+        """Let clean-up run although a signal has arrived: only a further one ends it.
+
+        The signal counts again when the block ends.
+        """
+        before = self.received
+        self.acknowledge()
+        try:
+            yield
+        finally:
+            self.received = before or self.received
 
     def sleep(self, seconds: float) -> None:
         """Sleep, but raise `Interrupted` as soon as a signal arrives."""

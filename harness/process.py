@@ -117,6 +117,7 @@ class Launcher:
         contained: bool = True,
     ) -> None:
         self._family: set[int] = set()
+        self.dead = False  # killed or crashed, as an exception has told
         self._interrupts = interrupts
         _become_subreaper()
         before = set(_children(os.getpid()))
@@ -283,6 +284,7 @@ class Launcher:
         return data
 
     def _died(self) -> LaunchError:
+        self.dead = True
         self._socket.close()
         self._process.wait()
         _spared.difference_update(self._family)

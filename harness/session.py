@@ -170,6 +170,7 @@ class Trial:
         left = still_to_do(runs, self._store.done)
         if not left:
             return False
+        self._interrupts.check()
         seen = [e["segment"] for e in self._store.environments() if e["session"] == session]
         segment = max(seen, default=-1) + 1
         if not any(row["session"] == session for row in self._store.planned()):
@@ -178,8 +179,8 @@ class Trial:
         host = self._prepared.host
         before, started = host.counters(self._measured), time.monotonic()
         self._store.append_findings("before", self._prepared.findings, session)
-        self._hook_or_fail("setup", self._campaign.hooks.setup, session)
-        try:
+        try:  # a setup that fails half-way is cleaned up too
+            self._hook_or_fail("setup", self._campaign.hooks.setup, session)
             with self._launcher() as launcher:
                 self._runs(left, segment, launcher)
         finally:
@@ -272,15 +273,20 @@ class Trial:
         head = {"session": session, "segment": segment, "at": utc_now()}
         self._store.append_environment(head | record)
         changes = diff(before[-1], record) if before else ()
+        said = [(change.what, change.key) for change in changes if change.kind != "variables"]
+        variables = [change.key for change in changes if change.kind == "variables"]
+        if variables:
+            names = ", ".join(key.partition(".")[2] for key in variables)
+            said.append((f"environment variables changed: {names}", "variables"))
         found = [
             Finding(
                 check="environment",
                 status="warn",
-                what=change.what,
-                where=change.key,
+                what=what,
+                where=where,
                 reason="sessions under other conditions are not samples of the same thing",
             )
-            for change in changes
+            for what, where in said
         ]
         self._store.append_findings("before", found, session)
         self._view.findings(found)
@@ -304,33 +310,31 @@ class Trial:
     def _hook_or_fail(self, name: str, commands: tuple[Command, ...], session: int) -> None:
         extra = {"FAIRTRIAL_SESSION": str(session)}
         for number, command in enumerate(commands, 1):
-            self._commands.execute(
-                f"hook '{name}'",
-                command,
-                cwd=self._campaign.source.parent,
-                env=self._hook_environment(extra),
-                log=self._store.path / "outputs" / f"{name}-{number}.log",
-                timeout_s=self._campaign.hooks.timeout_s,
-            )
+            self._execute_hook(name, number, command, extra)
 
     def _hook(self, name: str, commands: tuple[Command, ...], extra: Mapping[str, str]) -> None:
         """Execute hooks that come last: a failure is a finding, the measurements stand."""
-        self._interrupts.acknowledge()
-        for number, command in enumerate(commands, 1):
-            try:
-                self._commands.execute(
-                    f"hook '{name}'",
-                    command,
-                    cwd=self._campaign.source.parent,
-                    env=self._hook_environment(extra),
-                    log=self._store.path / "outputs" / f"{name}-{number}.log",
-                    timeout_s=self._campaign.hooks.timeout_s,
-                )
-            except (CommandFailedError, Interrupted) as error:
-                what = error.what if isinstance(error, CommandFailedError) else "interrupted"
-                finding = Finding(check="hook", status="warn", what=f"hook '{name}': {what}")
-                self._store.append_findings("after", [finding])
-                self._view.findings((finding,))
+        with self._interrupts.set_aside():
+            for number, command in enumerate(commands, 1):
+                try:
+                    self._execute_hook(name, number, command, extra)
+                except (CommandFailedError, Interrupted) as error:
+                    what = error.what if isinstance(error, CommandFailedError) else "interrupted"
+                    finding = Finding(check="hook", status="warn", what=f"hook '{name}': {what}")
+                    self._store.append_findings("after", [finding])
+                    self._view.findings((finding,))
+
+    def _execute_hook(
+        self, name: str, number: int, command: Command, extra: Mapping[str, str]
+    ) -> None:
+        self._commands.execute(
+            f"hook '{name}'",
+            command,
+            cwd=self._campaign.source.parent,
+            env=self._hook_environment(extra),
+            log=self._store.path / "outputs" / f"{name}-{number}.log",
+            timeout_s=self._campaign.hooks.timeout_s,
+        )
 
     def _hook_environment(self, extra: Mapping[str, str]) -> dict[str, str]:
         trial = {"FAIRTRIAL_TRIAL": str(self._store.path.resolve())}

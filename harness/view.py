@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _REDRAW_S = 0.2
 _PLAIN_S = 30.0
 _WIDTH = 96
+_FAILURES_SHOWN = 2
 
 
 class View:
@@ -44,6 +45,7 @@ class View:
         self._verbose = verbose
         self._bar: Progress | None = None
         self._walls: dict[tuple[str, str], list[float]] = defaultdict(list)
+        self._failures: Counter[str] = Counter()
         self._said: set[tuple[str, str]] = set()
         self._total = 0
         self._done = 0
@@ -130,10 +132,17 @@ class View:
         label = shortened(f"{measurement.benchmark} / {measurement.variant}", 36)
         self._cell = f"{label}  {text}"
         if measurement.outcome != "ok":
-            self.say(f"  run {measurement.position} of {label}: {measurement.detail}")
+            self._failed(measurement, label)
         elif self._verbose:
             self.say(f"  run {measurement.position}: {self._cell}")
         self.tick()
+
+    def _failed(self, measurement: Measurement, label: str) -> None:
+        self._failures[label] += 1
+        if self._failures[label] <= _FAILURES_SHOWN or self._verbose:
+            self.say(f"  run {measurement.position} of {label}: {measurement.detail}")
+        if self._failures[label] == _FAILURES_SHOWN and not self._verbose:
+            self.say(f"       further failures of {label} are counted, not shown")
 
     def tick(self) -> None:
         """Redraw when it is time."""

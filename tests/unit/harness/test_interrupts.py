@@ -66,6 +66,20 @@ def test_acknowledged_signal_is_dealt_with_and_the_next_counts():
         assert interrupts.received == signal.SIGTERM
 
 
+def test_signal_that_was_set_aside_counts_again():
+    with Interrupts() as interrupts:
+        with interrupts.set_aside():
+            interrupts.check()
+        interrupts.check()
+        os.kill(os.getpid(), signal.SIGINT)
+        with interrupts.set_aside():
+            interrupts.check()
+            os.kill(os.getpid(), signal.SIGTERM)
+            with pytest.raises(Interrupted):
+                interrupts.check()
+        assert interrupts.received == signal.SIGINT
+
+
 def test_flood_of_signals_does_not_block():
     with Interrupts() as interrupts:
         while True:  # fill the pipe
