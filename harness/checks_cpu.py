@@ -72,8 +72,9 @@ def load_between(interval: Interval) -> Finding:
     total = all_after - all_before
     if total > 0 and own_after - own_before >= total:
         return found("load", "unknown", "every CPU is measured: other work cannot be told apart")
-    busy = max(0.0, total - (own_after - own_before)) / interval.elapsed_s
-    what = f"the other CPUs did work for {busy:.2f} CPUs on average"
+    ours = after.fairtrial_s - before.fairtrial_s
+    busy = max(0.0, total - (own_after - own_before) - ours) / interval.elapsed_s
+    what = f"the other CPUs did work for {busy:.2f} CPUs on average, without fairtrial's own"
     if busy < 0.5:
         return found("load", "ok", what, STAT)
     fix = "stop what runs: top -b -n 1 -o %CPU | head -n 12"
@@ -141,9 +142,11 @@ def _irq(counts: Mapping[str, int], rate: float, what: str, others: tuple[int, .
     if rate < _IRQS_A_SECOND:
         return found("irq", "ok", what, INTERRUPTS)
     busiest = max(counts, key=lambda name: counts[name])
-    target = format_cpus(others) or "the other CPUs"
     what += f", most from {busiest}"
-    fix = f"echo {target} | sudo tee /proc/irq/{busiest.split()[0]}/smp_affinity_list"
+    number = busiest.split()[0]
+    fix = f"echo {format_cpus(others)} | sudo tee /proc/irq/{number}/smp_affinity_list"
+    if not others:
+        fix = "'fairtrial doctor' names the command that moves it to another CPU"
     return found("irq", "warn", what, read(INTERRUPTS, f"{busiest}: {counts[busiest]}"), fix)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 
 from .host_cpus import CPU, cpufreq, topology
 from .host_facts import own_cgroups, sensors
@@ -161,6 +162,7 @@ class CounterReader:
             steal_s=self.steal_s(cpus),
             busy_s=self.busy_s(cpus),
             busy_all_s=self.busy_s(()),
+            fairtrial_s=time.process_time(),
             irqs=self._irqs(cpus),
             swapped_in_pages=self._vmstat("pswpin"),
             swapped_out_pages=self._vmstat("pswpout"),

@@ -158,7 +158,7 @@ class Counters:
     """What moves: counts since boot and values of the moment, for the CPUs `cpus`.
 
     Counters are compared by `harness.checks.check_between`. `busy_s` and `steal_s` belong to
-    `cpus`, `busy_all_s` to every CPU. `irqs` counts device interrupts that `cpus` served, by
+    `cpus`, `busy_all_s` to every CPU, and `fairtrial_s` is this process's own. `irqs` counts device interrupts that `cpus` served, by
     source. `throttled` counts thermal events, `quota_throttled` those of the cgroup's CPU quota.
     `kernel_alarms` are the alarming lines of the kernel log so far, None when it is unreadable.
     """
@@ -170,6 +170,7 @@ class Counters:
     steal_s: float | None = None
     busy_s: float | None = None
     busy_all_s: float | None = None
+    fairtrial_s: float = 0.0
     irqs: Mapping[str, int] | None = None
     swapped_in_pages: int | None = None
     swapped_out_pages: int | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import time
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from .campaign import Campaign
 from .checks import check_before, judge
 from .cpus import CpuPlan, choose_cpus
 from .errors import HostError, StoreError
-from .host import Counters, Host, HostState
+from .host import Host, HostState
 from .interrupts import Interrupts
 from .locks import cpus_in_use
 from .process import Launcher
@@ -25,15 +26,57 @@ _MARGIN_BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A host that is fit to measure, and what was seen of it."""
+    """A host that is fit to measure a campaign, and what was found on it before the trial."""
 
+    campaign: Campaign
+    folder: Path
+    needed_bytes: int
+    strict: bool
     host: Host
     state: HostState
-    counters: Counters
     cpus: CpuPlan
-    findings: tuple[Finding, ...]
     free_bytes: int
     containment: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def measured(self) -> tuple[int, ...]:
+        """The CPUs whose state matters: the targets', or all when they are not pinned."""
+        return self.cpus.targets or self.state.usable
+
+    def look(self) -> tuple[Finding, ...]:
+        """Check the host as it is now."""
+        measured = self.measured
+        found = check_before(
+            self.host.read(measured),
+            self.host.counters(measured),
+            cpus=measured,
+            fifo=self.campaign.isolation.scheduling == "fifo",
+            aslr=self.campaign.isolation.aslr,
+            runs_dir_free=shutil.disk_usage(self.folder).free,
+            needed_bytes=self.needed_bytes,
+            runs_path=str(self.folder),
+        )
+        return found + _own_findings(self.cpus, self.containment, self.campaign)
+
+    def require(self, findings: tuple[Finding, ...]) -> None:
+        """Stop where a required check says so.
+
+        Raises
+        ------
+        HostError
+            With the findings that are fatal under the campaign's rules.
+        """
+        fatal = judge(findings, self.campaign.checks, strict=self.strict)
+        if fatal:
+            first = fatal[0]
+            others = f" (and {len(fatal) - 1} more)" if len(fatal) > 1 else ""
+            raise HostError(
+                f"required check '{first.check}': {first.what}{others}",
+                first.where,
+                first.fix,
+                findings=fatal,
+            )
 
 
 def planned_runs(campaign: Campaign, sessions: int) -> int:
@@ -76,47 +119,32 @@ def prepare(
         isolated=state.isolated,
     )
     measured = cpus.targets or state.usable
-    state, counters = host.read(measured), host.counters(measured)
+    state = host.read(measured)
     free = _free_space(folder)
     needed = planned_runs(campaign, sessions) * _ROW_BYTES + _MARGIN_BYTES
-    findings = check_before(
-        state,
-        counters,
-        cpus=measured,
-        fifo=campaign.isolation.scheduling == "fifo",
-        aslr=campaign.isolation.aslr,
-        runs_dir_free=free,
-        needed_bytes=needed,
-        runs_path=str(folder),
-    )
     launcher = Launcher(campaign.isolation, cpus.targets, interrupts)  # are the settings permitted?
     launcher.close()
-    findings += _own_findings(cpus, launcher.containment, campaign)
-    fatal = judge(findings, campaign.checks, strict=strict)
-    if fatal:
-        first = fatal[0]
-        others = f" (and {len(fatal) - 1} more)" if len(fatal) > 1 else ""
-        raise HostError(
-            f"required check '{first.check}': {first.what}{others}",
-            first.where,
-            first.fix,
-            findings=fatal,
-        )
+    prepared = Prepared(
+        campaign=campaign,
+        folder=folder,
+        needed_bytes=needed,
+        strict=strict,
+        host=host,
+        state=state,
+        cpus=cpus,
+        free_bytes=free,
+        containment=launcher.containment,
+        findings=(),
+    )
+    prepared = dataclasses.replace(prepared, findings=prepared.look())
+    prepared.require(prepared.findings)
     if free < needed:
         raise StoreError(
             f"{free / 1e6:.0f} MB are free, and this trial may need {needed / 1e6:.0f} MB",
             str(folder),
             "free some space, or choose another folder with --dir DIR",
         )
-    return Prepared(
-        host=host,
-        state=state,
-        counters=counters,
-        cpus=cpus,
-        findings=findings,
-        free_bytes=free,
-        containment=launcher.containment,
-    )
+    return prepared
 
 
 def _left_over(usable: tuple[int, ...]) -> tuple[int, ...]:

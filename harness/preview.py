@@ -88,9 +88,7 @@ class Preview:
         if self.seconds is not None:
             return f"{about(self.seconds)}, from an earlier trial of this campaign"
         if self.at_most_s is not None:
-            return (
-                f"unknown before the first trial; at most {about(self.at_most_s)[6:]} by its limits"
-            )
+            return f"unknown before the first trial; its limits end it after {about(self.at_most_s)[6:]}"
         return "unknown before the first trial, and no timeout limits it"
 
 

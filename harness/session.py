@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from .clockwatch import ClockWatch
 from .commands import CommandFailedError, Commands
 from .environment import capture, diff
 from .errors import FairtrialError
+from .host import format_cpus
 from .interrupts import Interrupted, Interrupts
 from .measure import Measurer, Setting
 from .plan import plan_session
@@ -119,7 +121,7 @@ class Trial:
         self._commands = commands
         self._interrupts = interrupts
         self._view = view
-        self._measured = prepared.cpus.targets or prepared.state.usable
+        self._measured = prepared.measured
         self._began = time.monotonic()
         self._threaded: set[tuple[str, str]] = set()
         self._clock = ClockWatch()
@@ -178,7 +180,10 @@ class Trial:
         self._record_environment(session, segment)
         host = self._prepared.host
         before, started = host.counters(self._measured), time.monotonic()
-        self._store.append_findings("before", self._prepared.findings, session)
+        found = self._prepared.look()
+        self._store.append_findings("before", found, session)
+        self._view.findings(found)
+        self._prepared.require(found)
         try:  # a setup that fails half-way is cleaned up too
             self._hook_or_fail("setup", self._campaign.hooks.setup, session)
             with self._launcher() as launcher:
@@ -332,9 +337,17 @@ class Trial:
             command,
             cwd=self._campaign.source.parent,
             env=self._hook_environment(extra),
-            log=self._store.path / "outputs" / f"{name}-{number}.log",
+            log=self._log(name, extra.get("FAIRTRIAL_SESSION"), number),
             timeout_s=self._campaign.hooks.timeout_s,
         )
+
+    def _log(self, name: str, session: str | None, number: int) -> Path:
+        """Name a hook's log; a session that is resumed adds logs and overwrites none."""
+        stem = name if session is None else f"{name}-session{session}"
+        folder = self._store.path / "outputs"
+        repeats = chain([""], (f"-again{n}" for n in count(1)))
+        paths = (folder / f"{stem}{again}-{number}.log" for again in repeats)
+        return next(path for path in paths if not path.exists())
 
     def _hook_environment(self, extra: Mapping[str, str]) -> dict[str, str]:
         trial = {"FAIRTRIAL_TRIAL": str(self._store.path.resolve())}
@@ -355,6 +368,8 @@ def describe(
         variables=environment,
         tool_version=__version__,
     )
+    # fairtrial has moved itself off the measured CPUs by now; what it may use is meant here
+    record["process"]["affinity"] = format_cpus(prepared.state.usable)
     return {"containment": prepared.containment} | record
 
 

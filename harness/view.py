@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import contextlib
+import re
 import textwrap
 import time
 from collections import Counter, defaultdict
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from analysis.record import Finding, Measurement, PlannedRun
 
+from .checks import CHECK_NAMES
 from .wording import about, clock, duration, shortened, size
 
 if TYPE_CHECKING:
@@ -64,7 +66,7 @@ class View:
     def findings(self, findings: Iterable[Finding]) -> None:
         """Write the findings that need a person, with their remedy; each kind once."""
         for finding in findings:
-            key = (finding.check, finding.fix or finding.what)
+            key = _key(finding)
             if finding.status in {"warn", "fail"} and key not in self._said:
                 self._said.add(key)
                 head = f"  {finding.status} {finding.check}: "
@@ -86,7 +88,19 @@ class View:
         self.say(f"trial   {trial} ({size(prepared.free_bytes)} free)")
         for line in heading(campaign, prepared):
             self.say(line)
-        self.findings(prepared.findings)
+        policy = (*campaign.checks.require, *campaign.checks.warn)
+        known = set(CHECK_NAMES)
+        shown = [
+            f for f in prepared.findings if not policy or f.check in policy or f.check not in known
+        ]
+        self.findings(shown)
+        bad = {"warn", "fail"}
+        folded = [f for f in prepared.findings if f.status in bad and f not in shown]
+        for finding in folded:
+            self._said.add(_key(finding))
+        if folded:
+            names = ", ".join(finding.check for finding in folded)
+            self.say(f"  and {len(folded)} that the campaign does not name: {names}")
         self.say("")
 
     def begin(self, total: int, done: int, sessions: int) -> None:
@@ -218,6 +232,11 @@ def heading(campaign: Campaign, prepared: Prepared) -> list[str]:
     lines.append(f"cpus    {prepared.cpus.text}")
     lines.append(f"checks  {', '.join(parts):<40} fairtrial doctor explains each")
     return lines
+
+
+def _key(finding: Finding) -> tuple[str, str]:
+    """Tell findings of one kind from another; numbers in the sentence make no new kind."""
+    return finding.check, re.sub(r"\d[\d.,]*", "#", finding.what)
 
 
 def _spread(values: list[float]) -> str:

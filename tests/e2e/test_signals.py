@@ -39,7 +39,7 @@ def campaign_waiting_at(lab, stage):
         hooks = {"before": [lab.sh(count + wait)]}
     elif stage == "between":
         run = "echo x >> count"
-        protocol["cooldown"] = "200ms"
+        protocol["cooldown"] = "100ms"
     lab.hold()
     return lab.write_campaign(
         benchmarks={"one": {"command": lab.sh(run), "cwd": "."}},
@@ -153,8 +153,15 @@ def test_both_killed_at_once(lab, processes, stage):
     finish_by_resume(lab, path, stage, rows)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("stage", ["run", "between"])
+@pytest.mark.parametrize(
+    ("stage", "number"),
+    [
+        ("run", signal.SIGINT),
+        ("run", signal.SIGTERM),
+        ("run", signal.SIGHUP),
+        ("between", signal.SIGINT),
+    ],
+)
 def test_stopped_by_a_person(lab, processes, stage, number):
     path = campaign_waiting_at(lab, stage)
     process = lab.start_fairtrial("run", path)
