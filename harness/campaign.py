@@ -169,16 +169,20 @@ class Campaign:
     source: Path
     text: bytes
 
+    # asked for once or twice a run, of up to 10,000 cells
+    _index: Mapping[tuple[str, str], Cell] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        index = {(cell.benchmark, cell.variant): cell for cell in self.cells}
+        object.__setattr__(self, "_index", index)
+
     def cell(self, benchmark: str, variant: str) -> Cell:
         """Give the cell of that benchmark and variant."""
-        for cell in self.cells:
-            if (cell.benchmark, cell.variant) == (benchmark, variant):
-                return cell
-        raise KeyError((benchmark, variant))
+        return self._index[benchmark, variant]
 
     def to_dict(self) -> dict[str, Any]:
         """Give the parsed and defaulted content as JSON types, paths relative to the file."""
-        skipped = {"source", "text", "notes"}
+        skipped = {"source", "text", "notes", "_index"}
         root = self.source.parent
         return {
             entry.name: _content(getattr(self, entry.name), root)

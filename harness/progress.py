@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shlex
-from collections import defaultdict
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -65,13 +67,8 @@ def read_progress(trial: Path) -> Progress:
         If it is no trial directory.
     """
     manifest = read_manifest(trial)
-    rows = _rows(trial)
-    planned = [row for row in rows if row["position"] >= 0]
-    failed: dict[str, int] = defaultdict(int)
-    for row in planned:
-        if row["outcome"] != "ok":
-            failed[row["outcome"]] += 1
-    seconds = _seconds(rows)
+    tally = _tally(trial)
+    seconds = {name: total / count for name, (total, count) in tally.spent.items()}
     running = is_written_now(trial)
     state = manifest.status if manifest.status != "running" or running else "killed"
     return Progress(
@@ -80,54 +77,62 @@ def read_progress(trial: Path) -> Progress:
         state=state,
         reason=manifest.reason,
         started=manifest.started,
-        done=len(planned),
+        done=sum(tally.done.values()),
         planned=manifest.planned,
-        failed=dict(failed),
-        last=_last(rows),
+        failed=dict(tally.failed),
+        last=_last(tally.last),
         seconds=seconds,
-        left_s=_left(manifest, planned, seconds) if running else None,
+        left_s=_left(manifest, tally.done, seconds) if running else None,
         again=f"fairtrial run {shlex.quote(manifest.campaign_path)} --resume "
         f"--trial {shlex.quote(str(trial))}",
     )
 
 
-def _rows(trial: Path) -> list[dict[str, Any]]:
-    try:
-        data = (trial / MEASUREMENTS).read_bytes()
-    except FileNotFoundError:
-        return []
-    lines = [line for line in data.split(b"\n")[:-1] if checksum_holds(line)]
-    return [json.loads(line) for line in lines]
+@dataclass(slots=True)
+class _Tally:
+    """What is counted line by line: a long trial is not held in memory."""
 
+    done: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
+    spent: dict[str, tuple[float, int]] = field(default_factory=dict)
+    last: dict[str, Any] | None = None
 
-def _seconds(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """Mean time of one run of each cell, hooks included."""
-    sums: dict[str, list[float]] = defaultdict(list)
-    for row in rows:
+    def add(self, row: dict[str, Any]) -> None:
+        cell = f"{row['benchmark']}/{row['variant']}"
+        self.last = row
+        if row["position"] >= 0:
+            self.done[cell] += 1
+            if row["outcome"] != "ok":
+                self.failed[row["outcome"]] += 1
         if row["wall_ns"] is not None:
-            total = row["wall_ns"] / 1e9 + (row["before_s"] or 0) + (row["after_s"] or 0)
-            sums[f"{row['benchmark']}/{row['variant']}"].append(total)
-    return {name: sum(values) / len(values) for name, values in sums.items()}
+            total, count = self.spent.get(cell, (0.0, 0))
+            hooks = (row["before_s"] or 0.0) + (row["after_s"] or 0.0)
+            self.spent[cell] = (total + row["wall_ns"] / 1e9 + hooks, count + 1)
+
+
+def _tally(trial: Path) -> _Tally:
+    tally = _Tally()
+    with contextlib.suppress(FileNotFoundError), (trial / MEASUREMENTS).open("rb") as file:
+        for line in file:
+            if line.endswith(b"\n") and checksum_holds(line[:-1]):
+                tally.add(json.loads(line))
+    return tally
 
 
 def _left(
-    manifest: Manifest, rows: list[dict[str, Any]], seconds: dict[str, float]
+    manifest: Manifest, done: Mapping[str, int], seconds: Mapping[str, float]
 ) -> float | None:
     if not seconds:
         return None
     per_cell = manifest.sessions * (manifest.runs + manifest.warmup)
-    done: dict[str, int] = defaultdict(int)
-    for row in rows:
-        done[f"{row['benchmark']}/{row['variant']}"] += 1
     typical = sum(seconds.values()) / len(seconds)
     cells = [f"{b}/{v}" for b in manifest.benchmarks for v in manifest.variants]
-    return sum((per_cell - done[cell]) * seconds.get(cell, typical) for cell in cells)
+    return sum((per_cell - done.get(cell, 0)) * seconds.get(cell, typical) for cell in cells)
 
 
-def _last(rows: list[dict[str, Any]]) -> str | None:
-    if not rows:
+def _last(row: dict[str, Any] | None) -> str | None:
+    if row is None:
         return None
-    row = rows[-1]
     name = shortened(f"{row['benchmark']} / {row['variant']}", 40)
     if row["outcome"] != "ok" or row["wall_ns"] is None:
         return f"{name}: {row['outcome']}"
