@@ -111,6 +111,7 @@ class Store:
         store = cls(path, read_manifest(path))
         try:
             store._load_done()
+            store._mend()
         except BaseException:
             store.release()
             raise
@@ -125,7 +126,8 @@ class Store:
             whole = line.endswith(b"\n") and checksum_holds(line[:-1])
             if not whole and start + len(line) == len(data):
                 os.ftruncate(self._fd, start)
-                self.append_findings("resume", [_torn(number, len(line))])
+                fate = "its run is executed again"
+                self.append_findings("resume", [_torn(MEASUREMENTS, number, len(line), fate)])
                 return
             if not whole:
                 raise StoreError(
@@ -142,6 +144,23 @@ class Store:
                 )
             self.done[row["position"]] = row["outcome"]
             start += len(line)
+
+    def _mend(self) -> None:
+        """Cut off what a power failure left half written in the other files."""
+        for name in (PLAN, ENVIRONMENT, FINDINGS):
+            data = (self.path / name).read_bytes()
+            size = data.rfind(b"\n") + 1
+            if size == len(data):
+                continue
+            lines = data[:size].splitlines(keepends=True)
+            torn = _torn(name, len(lines) + 1, len(data) - size, "the rest is used")
+            if name == PLAN:  # a session is planned as a whole, before its first run
+                each = self.manifest.planned // self.manifest.sessions
+                whole = len(lines) // each * each
+                if not any(position >= whole for position in self.done):
+                    size = sum(map(len, lines[:whole]))
+            os.truncate(self.path / name, size)
+            self.append_findings("resume", [torn])
 
     def measurements(self) -> list[dict[str, Any]]:
         """Read every measurement back, as JSON objects."""
@@ -189,13 +208,24 @@ class Store:
 
     def planned(self) -> list[dict[str, Any]]:
         """Read the stored plan back."""
-        text = (self.path / PLAN).read_bytes()
-        return [json.loads(line) for line in text.splitlines()]
+        return self._records(PLAN)
 
     def environments(self) -> list[dict[str, Any]]:
         """Read the stored environments back."""
-        text = (self.path / ENVIRONMENT).read_bytes()
-        return [json.loads(line) for line in text.splitlines()]
+        return self._records(ENVIRONMENT)
+
+    def _records(self, name: str) -> list[dict[str, Any]]:
+        rows = []
+        for number, line in enumerate((self.path / name).read_bytes().splitlines(), 1):
+            try:
+                rows.append(json.loads(line))
+            except ValueError as error:
+                raise StoreError(
+                    f"the line is no JSON, the file was changed or is damaged: {error}",
+                    f"{self.path / name}:{number}",
+                    "restore the file from a copy, or start a new trial",
+                ) from error
+        return rows
 
     def update(self, **changes: Any) -> None:  # noqa: ANN401 - fields of the manifest
         """Change fields of the manifest and replace it atomically."""
@@ -272,13 +302,13 @@ def _lock(fd: int, path: Path) -> None:
     )
 
 
-def _torn(number: int, size: int) -> Finding:
+def _torn(name: str, number: int, size: int, fate: str) -> Finding:
     return Finding(
         check="store",
         status="warn",
-        what=f"the last line was torn ({size} bytes) and is cut off; its run is executed again",
-        where=f"{MEASUREMENTS}:{number}",
-        reason="the writer or the machine died while that row was being written",
+        what=f"the last line was torn ({size} bytes) and is cut off; {fate}",
+        where=f"{name}:{number}",
+        reason="the writer or the machine died while that line was being written",
     )
 
 

@@ -8,6 +8,7 @@ import runpy
 import signal
 import subprocess
 import sys
+import tempfile
 import uuid
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,9 +18,7 @@ import pytest
 FAIRTRIAL = Path(sys.executable).parent / "fairtrial"
 _PATIENCE_S = 120
 
-processes = SimpleNamespace(
-    **runpy.run_path(str(Path(__file__).parents[1] / "processes.py"))
-)
+processes = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "processes.py")))
 
 
 class Lab:
@@ -65,7 +64,7 @@ class Lab:
         command = [str(FAIRTRIAL), *map(str, args)]
         return processes.as_other_user(command) if other_user else command
 
-    def run_fairtrial(self, *args, cwd=None, other_user=False, prefix=(), text_in=None):
+    def run_fairtrial(self, *args, cwd=None, other_user=False, prefix=()):
         """Execute the command and wait for it."""
         return subprocess.run(
             [*prefix, *self._command(args, other_user=other_user)],
@@ -178,13 +177,26 @@ class Lab:
             os.kill(pid, signal.SIGKILL)
 
 
-@pytest.fixture
-def lab(tmp_path):
+@pytest.fixture(scope="session")
+def make_lab():
+    """Make labs; all are closed at the end."""
     if not FAIRTRIAL.exists():
         pytest.skip(f"the command is not installed: {FAIRTRIAL} is missing")
-    folder = tmp_path / "lab"
-    folder.mkdir()
-    made = Lab(folder)
+    made = []
+
+    def make(folder):
+        folder.mkdir()
+        made.append(Lab(folder))
+        return made[-1]
+
+    yield make
+    for lab in made:
+        lab.close()
+
+
+@pytest.fixture
+def lab(make_lab, tmp_path):
+    made = make_lab(tmp_path / "lab")
     yield made
     made.close()
 
@@ -204,7 +216,9 @@ def other_user():
 
 @pytest.fixture
 def open_folder(lab):
-    """Let another user reach and write the lab's folder, through the private ones above it."""
-    if os.geteuid() == 0:
-        os.chown(lab.folder, processes.OTHER_UID, processes.OTHER_UID)
-    return lab.folder
+    """Put the lab where another user gets to: pytest's own folders are private."""
+    with tempfile.TemporaryDirectory(prefix="fairtrial-test-") as name:
+        lab.folder = Path(name)
+        if os.geteuid() == 0:
+            os.chown(name, processes.OTHER_UID, processes.OTHER_UID)
+        yield lab.folder

@@ -152,7 +152,7 @@ def test_reader_of_our_output_may_go_away(lab):
 
 def test_doctor_says_what_it_read(lab):
     done = lab.run_fairtrial("doctor")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in {0, 3}, done.stderr  # a loaded host is not fit
     assert "governor" in done.stdout
 
 
@@ -182,7 +182,10 @@ def test_paths_begin_at_the_campaign_and_runs_at_the_current_folder(lab):
     done = lab.run_fairtrial("run", path, cwd=lab.folder / "elsewhere")
     assert done.returncode == 0, done.stderr
     (trial,) = (lab.folder / "elsewhere" / "runs").iterdir()
-    said = {(trial / "outputs" / f"{row['position']:04d}.stdout").read_text() for row in lab.read_rows(trial)}
+    said = {
+        (trial / "outputs" / f"{row['position']:04d}.stdout").read_text()
+        for row in lab.read_rows(trial)
+    }
     assert said == {f"{(lab.folder / 'deep').resolve()}\n"}
 
 

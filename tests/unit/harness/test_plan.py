@@ -59,7 +59,7 @@ def test_order_is_the_same_in_every_version(make_campaign):
     assert [f"{b}{v}" for b, v in _cells(runs)] == ORDER_OF_SEED_7
 
 
-ORDER_OF_SEED_7 = ['zb', 'yb', 'xb', 'xa', 'za', 'ya']
+ORDER_OF_SEED_7 = ["zb", "yb", "xb", "xa", "za", "ya"]
 
 
 def test_shuffled_blocks_differ_and_interleaved_ones_do_not(make_campaign):

@@ -27,7 +27,9 @@ def test_running_trial_knows_what_is_left(store, make_measurement):
     # One cell, 2 runs and a warm-up each, 6 cells: 18 runs of one second, 4 done.
     for position, benchmark in enumerate("xyzx"):
         store.append_measurement(
-            make_measurement(position, benchmark=benchmark, wall_ns=10**9, before_s=0.5, after_s=0.5)
+            make_measurement(
+                position, benchmark=benchmark, wall_ns=10**9, before_s=0.5, after_s=0.5
+            )
         )
     found = read_progress(store.path)
     assert found.seconds == {"x/a": 2.0, "y/a": 2.0, "z/a": 2.0}

@@ -159,7 +159,9 @@ def test_changed_campaign_shows_the_lines(tmp_path, make_campaign, make_manifest
 
 
 def test_changed_target_names_the_file():
-    (drift,) = target_drift({"/bin/a": "1" * 64, "/bin/b": "2"}, {"/bin/a": "3" * 64, "/bin/b": "2"})
+    (drift,) = target_drift(
+        {"/bin/a": "1" * 64, "/bin/b": "2"}, {"/bin/a": "3" * 64, "/bin/b": "2"}
+    )
     assert "/bin/a has changed" in drift.what
     assert "111111111111" in drift.what
     assert "333333333333" in drift.what
@@ -198,7 +200,11 @@ def test_drift_is_refused_with_all_of_it(store):
 def test_accepted_drift_is_recorded(store):
     settle(store, [Drift(what="one changed", old="1", new="2")], accept=True)
     (finding,) = map(json.loads, (store.path / "findings.jsonl").read_text().splitlines())
-    assert (finding["check"], finding["when"], finding["what"]) == ("drift", "resume", "one changed")
+    assert (finding["check"], finding["when"], finding["what"]) == (
+        "drift",
+        "resume",
+        "one changed",
+    )
     assert finding["where"] == "1 -> 2"
 
 

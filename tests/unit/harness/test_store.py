@@ -161,6 +161,26 @@ def test_torn_last_line_is_cut_off_and_told(make_store, make_measurement, cut):
         again.release()
 
 
+def test_plan_torn_before_its_session_began_is_planned_again(make_store):
+    store = make_store(planned=6, sessions=2)
+    runs = [
+        PlannedRun(
+            position=k, session=1 + k // 3, block=1, benchmark="x", variant="a", warmup=False
+        )
+        for k in range(6)
+    ]
+    store.append_plan(runs[:3])
+    first = (store.path / "plan.jsonl").read_bytes()
+    store.append_plan(runs[3:])
+    store.release()
+    path = store.path / "plan.jsonl"
+    path.write_bytes(path.read_bytes()[:-10])
+    again = Store.reopen(store.path)
+    again.release()
+    assert path.read_bytes() == first
+    assert "plan.jsonl:6" in (store.path / "findings.jsonl").read_text()
+
+
 @pytest.mark.parametrize("damage", [b"\0" * 300, b"garbage\n", b"\n"])
 def test_garbage_at_the_end_is_cut_off(make_store, make_measurement, damage):
     store = make_store()

@@ -30,7 +30,14 @@ def test_durations_have_three_digits_and_a_fitting_unit(seconds, text):
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0, "0:00"), (59.6, "1:00"), (61, "1:01"), (3599, "59:59"), (3600, "1:00:00"), (90000, "25:00:00")],
+    [
+        (0, "0:00"),
+        (59.6, "1:00"),
+        (61, "1:01"),
+        (3599, "59:59"),
+        (3600, "1:00:00"),
+        (90000, "25:00:00"),
+    ],
 )
 def test_waiting_times_look_like_a_clock(seconds, text):
     assert clock(seconds) == text

@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+
+def stopped_trial(lab, runs=2, **sections):
+    """Make a trial that its cap stopped after five of its runs; give the campaign's path."""
+    protocol = {"sessions": 1, "runs": runs, "warmup": 1, "max_runs": 5}
+    path = lab.write_campaign(protocol=protocol, **sections)
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 0, done.stderr
+    assert len(lab.read_rows()) == 5
+    return path
+
+
+@pytest.fixture(scope="module")
+def killed_once(make_lab, tmp_path_factory):
+    """Kill a trial of 12 runs in its sixth: (its folder, a copy of that, the marker)."""
+    folder = tmp_path_factory.mktemp("killed") / "lab"
+    lab = make_lab(folder)
+    # The sixth run waits for the kill; "hold" is not there any more when the trial goes on.
+    sixth = "echo x >> n; [ $(wc -l < n) -le 5 ] || {\n"
+    tool = f"#!/bin/sh\n[ -e hold ] || exit 0\n{sixth} {lab.waiting}\n}}\n"
+    lab.script("tool", tool)
+    lab.hold()
+    path = lab.write_campaign(benchmarks={n: {"command": ["./tool", lab.marker]} for n in "xy"})
+    process = lab.start_fairtrial("run", path)
+    lab.wait_until_reached(process)
+    process.kill()
+    process.wait()
+    lab.wait_until_all_gone()
+    lab.release()
+    copy = folder.with_name("copy")
+    shutil.copytree(folder, copy)
+    return folder, copy, path
+
+
+@pytest.fixture
+def killed(lab, killed_once):
+    """Put the lab where a trial was killed with five runs done; give the campaign's path."""
+    folder, copy, path = killed_once
+    shutil.rmtree(folder)
+    shutil.copytree(copy, folder)
+    lab.folder = folder
+    assert len(lab.read_rows()) == 5
+    return path
+
+
+def test_killed_trial_goes_on_where_it_was(lab, killed):
+    before = lab.lines()
+    done = lab.run_fairtrial("run", killed, "--resume")
+    assert done.returncode == 0, done.stderr
+    lab.assert_complete_once_each(planned=12)
+    assert lab.lines()[:5] == before
+    repeated = [row for row in lab.read_rows() if row["position"] < 0]
+    assert [row["position"] for row in repeated] == [-1, -2, -3, -4]
+    assert {row["segment"] for row in repeated} == {1}
+    assert all(row["warmup"] and row["block"] == 0 for row in repeated)
+    text = (lab.trial() / "environment.jsonl").read_text()
+    environments = [json.loads(line) for line in text.splitlines()]
+    assert [(e["session"], e["segment"]) for e in environments] == [(1, 0), (1, 1)]
+    assert len(lab.trials()) == 1
+
+
+def test_complete_trial_is_exit_0_and_untouched(lab):
+    path = lab.write_campaign()
+    assert lab.run_fairtrial("run", path).returncode == 0
+    before = {p: p.read_bytes() for p in lab.trial().rglob("*") if p.is_file()}
+    done = lab.run_fairtrial("run", path, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert "it was complete already, with 12 runs" in done.stderr
+    assert {p: p.read_bytes() for p in lab.trial().rglob("*") if p.is_file()} == before
+
+
+def test_nothing_to_resume(lab):
+    done = lab.run_fairtrial("run", lab.write_campaign(), "--resume")
+    assert done.returncode == 2
+    assert "there is no trial of campaign 'c' to resume" in done.stderr
+
+
+def test_sessions_can_be_appended(lab):
+    path = lab.write_campaign()
+    assert lab.run_fairtrial("run", path).returncode == 0
+    before = lab.lines()
+    done = lab.run_fairtrial("run", path, "--resume", "--sessions", "3")
+    assert done.returncode == 0, done.stderr
+    lab.assert_complete_once_each(planned=36)
+    assert lab.lines()[:12] == before
+    assert {row["session"] for row in lab.read_rows()} == {1, 2, 3}
+    assert lab.manifest()["sessions"] == 3
+    # The order of an appended session is the one that it would have had from the start.
+    other = lab.folder / "other"
+    other.mkdir()
+    whole = lab.run_fairtrial("run", path, "--sessions", "3", "--dir", "other")
+    assert whole.returncode == 0, whole.stderr
+    (second,) = other.iterdir()
+    assert (second / "plan.jsonl").read_bytes() == (lab.trial() / "plan.jsonl").read_bytes()
+
+
+def test_capped_trial_stops_again_at_its_cap(lab):
+    path = stopped_trial(lab)
+    done = lab.run_fairtrial("run", path, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert len([row for row in lab.read_rows() if row["position"] >= 0]) == 5
+
+
+def test_changed_campaign_is_refused_with_a_diff(lab, killed):
+    killed.write_text(killed.read_text().replace('"runs": 2', '"runs": 3'))
+    done = lab.run_fairtrial("run", killed, "--resume")
+    assert done.returncode == 5
+    assert "the campaign has changed" in done.stderr
+    assert '-  "runs": 2' in done.stderr
+    assert '+  "runs": 3' in done.stderr
+    assert len(lab.read_rows()) == 5
+    # Positions would not mean the same: that cannot be accepted either.
+    again = lab.run_fairtrial("run", killed, "--resume", "--accept-drift")
+    assert again.returncode == 5
+    assert "the stored plan is not the one" in again.stderr
+
+
+def test_other_spelling_of_the_same_campaign_is_no_change(lab, killed):
+    killed.write_text("# a comment\n" + killed.read_text().replace('"2"', "2"))
+    assert lab.run_fairtrial("run", killed, "--resume").returncode == 0
+    lab.assert_complete_once_each(planned=12)
+
+
+def test_accepted_change_of_the_campaign_is_recorded(lab, killed):
+    campaign = json.loads(killed.read_text())
+    campaign["benchmarks"]["x"]["env"] = {"NEW": "1"}
+    killed.write_text(json.dumps(campaign, indent=1))
+    assert lab.run_fairtrial("run", killed, "--resume").returncode == 5
+    done = lab.run_fairtrial("run", killed, "--resume", "--accept-drift")
+    assert done.returncode == 0, done.stderr
+    (finding,) = [found for found in lab.findings() if found["check"] == "drift"]
+    assert (finding["when"], finding["status"]) == ("resume", "warn")
+    assert '"NEW": "1"' in finding["what"]
+
+
+def test_changed_target_is_refused_and_can_be_accepted(lab, killed):
+    (lab.folder / "tool").write_text("#!/bin/sh\n# another program\n")
+    done = lab.run_fairtrial("run", killed, "--resume")
+    assert done.returncode == 5
+    assert "/tool has changed: sha256" in done.stderr
+    assert "--accept-drift" in done.stderr
+    assert lab.manifest()["status"] == "running"  # as the kill left it
+    accepted = lab.run_fairtrial("run", killed, "--resume", "--accept-drift")
+    assert accepted.returncode == 0, accepted.stderr
+    drifts = [found["what"] for found in lab.findings() if found["check"] == "drift"]
+    assert any("/tool has changed: sha256" in what for what in drifts)
+    lab.assert_complete_once_each(planned=12)
+
+
+@pytest.mark.parametrize("field", ["host_id", "cpu_model"])
+def test_changed_host_is_refused_and_can_be_accepted(lab, killed, field):
+    manifest = lab.manifest()
+    manifest[field] = "another one"
+    (lab.trial() / "manifest.json").write_text(json.dumps(manifest))
+    done = lab.run_fairtrial("run", killed, "--resume")
+    assert done.returncode == 5
+    assert ("the host has changed" if field == "host_id" else "the processor") in done.stderr
+    accepted = lab.run_fairtrial("run", killed, "--resume", "--accept-drift")
+    assert accepted.returncode == 0, accepted.stderr
+    (finding,) = [found for found in lab.findings() if found["check"] == "drift"]
+    assert "another one" in finding["where"]
+
+
+def test_build_is_not_repeated_when_the_targets_are_the_same(lab, killed):
+    build = "echo built >> builds; printf '#!/bin/sh\\n' > {variant}.sh; chmod +x {variant}.sh"
+    path = lab.write_campaign(
+        "d",
+        build=[{"shell": build}],
+        benchmarks={"one": {"command": ["./{variant}.sh"]}},
+        protocol={"sessions": 1, "runs": 1, "warmup": 0},
+    )
+    assert lab.run_fairtrial("run", path).returncode == 0
+    assert lab.run_fairtrial("run", path, "--resume", "--sessions", "2").returncode == 0
+    assert (lab.folder / "builds").read_text() == "built\n" * 2  # once for each variant
+    (lab.folder / "a.sh").unlink()
+    assert lab.run_fairtrial("run", path, "--resume", "--sessions", "3").returncode == 0
+    assert (lab.folder / "builds").read_text() == "built\n" * 4
+
+
+# --- damage -----------------------------------------------------------------------------------
+
+
+def test_torn_last_line_is_measured_again(lab, killed):
+    path = lab.trial() / "measurements.jsonl"
+    path.write_bytes(path.read_bytes()[:-40])
+    assert "4 of 12 runs" in lab.run_fairtrial("status").stdout
+    done = lab.run_fairtrial("run", killed, "--resume")
+    assert done.returncode == 0, done.stderr
+    lab.assert_complete_once_each(planned=12)
+    assert any("torn" in finding["what"] for finding in lab.findings())
+
+
+def test_edited_line_is_refused(lab, killed):
+    path = lab.trial() / "measurements.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[1] = lines[1].replace(b'"outcome":"ok"', b'"outcome":"OK"')
+    path.write_bytes(b"".join(lines))
+    done = lab.run_fairtrial("run", killed, "--resume")
+    assert done.returncode == 5
+    assert "measurements.jsonl:2: the line does not have its checksum" in done.stderr
+    assert path.read_bytes() == b"".join(lines)
+    assert lab.run_fairtrial("verdict", lab.trial()).returncode == 5
+
+
+def test_position_that_stands_there_twice_is_refused(lab, killed):
+    path = lab.trial() / "measurements.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines, lines[0]]))
+    done = lab.run_fairtrial("run", killed, "--resume")
+    assert done.returncode == 5
+    assert "stands there twice" in done.stderr
+
+
+def test_newer_schema_is_refused(lab, killed):
+    manifest = lab.manifest() | {"schema": 2}
+    (lab.trial() / "manifest.json").write_text(json.dumps(manifest))
+    for args in (
+        ("run", killed, "--resume", "--trial", lab.trial()),
+        ("status", lab.trial()),
+        ("verdict", lab.trial()),
+    ):
+        done = lab.run_fairtrial(*args)
+        assert done.returncode == 5, args
+        assert "schema 2, newer than 1" in done.stderr
+
+
+def test_edited_plan_is_refused(lab, killed):
+    path = lab.trial() / "plan.jsonl"
+    path.write_text(path.read_text().replace('"variant":"a"', '"variant":"b"'))
+    done = lab.run_fairtrial("run", killed, "--resume")
+    assert done.returncode == 5
+    assert "the stored plan is not the one" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["plan.jsonl", "environment.jsonl", "findings.jsonl"])
+def test_torn_line_of_another_file_is_no_crash(lab, killed, name):
+    path = lab.trial() / name
+    path.write_bytes(path.read_bytes()[:-25])
+    done = lab.run_fairtrial("run", killed, "--resume")
+    if name == "plan.jsonl":  # its session has begun: that plan was on the disk as a whole
+        assert done.returncode == 5
+        assert "the stored plan is not the one" in done.stderr
+        return
+    assert done.returncode == 0, done.stderr
+    torn = [found["where"] for found in lab.findings() if "torn" in found["what"]]
+    assert len(torn) == 1
+    assert torn[0].startswith(name)
+    lab.assert_complete_once_each(planned=12)
+
+
+@pytest.mark.parametrize("name", ["plan.jsonl", "environment.jsonl"])
+def test_damaged_line_of_another_file_is_named(lab, killed, name):
+    path = lab.trial() / name
+    path.write_bytes(b"\0\0\0\n" + path.read_bytes())
+    done = lab.run_fairtrial("run", killed, "--resume")
+    assert done.returncode == 5
+    assert f"{name}:1: the line is no JSON" in done.stderr
