@@ -8,6 +8,7 @@ without that key (that is, of ``{...}`` with ``,"crc32":N`` taken out, and witho
 
 from __future__ import annotations
 
+import functools
 import json
 import zlib
 from collections.abc import Mapping
@@ -198,8 +199,13 @@ class Manifest:
         return data
 
 
+@functools.cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
 def _plain(record: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the dataclasses above
-    return {field.name: getattr(record, field.name) for field in fields(record)}
+    return {name: getattr(record, name) for name in _names(type(record))}  # type: ignore[arg-type]  # a class is hashable
 
 
 def encode(data: Mapping[str, Any]) -> bytes:

@@ -174,7 +174,7 @@ class SpawnCall:
         self._actions = ctypes.create_string_buffer(_OPAQUE)
         self._attributes = attributes
         self._argv = _strings(request["argv"])
-        self._env = _strings([b"%b=%b" % item for item in request["env"].items()])
+        self._env = _strings(request["env"])
         _check(_libc.posix_spawn_file_actions_init(self._actions))
         for target, source in enumerate(sources):
             _check(_libc.posix_spawn_file_actions_adddup2(self._actions, source, target))

@@ -315,7 +315,7 @@ def _message(request: Request) -> dict[str, Any]:
         "op": "run",
         "path": os.fsencode(request.path),
         "argv": [os.fsencode(part) for part in request.argv],
-        "env": request.env,
+        "env": [b"%b=%b" % item for item in request.env.items()],
         "cwd": os.fsencode(request.cwd),
         "stdin": name(request.stdin),
         "stdout": name(request.stdout),
