@@ -28,6 +28,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Add the subcommands; each sets ``args.run``, a function of (args, out) -> exit code."""
     _add_verdict(subparsers)
     _add_hpt(subparsers)
+    _add_diagnose(subparsers)
 
 
 def _add_verdict(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -54,17 +55,7 @@ def _add_hpt(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("candidate", metavar="CANDIDATE")
     parser.add_argument("baseline", metavar="BASELINE", nargs="?")
     _add_metric(parser)
-    parser.add_argument(
-        "--better",
-        choices=("lower", "higher"),
-        help="which direction is better in matrix files (a trial knows it)",
-    )
-    parser.add_argument(
-        "--layout",
-        choices=("rows", "columns"),
-        default="rows",
-        help="in matrix files, one benchmark is one row (default) or one column",
-    )
+    _add_file_reading(parser)
     parser.add_argument(
         "--alpha",
         type=_number,
@@ -87,8 +78,48 @@ def _add_hpt(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="what is ranked over the benchmarks (default: values where higher is better, "
         "else baseline median / value)",
     )
+    parser.add_argument(
+        "--html", metavar="FILE", help="also write the report as one self-contained HTML page"
+    )
     _add_shared(parser)
     parser.set_defaults(run=_hpt)
+
+
+def _add_diagnose(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "diagnose",
+        help="look at the values of one variant before judging them",
+        description="Look at MATRIX, a variant of a trial (runs/NAME:VARIANT) or a matrix file "
+        "(.csv, .txt, .json), before judging it.",
+    )
+    parser.add_argument("matrix", metavar="MATRIX")
+    parser.add_argument(
+        "--normality",
+        action="store_true",
+        help="do the runs look normal, and how large must a sample be before its mean does?",
+    )
+    _add_metric(parser)
+    _add_file_reading(parser)
+    parser.add_argument("--risk", type=_number, default=0.05, metavar="A", help="default: 0.05")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="of the random draws (default: 0)"
+    )
+    parser.add_argument("--json", action="store_true", help="print the whole result as JSON")
+    parser.set_defaults(run=_diagnose)
+
+
+def _add_file_reading(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--better",
+        choices=("lower", "higher"),
+        help="which direction is better in matrix files (a trial knows it)",
+    )
+    parser.add_argument(
+        "--layout",
+        choices=("rows", "columns"),
+        default="rows",
+        help="in matrix files, one benchmark is one row (default) or one column",
+    )
 
 
 def _add_metric(parser: argparse.ArgumentParser) -> None:
@@ -128,11 +159,11 @@ def _verdict(args: argparse.Namespace, out: TextIO) -> int:
 
 
 def _hpt(args: argparse.Namespace, out: TextIO) -> int:
-    from .methods.hpt import hpt
+    from .methods.hpt_report import hpt_report
 
     candidate = _matrix(args.candidate, args)
     baseline = _matrix(args.baseline or _campaign_baseline(args.candidate), args)
-    result = hpt(
+    result = hpt_report(
         candidate,
         baseline,
         speedup=args.speedup,
@@ -141,8 +172,36 @@ def _hpt(args: argparse.Namespace, out: TextIO) -> int:
         ties=args.ties,
         scores=args.scores,
     )
+    if args.html is not None:
+        from .hpt_page import hpt_page
+
+        _write(Path(args.html), hpt_page(result))
     _show(result, out, as_json=args.json)
     return 0
+
+
+def _diagnose(args: argparse.Namespace, out: TextIO) -> int:
+    from .assumptions import normality
+
+    if not args.normality:
+        raise UsageError("say what to look at", args.matrix, "add --normality")
+    # Normality has no direction; a matrix file need not be told one.
+    if args.better is None and Path(args.matrix).is_file():
+        args.better = "lower"
+    if args.seed < 0:
+        raise UsageError(f"the seed must not be negative, and is {args.seed}")
+    result = normality(_matrix(args.matrix, args), risk=args.risk, seed=args.seed)
+    _show(result, out, as_json=args.json)
+    return 0
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"the page cannot be written: {error.strerror}", str(path), "name another file"
+        ) from None
 
 
 def _show(result: _Result, out: TextIO, *, as_json: bool) -> None:

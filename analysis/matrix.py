@@ -198,7 +198,8 @@ class PerformanceMatrix:
 
     def select(self, benchmarks: Sequence[str]) -> Self:
         """Give the matrix of these benchmarks only, in this order."""
-        where = [self.benchmarks.index(bench) for bench in benchmarks]
+        place = {bench: i for i, bench in enumerate(self.benchmarks)}
+        where = [place[bench] for bench in benchmarks]
 
         def pick(rows: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
             return tuple(rows[i] for i in where)
@@ -267,7 +268,10 @@ def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
                 where,
                 "compare values of one kind",
             )
-    common = [bench for bench in candidate.benchmarks if bench in set(baseline.benchmarks)]
+    if candidate.benchmarks == baseline.benchmarks:
+        return Match(candidate=candidate, baseline=baseline, cautions=())
+    theirs_have = set(baseline.benchmarks)
+    common = [bench for bench in candidate.benchmarks if bench in theirs_have]
     if not common:
         raise AnalysisError(
             "they have no benchmark in common",

@@ -153,11 +153,15 @@ def rank_sum_tied(w: float, ranks: ArrayLike, m: int) -> float:
         return 1.0
     if start > high:
         return 0.0
-    # ways[k][s]: the share of the draws of k values that sum to s; scaled so as not to overflow.
+    # ways[k][s]: in how many ways k of the values so far sum to s; only what can still become m
+    # values, and only the sums that the values so far can reach.
     ways = np.zeros((m + 1, high + 1))
     ways[0, 0] = 1.0
-    for rank in doubled:
-        ways[1:, rank:] += ways[:-1, : high + 1 - rank].copy()
+    for seen, rank in enumerate(smallest.tolist(), 1):
+        most = min(seen, m)
+        least = max(1, m - (smallest.size - seen))
+        reach = int(smallest[seen - most : seen].sum()) + 1
+        ways[least : most + 1, rank:reach] += ways[least - 1 : most, : reach - rank].copy()
     return float(min(1.0, ways[m, start:].sum() / ways[m].sum()))
 
 

@@ -6,7 +6,9 @@ Start-up matters to people and scripts: nothing but argparse is imported before 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.machinery
+import io
 import os
 import sys
 import traceback
@@ -40,6 +42,15 @@ exit codes: 0 done; 1 done, but runs failed or a gate said no; 2 usage or campai
 
 def console() -> None:
     """Be the installed command ``fairtrial``."""
+    for number, mode in enumerate(("r", "w", "w")):  # started with one of the three closed
+        if getattr(sys, ("stdin", "stdout", "stderr")[number]) is None:
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115, PTH123 - for good
+            setattr(sys, ("stdin", "stdout", "stderr")[number], stream)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(
+            stream, io.TextIOWrapper
+        ):  # a terminal that knows no '·' is no reason to stop
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(main(sys.argv[1:], sys.stdout, sys.stderr))
 
 
@@ -66,23 +77,36 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
         args = _parser().parse_args(argv)
     except SystemExit as stop:  # argparse has said why
         return stop.code if isinstance(stop.code, int) else 2
+    code: int = 0
     try:
-        code: int = args.run(args, out, err) if args.half == "harness" else args.run(args, out)
+        code = args.run(args, out, err) if args.half == "harness" else args.run(args, out)
         out.flush()
     except FairtrialError as error:
-        err.write(f"fairtrial: {error}\n" if error.exit_code != 2 else f"{error}\n")
-        _more_findings(error, err)
+        _complain(error, err)
         return error.exit_code
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader of our output has gone: nothing is left to say
-        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
-        return 0
-    except Exception:  # noqa: BLE001 - the last line of defence says that it is our fault
-        traceback.print_exc(file=err)
-        err.write("fairtrial: this is a bug in fairtrial; please report the lines above\n")
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+        return code
+    except Exception as error:  # noqa: BLE001 - the last line of defence says whose fault it is
+        from .interrupts import Interrupted
+
+        if isinstance(error, Interrupted):  # before there was a trial to close
+            return 130
+        with contextlib.suppress(OSError):
+            traceback.print_exc(file=err)
+            err.write("fairtrial: this is a bug in fairtrial; please report the lines above\n")
         return 70
     return code
+
+
+def _complain(error: FairtrialError, err: TextIO) -> None:
+    with contextlib.suppress(OSError):  # nobody may be there to read it
+        err.write(f"fairtrial: {error}\n" if error.exit_code != 2 else f"{error}\n")
+        _more_findings(error, err)
+        err.flush()
 
 
 def _other_analysis() -> str | None:
@@ -262,6 +286,7 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         accept_drift=args.accept_drift,
         sessions=args.sessions,
         trial=args.trial,
+        seed=args.seed,
     )
     shown = preview(campaign, options)
     if args.dry_run:
@@ -270,6 +295,8 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     view.say(scale(campaign, shown.sessions, shown.seconds))
     ending = resume(campaign, options, view) if args.resume else start(campaign, options, view)
     again = f"fairtrial run {shlex.quote(str(args.campaign))} --resume"
+    if args.seed is not None:
+        again += f" --seed {args.seed}"
     if args.trial is not None:
         again += f" --trial {shlex.quote(str(args.trial))}"
     elif args.dir != Path("runs"):
@@ -278,6 +305,7 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _compare(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    import shlex
     import tempfile
 
     from .execution import Options, start
@@ -302,9 +330,10 @@ def _compare(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
         campaign = quick_campaign(quick, Path.cwd(), Path(place))
         view.say(scale(campaign, campaign.protocol.sessions, None))
-        options: Options = Options(folder=args.dir)
+        options: Options = Options(folder=args.dir, quick=True)
         ending = start(campaign, options, view)
-    again = f"fairtrial run {ending.trial}/campaign.yaml --resume --trial {ending.trial}"
+    trial = shlex.quote(str(ending.trial))
+    again = f"fairtrial run {trial}/campaign.yaml --resume --trial {trial}"
     code = _ended(ending, argparse.Namespace(json=False), out, view, again=again)
     if ending.done < 2 * len(campaign.cells):
         return code
@@ -315,7 +344,8 @@ def _compare(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 def _ended(ending: Ending, args: argparse.Namespace, out: TextIO, view: View, *, again: str) -> int:
     """Say how a trial ended and what comes next; give the exit code."""
     if args.json:
-        _print_json(ending.to_dict(), out)
+        with contextlib.suppress(BrokenPipeError):  # the exit code is still to be told
+            _print_json(ending.to_dict(), out)
     for line in ending.lines(again):
         view.say(line)
     if ending.status == "interrupted":

@@ -38,6 +38,12 @@ class Commands:
             self._launcher.close()
             self._launcher = None
 
+    def sweep(self) -> int:
+        """Kill what the hooks of a session left behind; give the number of processes."""
+        if self._launcher is None or self._launcher.dead:
+            return 0
+        return self._launcher.sweep()
+
     def execute(
         self,
         name: str,

@@ -24,7 +24,7 @@ from .host import Host
 from .host_state import HostState
 from .host_tree import format_cpus
 from .redaction import redact_text, redact_variables
-from .targets import describe_target
+from .targets import describe_targets
 
 __all__ = ["Change", "capture", "describe_changes", "diff"]
 
@@ -66,6 +66,9 @@ def capture(
     state = host.read()
     counters = host.counters()
     home = _home()
+    # Many cells of one program share one description: hashing it for each took most of the start.
+    described = describe_targets(targets.values(), variables)
+    programs = {path: _without_home(entry, home) for path, entry in described.items()}
     return {
         "host": {
             "name": state.hostname,
@@ -97,10 +100,7 @@ def capture(
             "mitigations": dict(state.vulnerabilities),
         },
         "tools": _tools(variables, tool_version),
-        "targets": {
-            name: _without_home(describe_target(path, variables), home)
-            for name, path in sorted(targets.items())
-        },
+        "targets": {name: programs[path] for name, path in sorted(targets.items())},
         "process": {
             "cwd": _redacted(_folder(), home),
             "umask": host.umask(),

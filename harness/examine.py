@@ -18,7 +18,7 @@ from .campaign import Cell, MetricRule
 from .json_path import JsonPathError, find
 from .process import Execution
 
-_CLOCK_TICK_NS = 10_000_000  # file times are that coarse on the slowest usual kernel
+_DETAIL = 240  # characters of a reason; a program may print megabytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +32,14 @@ class Examined:
     stdout_sha256: str | None = None
 
 
+def _short(text: str) -> str:
+    return text if len(text) <= _DETAIL else f"{text[:_DETAIL]}… ({len(text)} characters)"
+
+
+def _quoted(value: object) -> str:
+    return repr(value[:80] if isinstance(value, str) else value)[:90]
+
+
 class _Unparsable(Exception):  # noqa: N818 - becomes an outcome, not an error
     """A metric cannot be read from what the run wrote."""
 
@@ -42,6 +50,8 @@ def examine(
     stdout: Path | None,
     stderr: Path | None,
     limit_bytes: int,
+    *,
+    kept: frozenset[Path] = frozenset(),
 ) -> Examined:
     """Judge one run.
 
@@ -55,6 +65,8 @@ def examine(
         Where the output was caught; ``None`` when it was discarded.
     limit_bytes : int
         More output than that in one of the two is the outcome "output-limit".
+    kept : frozenset of Path
+        What `clear_metric_files` could not remove before the run.
 
     Notes
     -----
@@ -74,9 +86,9 @@ def examine(
         try:
             sources = {"stdout": stdout, "stderr": stderr}
             for rule in cell.metrics:
-                metrics[rule.name] = _values(rule, sources, execution.started_ns)
+                metrics[rule.name] = _values(rule, sources, kept)
         except _Unparsable as error:
-            outcome, detail, metrics = "unparsable", str(error), {}
+            outcome, detail, metrics = "unparsable", _short(str(error)), {}
     return Examined(
         outcome=outcome,
         detail=detail,
@@ -154,20 +166,38 @@ def _reference(path: Path, _mtime_ns: int) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def clear_metric_files(cell: Cell) -> frozenset[Path]:
+    """Remove the files that metrics are read from: what an earlier run left must not count.
+
+    Files of the kernel (below /proc and /sys) are live and stay. Gives those that stay although
+    they should not, because they may not be removed.
+    """
+    kept = set()
+    for rule in cell.metrics:
+        path = rule.source
+        if isinstance(path, Path) and not path.is_relative_to("/sys") and path.is_file():
+            try:
+                if not path.is_relative_to("/proc"):
+                    path.unlink()
+            except OSError:
+                kept.add(path)
+    return frozenset(kept)
+
+
 def _values(
-    rule: MetricRule, sources: Mapping[str, Path | None], started_ns: int
+    rule: MetricRule, sources: Mapping[str, Path | None], kept: frozenset[Path]
 ) -> tuple[float, ...]:
     path = rule.source if isinstance(rule.source, Path) else sources[rule.source]
     assert path is not None, "the campaign loader refuses a metric from a discarded output"
+    if path in kept:
+        what = "could not be removed before the run, so what it says may be an earlier run's"
+        raise _Unparsable(f"{rule.name}: {path} {what}")
     try:
-        stale = isinstance(rule.source, Path) and (
-            path.stat().st_mtime_ns < started_ns - _CLOCK_TICK_NS
-        )
+        if isinstance(rule.source, Path) and not path.is_file():
+            raise _Unparsable(f"{rule.name}: {path}: No such file: this run has not written it")
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise _Unparsable(f"{rule.name}: {path}: {error.strerror}") from error
-    if stale:
-        raise _Unparsable(f"{rule.name}: {path} was not written by this run")
     found = _found(rule, text)
     if not found:
         raise _Unparsable(f"{rule.name}: nothing in {path.name} matches {rule.regex or rule.json}")
@@ -196,5 +226,5 @@ def _number(rule: MetricRule, value: object) -> float:
     except (ValueError, OverflowError):
         number = math.nan
     if isinstance(value, bool) or not math.isfinite(number):
-        raise _Unparsable(f"{rule.name}: {value!r} is no finite number")
+        raise _Unparsable(f"{rule.name}: {_quoted(value)} is no finite number")
     return number

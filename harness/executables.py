@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -48,14 +49,37 @@ def resolve(argv0: str, cwd: Path, environment: Mapping[str, str]) -> Path:
             raise LaunchError(f"'{argv0}' is not executable", str(path), f"chmod +x {path}")
         return path
     search = environment.get("PATH", os.defpath)
-    found = shutil.which(argv0, path=search)
+    # A relative entry, and an empty one, mean the command's folder and not fairtrial's.
+    entries = search.split(os.pathsep) if search else []
+    places = (cwd.absolute() / entry / argv0 for entry in entries)
+    found = next((place for place in places if shutil.which(place)), None)
     if found is None:
         raise LaunchError(
             f"command '{argv0}' not found",
             f"PATH={search}",
             "install it, correct its name, or write a path such as './NAME'",
         )
-    return cwd / found
+    return found
+
+
+def check_stdin(path: Path) -> None:
+    """Refuse an input that cannot be opened again for every run.
+
+    Raises
+    ------
+    LaunchError
+        If it cannot be read, or is neither a regular file nor a character device: opening a FIFO
+        waits for a writer, and a folder or socket holds nothing to read.
+    """
+    if not os.access(path, os.R_OK):
+        raise LaunchError("the stdin file cannot be read", str(path), "create it")
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode)):
+        raise LaunchError(
+            "stdin is neither a regular file nor a character device",
+            str(path),
+            "write what it gives to a file and name that one",
+        )
 
 
 def resolve_all(campaign: Campaign, environment: Mapping[str, str]) -> dict[tuple[str, str], Path]:
@@ -87,8 +111,8 @@ def _resolve_cell(cell: Cell, environment: Mapping[str, str]) -> Path:
     try:
         if not cell.cwd.is_dir():
             raise LaunchError("the working folder does not exist", str(cell.cwd), "create it")
-        if cell.stdin is not None and not os.access(cell.stdin, os.R_OK):
-            raise LaunchError("the stdin file cannot be read", str(cell.stdin), "create it")
+        if cell.stdin is not None:
+            check_stdin(cell.stdin)
         return resolve(cell.command.argv[0], cell.cwd, {**environment, **cell.env})
     except LaunchError as error:
         raise LaunchError(error.what, f"{cell.command.mark} ({error.where})", error.fix) from None

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.record import Manifest
+from analysis.record import CAMPAIGN, Manifest
 
 from . import __version__
 from .campaign import Campaign
@@ -24,6 +24,8 @@ from .resume import (
     check_plan,
     environment_drift,
     host_drift,
+    record,
+    refuse,
     settle,
     target_drift,
     trial_to_resume,
@@ -35,13 +37,18 @@ from .view import View
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What the command line adds to a campaign. `folder` holds the trials."""
+    """What the command line adds to a campaign. `folder` holds the trials.
+
+    `quick` says that the campaign file is a passing one: the copy in the trial is the campaign.
+    """
 
     folder: Path
     strict: bool = False
     accept_drift: bool = False
     sessions: int | None = None
     trial: Path | None = None
+    seed: int | None = None
+    quick: bool = False
 
 
 def start(campaign: Campaign, options: Options, view: View) -> Ending:
@@ -58,7 +65,7 @@ def start(campaign: Campaign, options: Options, view: View) -> Ending:
         executables: dict[tuple[str, str], Path] = {}
         if not campaign.builds:  # say what is missing before a folder is made
             executables = resolve_all(campaign, environment)
-        manifest = _manifest(campaign, prepared, sessions)
+        manifest = _manifest(campaign, prepared, sessions, options)
         store = Store.create(manifest, options.folder, campaign.text)
         view.opened(store.path, campaign, prepared)
         try:
@@ -92,7 +99,10 @@ def resume(campaign: Campaign, options: Options, view: View) -> Ending:
     """
     path, manifest = trial_to_resume(options.folder, campaign, options.trial, options.sessions)
     sessions = max(manifest.sessions, options.sessions or 0)
+    if options.seed is None:  # the trial may have been given another one than the file's
+        campaign = dataclasses.replace(campaign, seed=manifest.seed)
     if manifest.status == "complete" and sessions == manifest.sessions:
+        refuse(path, campaign_drift(path, manifest, campaign))
         done = manifest.planned
         return Ending(
             trial=path,
@@ -107,23 +117,30 @@ def resume(campaign: Campaign, options: Options, view: View) -> Ending:
         environment = base_environment(campaign.isolation, os.environ)
         store = Store.reopen(path)
         try:
+            host, host_id = _host(prepared)
             drifts = campaign_drift(path, manifest, campaign)
-            drifts += host_drift(
-                manifest,
-                prepared.state.hostname or "unknown",
-                prepared.host.machine_id() or "unknown",
-                prepared.state.cpu_model,
-            )
-            settle(store, drifts, accept=options.accept_drift)
+            drifts += host_drift(manifest, host, host_id, prepared.state.cpu_model)
+            if not options.accept_drift:
+                refuse(path, drifts)
             check_plan(store, campaign)
+            record(store, drifts)
+            # What was accepted is what later resumptions are held against.
+            store.update(
+                campaign_sha256=campaign.sha256,
+                host=host,
+                host_id=host_id,
+                cpu_model=prepared.state.cpu_model,
+            )
             executables = _rebuilt(campaign, environment, commands, store, view, options)
             earlier = store.environments()
             if earlier:
                 now = describe(prepared, executables, environment)
                 drifts = environment_drift(earlier[-1], now)
                 settle(store, drifts, accept=options.accept_drift)
+        except Interrupted as stop:
+            return _broken_off(store, stop)
         except BaseException:
-            store.release()
+            store.put_back(manifest)
             raise
         planned = planned_runs(campaign, sessions)
         store.update(
@@ -211,7 +228,7 @@ def _broken_off(store: Store, error: FairtrialError | Interrupted) -> Ending:
             trial=store.path,
             status="interrupted",
             reason=f"signal {error.number}",
-            done=0,
+            done=store.counted,
             planned=store.manifest.planned,
             failed=0,
         )
@@ -220,13 +237,21 @@ def _broken_off(store: Store, error: FairtrialError | Interrupted) -> Ending:
     raise error
 
 
-def _manifest(campaign: Campaign, prepared: Prepared, sessions: int) -> Manifest:
+def _host(prepared: Prepared) -> tuple[str, str]:
+    """Give the host's name and the hash of its machine id."""
+    return prepared.state.hostname or "unknown", prepared.host.machine_id() or "unknown"
+
+
+def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Options) -> Manifest:
+    trial = new_trial_name(campaign.name)
+    stored = options.folder.absolute() / trial / CAMPAIGN
+    host, host_id = _host(prepared)
     return Manifest(
-        trial=new_trial_name(campaign.name),
+        trial=trial,
         tool_version=__version__,
         campaign_name=campaign.name,
         campaign_sha256=campaign.sha256,
-        campaign_path=str(campaign.source),
+        campaign_path=str(stored if options.quick else campaign.source),
         baseline=campaign.baseline,
         variants=campaign.variants,
         benchmarks=campaign.benchmarks,
@@ -240,8 +265,8 @@ def _manifest(campaign: Campaign, prepared: Prepared, sessions: int) -> Manifest
         runs=campaign.protocol.runs,
         warmup=campaign.protocol.warmup,
         planned=planned_runs(campaign, sessions),
-        host=prepared.state.hostname or "unknown",
-        host_id=prepared.host.machine_id() or "unknown",
+        host=host,
+        host_id=host_id,
         cpu_model=prepared.state.cpu_model,
         targets={},
         started=utc_now(),

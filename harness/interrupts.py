@@ -32,7 +32,9 @@ class Interrupts:
     def __enter__(self) -> Interrupts:
         """Install the handlers."""
         for number in _SIGNALS:
-            self._before[number] = signal.signal(number, self._handle)
+            # whoever started us with a signal ignored (nohup, a script's background job) meant it
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._handle)
         return self
 
     def __exit__(

@@ -44,6 +44,8 @@ _NOWHERE = b"/nonexistent/fairtrial-priming"
 _SETSIGDEF, _SETSIGMASK, _SETSCHEDPARAM, _SETSCHEDULER, _SETSID = 0x04, 0x08, 0x10, 0x20, 0x80
 _OPAQUE = 1024
 
+_ORDINARY = (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
 _libc = ctypes.CDLL(None, use_errno=True)
 _posix_spawn = _libc.posix_spawn
 _posix_spawn.argtypes = [ctypes.c_void_p, ctypes.c_char_p, *[ctypes.c_void_p] * 4]
@@ -205,8 +207,9 @@ def _attributes(config: dict) -> ctypes.Array:  # type: ignore[type-arg]  # the 
     _check(_libc.posix_spawnattr_init(attributes))
     _libc.sigemptyset(nothing)
     _libc.sigemptyset(defaults)
-    # Python ignores the first two, we the third, and an ignored signal is inherited over an exec.
-    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGXCPU):
+    # Python ignores the first two, we the third, and who started us perhaps one of the others
+    # (nohup does); an ignored signal is inherited over an exec.
+    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGXCPU, *_ORDINARY):
         _libc.sigaddset(defaults, int(number))
     _check(_libc.posix_spawnattr_setsigmask(attributes, nothing))
     _check(_libc.posix_spawnattr_setsigdefault(attributes, defaults))
@@ -262,8 +265,11 @@ class Launcher:
             stage = "stdin"
             sources = [self.null] * 3
             if request["stdin"] is not None:
-                sources[0] = os.open(request["stdin"], os.O_RDONLY | os.O_CLOEXEC)
+                # not blocking: a FIFO without a writer would hold the launcher for ever
+                reading = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+                sources[0] = os.open(request["stdin"], reading)
                 opened.append(sources[0])
+                os.set_blocking(sources[0], True)
             writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
             for number, stage in ((1, "stdout"), (2, "stderr")):
                 if request[stage] is not None:
@@ -315,7 +321,7 @@ class Launcher:
         t1 = clock()
         reason = None
         hangup = False
-        if (pidfd, select.POLLIN) not in events:
+        if not any(fd == pidfd for fd, _ in events):
             reason = "timeout"
             if events:
                 try:
@@ -436,9 +442,14 @@ def _descendants(pid: int) -> list[int]:
 def main() -> None:
     """Configure, report that all is set (the kernel tells the reader who wrote it), serve."""
     control = int(sys.argv[1])
+    while True:  # a missing 0, 1 or 2 would be taken by a file and overwritten by its own dup2
+        fd = os.open("/dev/null", os.O_RDWR)
+        if fd > 2:
+            os.close(fd)
+            break
     os.set_inheritable(control, False)
     signal.signal(signal.SIGXCPU, signal.SIG_IGN)  # a soft CPU limit is meant for the target
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in _ORDINARY:  # with SIGCHLD ignored, a target would be gone before wait4
         signal.signal(number, signal.SIG_DFL)
     try:
         config = _receive(control)

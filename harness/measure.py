@@ -15,8 +15,8 @@ from analysis.record import Measurement, PlannedRun
 
 from .campaign import Campaign, Cell, Command
 from .commands import CommandFailedError, Commands
-from .errors import StoreError
-from .examine import Examined, examine
+from .errors import LaunchError, StoreError
+from .examine import Examined, clear_metric_files, examine
 from .host import Host
 from .plan import padding
 from .process import Execution, Launcher, Request, limit_numbers
@@ -24,7 +24,12 @@ from .process import Execution, Launcher, Request, limit_numbers
 PADDING_VARIABLE = b"FAIRTRIAL_PADDING"
 _WATCH_S = 0.25
 _FIRST_LOOK_S = 0.02
+_TIME_CAP = "time-cap"
 _LOW_DISK_BYTES = 1024 * 1024
+
+
+class CapReached(Exception):  # noqa: N818 - a planned end, not an error
+    """A hard cap in runs or in time was reached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +38,7 @@ class Setting:
 
     `environment` is what targets and hooks start from; `outputs` the trial's folder for output;
     `on_threads` hears of a multithreaded target pinned to one CPU; `on_tick` is called while a
-    run lasts, a few times a second.
+    run lasts, a few times a second. `deadline` is the monotonic time that no run may pass.
     """
 
     campaign: Campaign
@@ -46,6 +51,7 @@ class Setting:
     environment: Mapping[str, str]
     executables: Mapping[tuple[str, str], Path]
     outputs: Path
+    deadline: float | None
     on_threads: Callable[[Cell, int], None]
     on_tick: Callable[[], None]
 
@@ -61,7 +67,7 @@ class Measurer:
 
     def close(self) -> None:
         """Remove what was caught last."""
-        for path in (self._spool_out, self._spool_err):
+        for path in (self._spool_out, self._spool_err, self._setting.outputs / "current.log"):
             path.unlink(missing_ok=True)
 
     def measure(self, run: PlannedRun) -> Measurement:
@@ -71,6 +77,8 @@ class Measurer:
         ------
         LaunchError
             If the program cannot be started at all.
+        CapReached
+            If the deadline passed; the run is discarded.
         StoreError
             If the disk is full: what the run did then says nothing about it.
         Interrupted
@@ -85,6 +93,7 @@ class Measurer:
             examined = Examined(outcome="hook-failed", detail=str(error))
             return self._row(run, None, examined, began_ns=began)
         pad = padding(setting.seed, run.session, run.position, setting.campaign.isolation.padding)
+        kept = clear_metric_files(cell)
         steal = setting.host.steal_s(setting.cpus or ())
         execution = setting.launcher.execute(
             self._request(cell, pad),
@@ -92,7 +101,17 @@ class Measurer:
             _FIRST_LOOK_S if run.warmup else _WATCH_S,
         )
         steal_after = setting.host.steal_s(setting.cpus or ())
-        examined = self._examine(cell, run, execution)
+        if execution.killed == _TIME_CAP:
+            seconds = setting.campaign.protocol.max_time_s
+            raise CapReached(f"the time cap of {seconds:g} s was reached in a run, now discarded")
+        if execution.survivors:
+            raise LaunchError(
+                f"{execution.survivors} processes of {cell.benchmark} / {cell.variant} could not be "
+                "killed; what runs beside them would not be a measurement",
+                cell.command.mark,
+                "end them by hand (ps -ef), then continue with --resume",
+            )
+        examined = self._examine(cell, run, execution, kept)
         after_s = None
         try:
             after_s = self._hooks("after", cell.after, run)
@@ -172,6 +191,8 @@ class Measurer:
 
         def look() -> str | None:
             setting.on_tick()
+            if setting.deadline is not None and time.monotonic() >= setting.deadline:
+                return _TIME_CAP
             if single:  # only during warm-up runs: nothing looks at a measured one
                 counts = (setting.host.thread_count(pid) for pid in setting.launcher.targets())
                 threads = max((count for count in counts if count), default=0)
@@ -185,12 +206,17 @@ class Measurer:
 
         return look
 
-    def _examine(self, cell: Cell, run: PlannedRun, execution: Execution) -> Examined:
+    def _examine(
+        self, cell: Cell, run: PlannedRun, execution: Execution, kept: frozenset[Path]
+    ) -> Examined:
         setting = self._setting
         out = None if cell.stdout == "discard" else self._spool_out
         err = None if cell.stderr == "discard" else self._spool_err
         limit = setting.campaign.isolation.output_limit_bytes
-        examined = examine(cell, execution, out, err, limit)
+        for path in (out, err):
+            if path is not None:
+                path.touch()  # a target that deletes what it writes to has written nothing
+        examined = examine(cell, execution, out, err, limit, kept=kept)
         if examined.outcome != "ok":
             self._refuse_full_disk()
         for path, sink, name in ((out, cell.stdout, "stdout"), (err, cell.stderr, "stderr")):

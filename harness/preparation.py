@@ -112,12 +112,7 @@ def prepare(
     """
     host = Host()
     state = host.read()
-    cpus = choose_cpus(
-        campaign.isolation.cpus,
-        state.topology,
-        usable=_left_over(state.usable) if campaign.isolation.cpus == "auto" else state.usable,
-        isolated=state.isolated,
-    )
+    cpus = cpus_for(campaign, state)
     measured = cpus.targets or state.usable
     state = host.read(measured)
     free = _free_space(folder)
@@ -145,6 +140,23 @@ def prepare(
             "free some space, or choose another folder with --dir DIR",
         )
     return prepared
+
+
+def cpus_for(campaign: Campaign, state: HostState) -> CpuPlan:
+    """Choose the CPUs of a campaign on this host, away from those of other trials.
+
+    Raises
+    ------
+    HostError
+        If the campaign names CPUs that cannot be used.
+    """
+    setting = campaign.isolation.cpus
+    return choose_cpus(
+        setting,
+        state.topology,
+        usable=_left_over(state.usable) if setting == "auto" else state.usable,
+        isolated=state.isolated,
+    )
 
 
 def _left_over(usable: tuple[int, ...]) -> tuple[int, ...]:
@@ -181,6 +193,16 @@ def _own_findings(cpus: CpuPlan, containment: str, campaign: Campaign) -> tuple[
         )
         for caution in cpus.cautions
     ]
+    if cpus.targets is not None and len(cpus.targets) == 1 and not campaign.protocol.warmup:
+        found.append(
+            Finding(
+                check="threads",
+                status="unknown",
+                what="without warm-up runs nobody looks whether a target has threads",
+                where=f"protocol.warmup = {campaign.protocol.warmup}",
+                reason="threads that share one CPU wait for each other",
+            )
+        )
     if containment == "none":
         found.append(
             Finding(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections import Counter
@@ -13,12 +14,13 @@ from analysis.record import Finding, PlannedRun
 
 from .campaign import Campaign
 from .checks import check_before
-from .cpus import CpuPlan, choose_cpus
+from .cpus import CpuPlan
+from .errors import LaunchError, StoreError
 from .executables import base_environment, resolve_all
 from .execution import Options
 from .host import Host
 from .plan import plan_session
-from .preparation import expected_seconds, planned_runs
+from .preparation import cpus_for, expected_seconds, planned_runs
 from .progress import read_progress
 from .resume import trials_of
 from .view import scale
@@ -103,9 +105,7 @@ def preview(campaign: Campaign, options: Options) -> Preview:
     sessions = options.sessions or campaign.protocol.sessions
     with Host() as host:
         first = host.read()
-        plan = choose_cpus(
-            campaign.isolation.cpus, first.topology, usable=first.usable, isolated=first.isolated
-        )
+        plan = cpus_for(campaign, first)
         measured = plan.targets or first.usable
         state, counters = host.read(measured), host.counters(measured)
     free = shutil.disk_usage(options.folder).free if options.folder.is_dir() else None
@@ -132,9 +132,10 @@ def preview(campaign: Campaign, options: Options) -> Preview:
 
 def _known(campaign: Campaign, options: Options, sessions: int) -> float | None:
     for path, _ in trials_of(options.folder, campaign.name):
-        seconds = expected_seconds(campaign, sessions, read_progress(path).seconds)
-        if seconds is not None:
-            return seconds
+        with contextlib.suppress(StoreError):  # another's trial may be unreadable to us
+            seconds = expected_seconds(campaign, sessions, read_progress(path).seconds)
+            if seconds is not None:
+                return seconds
     return None
 
 
@@ -154,8 +155,6 @@ def _limit(campaign: Campaign, sessions: int) -> float | None:
 
 def _missing(campaign: Campaign) -> str | None:
     """Say which commands are not there yet; what a build makes may be missing now."""
-    from .errors import LaunchError
-
     if campaign.builds:
         return None
     try:

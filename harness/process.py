@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import marshal
 import os
 import resource
@@ -30,6 +31,7 @@ from .refusals import not_permitted, spawn_failure
 
 _SCRIPT = Path(__file__).with_name("launcher.py")
 _PR_SET_CHILD_SUBREAPER = 36
+_LIMITED = (errno.ENOMEM, errno.EAGAIN, errno.EBADF, errno.EMFILE)
 _CONTAINMENTS = ("pid", "user", "none")  # best first
 
 # Children of this process that are nobody's strays: there before us, or of a living launcher.
@@ -252,8 +254,13 @@ class Launcher:
         killed = 0
         while strays := set(_children(os.getpid())) - _spared:
             for pid in strays:
-                with contextlib.suppress(ProcessLookupError):
+                try:
                     os.kill(pid, signal.SIGKILL)
+                except PermissionError:  # it became another user's: waiting would never end
+                    _spared.add(pid)
+                    continue
+                except ProcessLookupError:
+                    pass
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(pid, 0)
                 killed += 1
@@ -352,6 +359,12 @@ def _execution(reply: dict[str, Any]) -> Execution:
 
 
 def _not_started(request: Request, stage: str, number: int) -> LaunchError:
+    if stage == "spawn" and request.limits and number in _LIMITED:
+        return LaunchError(
+            f"'{request.argv[0]}' is not started: {os.strerror(number)}",
+            "isolation.limits",
+            "raise the limits: they hold for the first steps of the new process too",
+        )
     if stage == "spawn":
         return spawn_failure(request.argv[0], request.path, number)
     places = {

@@ -8,6 +8,7 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ from .wording import clock, duration, shortened
 class Progress:
     """One trial as it stands. `state` is the manifest's status, or "killed".
 
-    `again` is the command that goes on with it. `seconds` maps "benchmark/variant" to the mean time from one run's start to the next one's.
+    `again` is the command that goes on with it. `seconds` maps "benchmark/variant" to the mean
+    time from one run's start to the next one's in the same session, pauses and hooks included;
+    where no run followed yet it is that of the runs and their hooks.
     """
 
     trial: str
@@ -68,7 +71,7 @@ def read_progress(trial: Path) -> Progress:
     """
     manifest = read_manifest(trial)
     tally = _tally(trial)
-    seconds = {name: total / count for name, (total, count) in tally.spent.items()}
+    seconds = {name: total / count for name, (total, count) in {**tally.own, **tally.gaps}.items()}
     running = is_written_now(trial)
     state = manifest.status if manifest.status != "running" or running else "killed"
     return Progress(
@@ -94,20 +97,44 @@ class _Tally:
 
     done: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
-    spent: dict[str, tuple[float, int]] = field(default_factory=dict)
+    gaps: dict[str, tuple[float, int]] = field(default_factory=dict)
+    own: dict[str, tuple[float, int]] = field(default_factory=dict)
     last: dict[str, Any] | None = None
 
     def add(self, row: dict[str, Any]) -> None:
-        cell = f"{row['benchmark']}/{row['variant']}"
+        cell = _cell(row)
+        if self.last is not None:
+            self._add_gap(self.last, row)
         self.last = row
         if row["position"] >= 0:
             self.done[cell] += 1
             if row["outcome"] != "ok":
                 self.failed[row["outcome"]] += 1
         if row["wall_ns"] is not None:
-            total, count = self.spent.get(cell, (0.0, 0))
             hooks = (row["before_s"] or 0.0) + (row["after_s"] or 0.0)
-            self.spent[cell] = (total + row["wall_ns"] / 1e9 + hooks, count + 1)
+            _put(self.own, cell, row["wall_ns"] / 1e9 + hooks)
+
+    def _add_gap(self, earlier: dict[str, Any], later: dict[str, Any]) -> None:
+        """Count the time between two starts, unless they belong to different sessions."""
+        same = all(earlier[key] == later[key] for key in ("session", "segment"))
+        if not same or earlier["wall_ns"] is None:
+            return
+        seconds = (_start(later) - _start(earlier)).total_seconds()
+        if seconds >= earlier["wall_ns"] / 1e9 > 0:  # else the clock was set back in between
+            _put(self.gaps, _cell(earlier), seconds)
+
+
+def _cell(row: Mapping[str, Any]) -> str:
+    return f"{row['benchmark']}/{row['variant']}"
+
+
+def _start(row: Mapping[str, Any]) -> datetime:
+    return datetime.fromisoformat(row["started_at"])  # nanoseconds are cut to microseconds
+
+
+def _put(sums: dict[str, tuple[float, int]], cell: str, seconds: float) -> None:
+    total, count = sums.get(cell, (0.0, 0))
+    sums[cell] = (total + seconds, count + 1)
 
 
 def _tally(trial: Path) -> _Tally:

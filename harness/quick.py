@@ -6,6 +6,7 @@ The campaign is stored in the trial like any other, so a quick comparison can be
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shlex
@@ -16,13 +17,17 @@ from pathlib import Path
 
 from .campaign import Campaign, Isolation
 from .campaign_file import load_campaign
+from .campaign_numbers import MAX_SECONDS
 from .errors import LaunchError, UsageError
-from .executables import base_environment, resolve
+from .executables import base_environment, check_stdin, resolve
 from .interrupts import Interrupts
 from .process import Execution, Launcher, Request
 
 _PROBES = 3
 _PROBE_S = 1.0
+_LEAST_S = 0.001  # the launcher counts a timeout in milliseconds
+_MOST_CODE = 255
+_MOST_SEED = 2**63 - 1
 _BUDGET_S = 5.0  # of measuring, for each command
 _CPUS = re.compile(r"auto|none|[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
 
@@ -60,11 +65,16 @@ def quick_campaign(options: QuickOptions, folder: Path, place: Path) -> Campaign
     Raises
     ------
     UsageError
-        If a command is empty, or a name does not fit.
+        If a command is empty, a name does not fit, an option is out of its bounds, or a text or
+        the folder's name is not UTF-8.
     LaunchError
         If a command cannot be executed, or fails when it is tried.
     """
+    _check_texts(options, folder)
     names = _names(options)
+    _check_bounds(options)
+    if options.stdin is not None:
+        check_stdin(options.stdin)
     if not _CPUS.fullmatch(options.cpus):
         raise UsageError(
             f"'{options.cpus}' names no CPUs", "--cpus", "write auto, none, or a list such as 2,3"
@@ -77,6 +87,51 @@ def quick_campaign(options: QuickOptions, folder: Path, place: Path) -> Campaign
     path = place / "campaign.yaml"
     path.write_text(text, encoding="utf-8")
     return load_campaign(path)
+
+
+def _check_texts(options: QuickOptions, folder: Path) -> None:
+    """Refuse what cannot be written to the campaign, which is a UTF-8 text."""
+    texts = [("the argument", text) for text in (*options.commands, *options.names)]
+    texts += [("--prepare", text) for text in (options.prepare,) if text is not None]
+    texts += [("--stdin", str(path.resolve())) for path in (options.stdin,) if path is not None]
+    texts += [("the folder", str(folder))]
+    for what, text in texts:
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            # Bytes that are none of UTF-8 come from the command line as lone surrogates.
+            shown = re.sub("[\udc80-\udcff]", lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02x}", text)
+            raise UsageError(
+                f"{what} is not UTF-8 and cannot be written to a campaign",
+                shown.encode("utf-8", "backslashreplace").decode("utf-8"),
+                "write it in UTF-8, or put the command into a script and compare scripts"
+                if what != "the folder"
+                else "begin in a folder whose name is UTF-8",
+            ) from None
+
+
+def _check_bounds(options: QuickOptions) -> None:
+    seconds = options.timeout_s
+    if seconds is not None and not (math.isfinite(seconds) and _LEAST_S <= seconds <= MAX_SECONDS):
+        raise UsageError(
+            f"a timeout must be from {_LEAST_S:g} s to {MAX_SECONDS:,} s, not {_spelled(seconds)}",
+            "--timeout",
+            "give seconds such as 60 or 0.5",
+        )
+    if not 0 <= options.seed <= _MOST_SEED:
+        raise UsageError(
+            f"a seed is a whole number from 0 to {_MOST_SEED}, not {options.seed}", "--seed"
+        )
+    for code in options.exit_codes:
+        if not 0 <= code <= _MOST_CODE:
+            raise UsageError(
+                f"an exit code is a whole number from 0 to {_MOST_CODE}, not {code}", "--exit"
+            )
+
+
+def _spelled(seconds: float) -> str:
+    """Write seconds exactly, as a campaign file spells numbers."""
+    return repr(float(seconds)).removesuffix(".0")
 
 
 def _names(options: QuickOptions) -> tuple[str, ...]:
@@ -142,9 +197,11 @@ def _seconds(options: QuickOptions, command: str, folder: Path) -> float:
 def _failed(
     command: str, execution: Execution, timeout_s: float | None, output: Path
 ) -> LaunchError:
-    if execution.killed:
+    if execution.killed and timeout_s is not None:
         return LaunchError(
-            f"the command was ended after {timeout_s:g} s", command, "give it more with --timeout"
+            f"the command was ended after {_spelled(timeout_s)} s",
+            command,
+            "give it more with --timeout",
         )
     code, signal = execution.exit_code, execution.signal
     ending = f"exit code {code}" if signal is None else f"signal {signal}"
@@ -190,7 +247,7 @@ def _yaml(options: QuickOptions, names: Sequence[str], runs: int, folder: Path) 
         f"  warmup: {options.warmup}",
     ]
     if options.timeout_s is not None:
-        lines.append(f"  timeout: {options.timeout_s:g}s")
+        lines.append(f"  timeout: {_spelled(options.timeout_s)}")
     if options.prepare is not None:
         prepare = f"cd {shlex.quote(str(folder))} || exit\n{options.prepare}"
         lines += ["hooks:", f"  before: [{{shell: {quoted(prepare)}}}]"]

@@ -136,15 +136,30 @@ def settle(store: Store, drifts: list[Drift], *, accept: bool) -> None:
     StoreError
         If something has changed and that was not accepted.
     """
-    if not drifts:
-        return
     if not accept:
+        refuse(store.path, drifts)
+    record(store, drifts)
+
+
+def refuse(path: Path, drifts: list[Drift]) -> None:
+    """Stop if anything has drifted.
+
+    Raises
+    ------
+    StoreError
+        With every difference.
+    """
+    if drifts:
         raise StoreError(
             "\n".join(drift.what for drift in drifts),
-            str(store.path),
+            str(path),
             "put it back as it was, start a new trial, or go on all the same with --accept-drift "
             "(the change is then recorded in the trial)",
         )
+
+
+def record(store: Store, drifts: list[Drift]) -> None:
+    """Write what has drifted, and was accepted, into the trial."""
     findings = [
         Finding(
             check="drift",

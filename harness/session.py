@@ -20,10 +20,10 @@ from .checks import check_between
 from .clockwatch import ClockWatch
 from .commands import CommandFailedError, Commands
 from .environment import capture, diff
-from .errors import FairtrialError
+from .errors import FairtrialError, StoreError
 from .host import format_cpus
 from .interrupts import Interrupted, Interrupts
-from .measure import Measurer, Setting
+from .measure import CapReached, Measurer, Setting
 from .plan import plan_session
 from .preparation import Prepared
 from .process import Launcher
@@ -31,6 +31,7 @@ from .resume import still_to_do
 from .store import Store, utc_now
 from .view import View
 
+_RUN_CAP = "the cap"
 _SYNC_S = 1.0
 _BLOCK_SYNC_S = 0.1  # blocks of very short runs would else sync after every few runs
 _LOOK_S = 30.0
@@ -67,15 +68,13 @@ class Ending:
                 f"{self.failed} runs were not ok: see 'outcome' and 'detail' in "
                 f"{self.trial}/measurements.jsonl and {self.trial}/outputs/"
             )
-        if self.status != "complete":
+        if self.status == "stopped" and (self.reason or "").startswith(_RUN_CAP):
+            lines.append("to measure more: raise protocol.max_runs, then --resume --accept-drift")
+        elif self.status != "complete":
             lines.append(f"continue: {again}")
         if self.done:
             lines.append(f"next: fairtrial verdict {self.trial}")
         return lines
-
-
-class _CapReached(Exception):  # noqa: N818 - a planned end, not an error
-    """A hard cap in runs or in time was reached."""
 
 
 class Trial:
@@ -122,7 +121,12 @@ class Trial:
         self._interrupts = interrupts
         self._view = view
         self._measured = prepared.measured
-        self._began = time.monotonic()
+        cap = campaign.protocol.max_time_s
+        self._deadline = None if cap is None else time.monotonic() + cap
+        earlier = store.environments()
+        self._last_environment = earlier[-1] if earlier else None
+        self._segments = {record["session"]: record["segment"] for record in earlier}
+        self._sessions_planned = {row["session"] for row in store.planned()}
         self._threaded: set[tuple[str, str]] = set()
         self._clock = ClockWatch()
 
@@ -142,18 +146,28 @@ class Trial:
         except Interrupted as stop:
             self._interrupts.acknowledge()
             return self._end("interrupted", f"signal {stop.number}")
-        except _CapReached as cap:
+        except CapReached as cap:
             return self._end("stopped", str(cap))
         except FairtrialError as error:
-            with contextlib.suppress(FairtrialError):
-                self._end("stopped", error.what.splitlines()[0])
-            self._store.release()
+            self._close(error.what.splitlines()[0])
             raise
+        except OSError as error:
+            self._close(str(error))
+            where = str(error.filename or self._store.path)
+            raise StoreError(f"the trial had to stop: {error.strerror}", where) from error
         return self._end("complete", None)
+
+    def _close(self, reason: str) -> None:
+        """Close a trial that has to stop, as well as its disk allows."""
+        with contextlib.suppress(FairtrialError):
+            self._end("stopped", reason)
+        self._store.release()
 
     def _end(self, status: TrialStatus, reason: str | None) -> Ending:
         self._view.end()
-        self._hook("finish", self._campaign.hooks.finish, {"FAIRTRIAL_STATUS": status})
+        self._store.free_reserve()
+        with contextlib.suppress(StoreError):  # a disk that is full does not keep the trial open
+            self._hook("finish", self._campaign.hooks.finish, {"FAIRTRIAL_STATUS": status})
         self._commands.close()
         self._store.finish(status, reason)
         outcomes = [what for position, what in self._store.done.items() if position >= 0]
@@ -173,9 +187,8 @@ class Trial:
         if not left:
             return False
         self._interrupts.check()
-        seen = [e["segment"] for e in self._store.environments() if e["session"] == session]
-        segment = max(seen, default=-1) + 1
-        if not any(row["session"] == session for row in self._store.planned()):
+        segment = self._segments.get(session, -1) + 1
+        if session not in self._sessions_planned:
             self._store.append_plan(runs)
         self._record_environment(session, segment)
         host = self._prepared.host
@@ -191,6 +204,7 @@ class Trial:
         finally:
             self._store.sync()
             self._hook("cleanup", self._campaign.hooks.cleanup, {"FAIRTRIAL_SESSION": str(session)})
+            self._commands.sweep()
             elapsed = time.monotonic() - started
             after = host.counters(self._measured)
             found = check_between(before, after, elapsed, cpus=self._measured)
@@ -220,6 +234,7 @@ class Trial:
                 environment=self._environment,
                 executables=self._executables,
                 outputs=self._store.path / "outputs",
+                deadline=self._deadline,
                 on_threads=self._found_threads,
                 on_tick=self._view.tick,
             )
@@ -241,11 +256,11 @@ class Trial:
                     self._look(self._clock.findings())
                 self._rest(self._campaign.protocol.cooldown_s)
                 self._view.run_started(run)
+                cell = self._campaign.cell(run.benchmark, run.variant)
+                self._store.sync(older_than_s=0.0 if cell.before or cell.after else _SYNC_S)
                 measurement = measurer.measure(run)
                 self._store.append_measurement(measurement)
                 self._view.run_done(measurement)
-                hooked = bool(self._campaign.cell(run.benchmark, run.variant).before)
-                self._store.sync(older_than_s=0.0 if hooked else _SYNC_S)
             self._look(self._clock.findings())
         finally:
             measurer.close()
@@ -258,15 +273,16 @@ class Trial:
 
     def _check_caps(self, run: PlannedRun) -> None:
         protocol = self._campaign.protocol
-        if protocol.max_runs is not None and len(self._store.done) >= protocol.max_runs:
-            raise _CapReached(f"the cap of {protocol.max_runs} runs was reached")
-        elapsed = time.monotonic() - self._began
-        if protocol.max_time_s is not None and elapsed >= protocol.max_time_s:
-            raise _CapReached(
+        if protocol.max_runs is not None and self._store.counted >= protocol.max_runs:
+            raise CapReached(f"{_RUN_CAP} of {protocol.max_runs} runs was reached")
+        if self._deadline is not None and time.monotonic() >= self._deadline:
+            raise CapReached(
                 f"the time cap of {protocol.max_time_s:g} s was reached before run {run.position}"
             )
 
     def _rest(self, seconds: float) -> None:
+        if self._deadline is not None:
+            seconds = min(seconds, self._deadline - time.monotonic())
         if seconds > 0:
             self._store.sync()
             self._interrupts.sleep(seconds)
@@ -274,10 +290,11 @@ class Trial:
     def _record_environment(self, session: int, segment: int) -> None:
         """Store the environment, and say what has changed since the last session."""
         record = describe(self._prepared, self._executables, self._environment)
-        before = self._store.environments()
+        before = self._last_environment
         head = {"session": session, "segment": segment, "at": utc_now()}
         self._store.append_environment(head | record)
-        changes = diff(before[-1], record) if before else ()
+        self._last_environment = record
+        changes = diff(before, record) if before else ()
         said = [(change.what, change.key) for change in changes if change.kind != "variables"]
         variables = [change.key for change in changes if change.kind == "variables"]
         if variables:

@@ -69,6 +69,7 @@ class Store:
         self.path = path
         self.manifest = manifest
         self.done: dict[int, str] = {}  # position -> outcome
+        self.counted = 0  # of these, the planned runs
         self._synced = time.monotonic()
         self._dirty = False
         with _storing(path):
@@ -109,26 +110,44 @@ class Store:
             If it is damaged, or if another process is writing it.
         """
         store = cls(path, read_manifest(path))
+        store.manifest = read_manifest(path)  # now that nobody else can replace it
+        before = store.manifest
         try:
-            store._load_done()
+            torn = store._load_done()
+            # From here on files change: the hashes of the ended trial hold no more.
+            store.update(status="running", files={}, finished=None)
+            if torn is not None:
+                store.append_findings("resume", [torn])
             store._mend()
         except BaseException:
-            store.release()
+            store.put_back(before)
             raise
         return store
 
-    def _load_done(self) -> None:
-        """Read which positions are done; cut off a torn last line."""
+    def put_back(self, before: Manifest) -> None:
+        """Leave a trial as ended as it was, because it is not gone on with."""
+        with contextlib.suppress(StoreError):
+            if before.status == "running":
+                self.free_reserve()
+            elif self.manifest != before:
+                self.finish(before.status, before.reason)
+                self.update(finished=before.finished)
+            else:
+                self.free_reserve()
+        self.release()
+
+    def _load_done(self) -> Finding | None:
+        """Read which positions are done; cut off a torn last line, and say so."""
         where = self.path / MEASUREMENTS
         start = 0
         data = where.read_bytes()
         for number, line in enumerate(data.splitlines(keepends=True), 1):
             whole = line.endswith(b"\n") and checksum_holds(line[:-1])
-            if not whole and start + len(line) == len(data):
+            # A whole row with a wrong checksum was edited; only what is no row was torn.
+            row_like = line.startswith(b'{"position"') and line.endswith(b"}\n")
+            if not whole and not row_like and start + len(line) == len(data):
                 os.ftruncate(self._fd, start)
-                fate = "its run is executed again"
-                self.append_findings("resume", [_torn(MEASUREMENTS, number, len(line), fate)])
-                return
+                return _torn(MEASUREMENTS, number, len(line), "its run is executed again")
             if not whole:
                 raise StoreError(
                     "the line does not have its checksum: the file was changed or is damaged",
@@ -143,22 +162,24 @@ class Store:
                     "restore the file from a copy, or start a new trial",
                 )
             self.done[row["position"]] = row["outcome"]
+            self.counted += row["position"] >= 0
             start += len(line)
+        return None
 
     def _mend(self) -> None:
         """Cut off what a power failure left half written in the other files."""
         for name in (PLAN, ENVIRONMENT, FINDINGS):
             data = (self.path / name).read_bytes()
             size = data.rfind(b"\n") + 1
-            if size == len(data):
-                continue
             lines = data[:size].splitlines(keepends=True)
-            torn = _torn(name, len(lines) + 1, len(data) - size, "the rest is used")
             if name == PLAN:  # a session is planned as a whole, before its first run
                 each = self.manifest.planned // self.manifest.sessions
                 whole = len(lines) // each * each
                 if not any(position >= whole for position in self.done):
                     size = sum(map(len, lines[:whole]))
+            if size == len(data):
+                continue
+            torn = _torn(name, len(lines) + 1, len(data) - size, "the rest is used")
             os.truncate(self.path / name, size)
             self.append_findings("resume", [torn])
 
@@ -179,6 +200,7 @@ class Store:
         with _storing(self.path / MEASUREMENTS):
             _write_whole(self._fd, line)
         self.done[measurement.position] = measurement.outcome
+        self.counted += measurement.position >= 0
         self._dirty = True
 
     def sync(self, older_than_s: float = 0.0) -> None:
@@ -243,14 +265,21 @@ class Store:
 
     def finish(self, status: TrialStatus, reason: str | None) -> None:
         """Sync everything, hash every file, write the last manifest and release the lock."""
-        (self.path / _RESERVE).unlink(missing_ok=True)
+        self.free_reserve()
         self.sync()
         names = [ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS, CAMPAIGN]
-        outputs = self.path / OUTPUTS
-        names += sorted(f"{OUTPUTS}/{entry.name}" for entry in outputs.iterdir())
-        files = {name: sha256_file(self.path / name) for name in names}
-        self.update(status=status, reason=reason, finished=utc_now(), files=files)
+        with _storing(self.path):
+            kept = (self.path / OUTPUTS).rglob("*")  # hooks may have made folders there
+            files = [path for path in kept if path.is_file() and not path.is_symlink()]
+            names += sorted(str(path.relative_to(self.path)) for path in files)
+            hashes = {name: sha256_file(self.path / name) for name in names}
+        self.update(status=status, reason=reason, finished=utc_now(), files=hashes)
         self.release()
+
+    def free_reserve(self) -> None:
+        """Give up the space that was kept aside for the end."""
+        with contextlib.suppress(OSError):
+            (self.path / _RESERVE).unlink(missing_ok=True)
 
     def release(self) -> None:
         """Close the trial without a word, as a kill would."""
@@ -276,6 +305,8 @@ def is_written_now(trial: Path) -> bool:
         fd = os.open(trial / MEASUREMENTS, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return False
+    except OSError as error:
+        raise StoreError(f"cannot be read: {error.strerror}", str(trial / MEASUREMENTS)) from error
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,30 @@ def sha256_of(path: Path) -> str | None:
         return None
 
 
-def describe_target(path: Path, variables: Mapping[str, str]) -> dict[str, Any]:
+def describe_targets(paths: Iterable[Path], variables: Mapping[str, str]) -> dict[Path, Any]:
+    """Describe each executable as `describe_target` does; no file is hashed more than once.
+
+    Thousands of cells may share a program, and all programs a C library.
+    """
+    digest = functools.cache(sha256_of)
+    return {path: describe_target(path, variables, digest) for path in dict.fromkeys(paths)}
+
+
+def describe_target(
+    path: Path,
+    variables: Mapping[str, str],
+    digest: Callable[[Path], str | None] = sha256_of,
+) -> dict[str, Any]:
     """Describe the executable at `path` as JSON types.
+
+    Parameters
+    ----------
+    path : Path
+        The executable; it is not executed.
+    variables : mapping
+        Its environment; ``PATH`` and ``LD_LIBRARY_PATH`` matter.
+    digest : callable
+        Gives the SHA-256 of a file, None when it cannot be read.
 
     Returns
     -------
@@ -55,16 +77,16 @@ def describe_target(path: Path, variables: Mapping[str, str]) -> dict[str, Any]:
         elf = read_elf(resolved)
     except (OSError, RuntimeError):
         return entry
-    entry["sha256"] = sha256_of(resolved)
+    entry["sha256"] = digest(resolved)
     if elf is not None:
         entry["kind"] = "elf"
         if elf.interpreter is not None:
-            entry["interpreter"] = {elf.interpreter: sha256_of(Path(elf.interpreter))}
-        entry["libraries"] = _libraries(resolved, elf, variables)
+            entry["interpreter"] = {elf.interpreter: digest(Path(elf.interpreter))}
+        entry["libraries"] = _libraries(resolved, elf, variables, digest)
     elif head.startswith(b"#!"):
         entry["kind"] = "script"
         programs = _shebang(head, variables)
-        entry["interpreter"] = {str(program): sha256_of(program) for program in programs}
+        entry["interpreter"] = {str(program): digest(program) for program in programs}
     else:
         entry["kind"] = "other"
     return entry
@@ -84,7 +106,10 @@ def _shebang(head: bytes, variables: Mapping[str, str]) -> tuple[Path, ...]:
 
 
 def _libraries(
-    program: Path, elf: Elf, variables: Mapping[str, str]
+    program: Path,
+    elf: Elf,
+    variables: Mapping[str, str],
+    digest: Callable[[Path], str | None],
 ) -> dict[str, dict[str, str | None]]:
     found: dict[str, dict[str, str | None]] = {}
     waiting = [(name, program, elf) for name in elf.needed]
@@ -97,7 +122,7 @@ def _libraries(
         if place is None:
             continue
         library = place[0].resolve()
-        found[name] = {"path": str(library), "sha256": sha256_of(library)}
+        found[name] = {"path": str(library), "sha256": digest(library)}
         waiting += [(further, library, place[1]) for further in place[1].needed]
     return dict(sorted(found.items()))
 

@@ -19,7 +19,7 @@ from .wording import about, clock, duration, shortened, size
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rich.progress import Progress
+    from rich.progress import BarColumn, Progress
 
     from .campaign import Campaign
     from .preparation import Prepared
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _REDRAW_S = 0.2
 _PLAIN_S = 30.0
 _WIDTH = 96
+_NARROW = 80
+_BAR, _NARROW_BAR = 26, 10
+_CELL, _LEAST_CELL = 36, 12
 _FAILURES_SHOWN = 2
 
 
@@ -46,6 +49,7 @@ class View:
         self._quiet = quiet
         self._verbose = verbose
         self._bar: Progress | None = None
+        self._strip: BarColumn | None = None
         self._walls: dict[tuple[str, str], list[float]] = defaultdict(list)
         self._failures: Counter[str] = Counter()
         self._said: set[tuple[str, str]] = set()
@@ -112,17 +116,16 @@ class View:
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn
 
+            self._strip = BarColumn(bar_width=_NARROW_BAR)
             self._bar = Progress(
                 TextColumn("{task.fields[session]}"),
-                BarColumn(bar_width=26),
-                TextColumn("{task.completed}/{task.total}"),
-                TextColumn("{task.fields[times]}"),
-                TextColumn("{task.fields[cell]}", markup=False),
+                self._strip,
+                TextColumn("{task.fields[text]}", markup=False),
                 console=Console(file=self._err),
                 auto_refresh=False,  # no thread: nothing may compete with the loop
                 transient=True,
             )
-            self._bar.add_task("", total=total, completed=done, session="", times="", cell="")
+            self._bar.add_task("", total=total, completed=done, session="", text="")
             self._bar.start()
 
     def run_started(self, run: PlannedRun) -> None:
@@ -179,15 +182,32 @@ class View:
 
     def _draw(self) -> None:
         assert self._bar is not None
+        assert self._strip is not None
+        session, self._strip.bar_width, text = self._parts(self._bar.console.width)
         with contextlib.suppress(OSError):  # the terminal may be gone; the trial goes on
             self._bar.update(
                 self._bar.task_ids[0],
                 completed=self._done,
-                session=f"session {self._session} of {self._sessions}",
-                times=self._times(),
-                cell=self._cell,
+                session=session,
+                text=text,
             )
             self._bar.refresh()
+
+    def _parts(self, width: int) -> tuple[str, int, str]:
+        """Give label, width of the bar and text; count and times go first where room is short."""
+        text = f"{self._done}/{self._total}  {self._times()}"
+        room = width - len(text) - 2  # one blank on either side of the bar
+        if room < 1:
+            text = text.replace("about ", "")
+            room = width - len(text) - 2
+        session = f"session {self._session} of {self._sessions}"
+        if width < _NARROW or room < len(session) + _NARROW_BAR:
+            session = ""
+        room -= len(session)
+        bar = max(1, min(room, max(_NARROW_BAR, min(_BAR, room - _CELL - 3))))
+        room -= bar + 3
+        cell = f"   {shortened(self._cell, room)}" if room >= _LEAST_CELL else ""
+        return session, bar, text + cell
 
     def _progress(self) -> str:
         return f"{self._done}/{self._total} runs, {self._times()}, {self._cell}"

@@ -46,6 +46,7 @@ from .hpt_result import (
 __all__ = ["HptBenchmark", "HptResult", "SignedRanks", "hpt", "signed_rank_stage"]
 
 Scores = Literal["auto", "raw", "ratio", "log-ratio"]
+Kind = Literal["raw", "ratio", "log-ratio"]
 Array = NDArray[np.float64]
 
 RANK_SUM_NORMAL_FROM = 12  # runs; [1] section 4.1, "Case m >= 12"
@@ -112,10 +113,10 @@ def hpt(
     AnalysisError
         If the matrices do not go together, or a value leaves the range of numbers.
     """
-    _validate(speedup, confidence, alpha, ties, scores)
+    validate(speedup, confidence, alpha, ties, scores)
     pair = match(candidate, baseline)
     a, b = pair.candidate, pair.baseline
-    kind = scores if scores != "auto" else "raw" if a.better == "higher" else "ratio"
+    kind = kind_of(scores, a)
     stage_one, elsewhere = _stage_one(a, b, speedup=speedup, alpha=alpha, ties=ties, kind=kind)
     stage_two = signed_rank_stage([row.difference for row in stage_one], ties=ties)
     benchmarks = tuple(
@@ -176,14 +177,14 @@ def _stage_one(
     speedup: float,
     alpha: float | None,
     ties: Ties,
-    kind: Scores,
+    kind: Kind,
 ) -> tuple[list[_StageOne], list[Winner]]:
     """Compare on every benchmark; also give the winners under the other convention of ties."""
     other: Ties = "exact" if ties == "table" else "table"
     logs = kind == "log-ratio"
     rows, elsewhere = [], []
     for name, x, y in zip(a.benchmarks, a.samples, b.samples, strict=True):
-        s, t = _as_scores(name, x, y, speedup=speedup, better=a.better, kind=kind)
+        s, t = as_scores(name, x, y, speedup=speedup, better=a.better, kind=kind)
         rows.append(_rank_sum_stage(s, t, alpha=alpha, ties=ties, logs=logs))
         elsewhere.append(_rank_sum_stage(s, t, alpha=alpha, ties=other, logs=logs).winner)
     return rows, elsewhere
@@ -237,9 +238,10 @@ class _StageOne:
     difference: float
 
 
-def _validate(
+def validate(
     speedup: float, confidence: float, alpha: float | None, ties: str, scores: str
 ) -> None:
+    """Refuse arguments that are out of their range."""
     if not (np.isfinite(speedup) and speedup > 0):
         raise UsageError(f"speedup must be a positive number, not {speedup!r}")
     if not 0.5 < confidence < 1:
@@ -254,10 +256,15 @@ def _validate(
             raise UsageError(f"{name} must be one of {', '.join(known)}, not {value!r}")
 
 
-def _as_scores(
-    name: str, x: Array, y: Array, *, speedup: float, better: str, kind: Scores
+def kind_of(scores: Scores, matrix: PerformanceMatrix) -> Kind:
+    """Resolve "auto"."""
+    return scores if scores != "auto" else "raw" if matrix.better == "higher" else "ratio"
+
+
+def as_scores(
+    name: str, x: Array, y: Array, *, speedup: float, better: str, kind: Kind
 ) -> tuple[Array, Array]:
-    """Turn the runs of one benchmark into scores, larger is better, run by run.
+    """Turn runs of one benchmark into scores, larger is better, run by run.
 
     "log-ratio" gives ratios too: their ranks are those of the logarithms, without the rounding.
     """
@@ -295,8 +302,8 @@ def _rank_sum_stage(
     if m == n == 1:
         winner = "candidate" if difference > 0 else "baseline" if difference < 0 else "tie"
     else:
-        risk = alpha if alpha is not None else 0.05 if min(m, n) >= 5 else 0.10
-        pvalues = _rank_sum_pvalue(r_a, ranks, m, n, ties), _rank_sum_pvalue(r_b, ranks, n, m, ties)
+        risk = risk_of(m, n, alpha)
+        pvalues = rank_sum_pvalue(r_a, ranks, m, n, ties), rank_sum_pvalue(r_b, ranks, n, m, ties)
         p_a, p_b = pvalues
         accepted = risk + P_TOLERANCE
         winner = "candidate" if p_a <= accepted else "baseline" if p_b <= accepted else "tie"
@@ -312,7 +319,16 @@ def _rank_sum_stage(
     )
 
 
-def _rank_sum_pvalue(r: float, ranks: Array, m: int, n: int, ties: Ties) -> float:
+def risk_of(m: int, n: int, alpha: float | None) -> float:
+    """Give the risk of each one-sided test of stage one with m and n runs."""
+    return alpha if alpha is not None else 0.05 if min(m, n) >= 5 else 0.10
+
+
+def rank_sum_pvalue(r: float, ranks: Array, m: int, n: int, ties: Ties) -> float:
+    """Give the p of "the side with m runs is better", r its rank sum, by the named convention.
+
+    The published convention does not look at the ranks of all values.
+    """
     if ties == "table":
         if max(m, n) < RANK_SUM_NORMAL_FROM:
             return rank_sum_table(r, m, n)

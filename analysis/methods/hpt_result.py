@@ -12,6 +12,7 @@ from ..ranks import smallest_rank_sum_pvalue
 
 __all__ = [
     "P_TOLERANCE",
+    "REFERENCES",
     "HptBenchmark",
     "HptResult",
     "Outcome",
@@ -27,7 +28,7 @@ Ties = Literal["table", "exact"]
 
 P_TOLERANCE = 1e-12
 _NAME = 40  # columns for a variant's name in a sentence
-_REFERENCES = (
+REFERENCES = (
     "T. Chen et al., Statistical performance comparisons of computers, HPCA 2012, section 4.1",
 )
 
@@ -84,7 +85,7 @@ class HptResult:
     most: float
     stage_two: Literal["table", "normal", "exact"]
     cautions: tuple[str, ...]
-    references: tuple[str, ...] = _REFERENCES
+    references: tuple[str, ...] = REFERENCES
 
     @property
     def claim(self) -> str:
@@ -128,11 +129,16 @@ class HptResult:
         data["references"] = list(self.references)
         return data
 
+    def table(self) -> list[str]:
+        """Give the rank table and both rank sums as lines of text."""
+        return _table(self)
+
     def __str__(self) -> str:
-        return "\n".join(_text(self))
+        lines = [*typeset.wrapped(self.conclusion), "", *self.table()]
+        return "\n".join([*lines, *typeset.numbered(self.cautions)])
 
 
-def _text(result: HptResult) -> list[str]:
+def _table(result: HptResult) -> list[str]:
     a, b = typeset.shorten(result.candidate, 20), typeset.shorten(result.baseline, 20)
     by = "" if result.speedup == 1 else f"/{result.speedup:g}"
     names = {"candidate": a, "baseline": b, "tie": "tie"}
@@ -149,13 +155,11 @@ def _text(result: HptResult) -> list[str]:
         for row in result.benchmarks
     ]
     n = len(result.benchmarks)
-    lines = [*typeset.wrapped(result.conclusion), ""]
-    lines += typeset.grid(rows, "<>><>>")
-    lines.append(
+    return [
+        *typeset.grid(rows, "<>><>>"),
         f"signed ranks: {a} {result.rank_sum_candidate:g}, {b} {result.rank_sum_baseline:g} of "
-        f"{n} benchmarks; p {typeset.pvalue(result.pvalue)}"
-    )
-    return lines + typeset.numbered(result.cautions)
+        f"{n} benchmarks; p {typeset.pvalue(result.pvalue)}",
+    ]
 
 
 def cautions_of(

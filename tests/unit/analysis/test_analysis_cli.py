@@ -72,7 +72,10 @@ def test_verdict_of_nothing(tmp_path: Path) -> None:
 def test_hpt_of_variants(trial: str) -> None:
     code, text = execute("hpt", f"{trial}:new", f"{trial}:old", "--speedup", "1.5")
     assert code == 0
-    assert text.startswith("new is more than 1.5 times as fast as old")
+    assert text.startswith("new is faster than old")
+    assert "new is more than 1.5 times as fast as old" in text
+    assert "largest speedup with HPT reliability 0.95: 1.9" in text
+    assert "not the chance of being right" in text
     assert execute("hpt", f"{trial}:new", "--speedup", "1.5") == (0, text)
 
 
@@ -86,6 +89,50 @@ def test_hpt_of_files(files: tuple[str, str]) -> None:
     assert {row["winner"] for row in json.loads(text)["benchmarks"]} == {"tie"}
     _, text = execute("hpt", *files, "--better", "lower", "--scores", "raw", "--ties", "exact")
     assert "x is faster than y" in text
+
+
+def test_hpt_gives_the_three_conclusions_and_the_context(files: tuple[str, str]) -> None:
+    _, text = execute("hpt", *files, "--better", "lower", "--speedup", "2.5", "--confidence", "0.9")
+    data = json.loads(
+        execute(
+            *("hpt", *files, "--better", "lower", "--speedup", "2.5"),
+            *("--confidence", "0.9", "--json"),
+        )[1]
+    )
+    assert data["speedup"] == 2.5
+    assert data["outcome"] == "baseline"
+    assert data["without_speedup"]["outcome"] == "candidate"
+    assert data["r_speedup"]["printed"] == "1.980"
+    assert data["r_speedup"]["required"] == 0.9
+    assert len(data["conclusions"]) == 3
+    for sentence in data["conclusions"]:
+        assert sentence in " ".join(text.split())
+    assert [row["of"] for row in data["context"]["geometric_means"]] == ["medians", "means", "runs"]
+    assert "paired t on log ratios" in text
+
+
+def test_hpt_writes_a_page(files: tuple[str, str], tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    _, text = execute("hpt", *files, "--better", "lower", "--html", str(page))
+    assert page.read_text().startswith("<!DOCTYPE html>")
+    assert "x is faster than y" in page.read_text()
+    assert "x is faster than y" in text
+    with pytest.raises(UsageError, match="cannot be written"):
+        execute("hpt", *files, "--better", "lower", "--html", str(tmp_path / "no" / "page.html"))
+
+
+def test_diagnose_normality(trial: str, files: tuple[str, str]) -> None:
+    _, text = execute("diagnose", files[0], "--normality")
+    assert "0 of 6 benchmarks of x do not look normal" in text
+    data = json.loads(
+        execute("diagnose", f"{trial}:new", "--normality", "--json", "--seed", "3")[1]
+    )
+    assert (data["seed"], len(data["benchmarks"])) == (3, 6)
+    assert len(data["mean_trials"]) == 15
+    with pytest.raises(UsageError, match="say what to look at"):
+        execute("diagnose", files[0])
+    with pytest.raises(UsageError, match="seed must not be negative"):
+        execute("diagnose", files[0], "--normality", "--seed", "-1")
 
 
 def test_hpt_by_columns(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
 import os
@@ -14,11 +13,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from harness import targets as targets_module
 from harness.elf import read_elf
 from harness.environment import capture, describe_changes, diff
 from harness.host import Host
 from harness.redaction import HIDDEN, redact_text, redact_variables
-from harness.targets import describe_target, sha256_of
+from harness.targets import describe_target, describe_targets, sha256_of
 
 hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[2] / "hosts" / "trees.py")))
 
@@ -43,7 +43,8 @@ def record(tmp_path):
 
 
 def changed(record, *path, value):
-    other = copy.deepcopy(record)
+    # As it comes back from its file: deepcopy would keep what the targets share.
+    other = json.loads(json.dumps(record))
     place = other
     for step in path[:-1]:
         place = place[step]
@@ -271,6 +272,35 @@ def test_libraries_are_found_beside_the_program_and_through_each_other(tmp_path)
     }
 
 
+def test_no_file_is_hashed_twice_for_many_cells(tmp_path, monkeypatch):
+    seen = []
+
+    def counted(path):
+        seen.append(path)
+        return sha256_of(path)
+
+    monkeypatch.setattr(targets_module, "sha256_of", counted)
+    copy_of_it = tmp_path / "copy"
+    copy_of_it.write_bytes(Path(sys.executable).read_bytes())
+    with Host(hosts.plant(tmp_path / "host", hosts.amd())) as host:
+        cells = {f"b{number}/v": Path(sys.executable) for number in range(50)}
+        record = capture(
+            host, targets={**cells, "b/copy": copy_of_it}, variables={}, tool_version="0"
+        )
+    assert sorted(seen) == sorted(set(seen))
+    assert len(seen) > 1
+    assert set(record["targets"]) == {*cells, "b/copy"}
+    entry = json.loads(json.dumps(record["targets"]["b7/v"]))
+    assert entry["sha256"] == record["targets"]["b/copy"]["sha256"] == sha256_of(copy_of_it)
+    assert set(entry["libraries"]) == set(describe_target(Path(sys.executable), {})["libraries"])
+
+
+def test_descriptions_in_bulk_are_those_of_each(tmp_path):
+    program = script(tmp_path / "program", "#!/bin/sh\n")
+    paths = [program, Path("/bin/sh"), tmp_path / "absent", program]
+    assert describe_targets(paths, {}) == {path: describe_target(path, {}) for path in paths}
+
+
 def test_compilers_on_the_path_are_asked_for_their_version(tmp_path):
     script(tmp_path / "gcc", "#!/bin/sh\necho gcc 99.1\necho more\n")
     script(tmp_path / "clang", "#!/bin/sh\nexit 1\n")
@@ -346,7 +376,7 @@ def test_a_moved_target_of_the_same_content_is_the_same_trial(record):
 
 
 def test_a_library_of_many_targets_is_one_change(record):
-    other = copy.deepcopy(record)
+    other = json.loads(json.dumps(record))
     for name in ("text/a", "text/b"):
         other["targets"][name]["interpreter"]["/bin/sh"] = "0" * 64
     changes = diff(record, other)
@@ -363,7 +393,7 @@ def test_what_moves_by_itself_is_no_change(record):
 
 
 def test_records_of_other_versions_can_be_compared(record):
-    other = copy.deepcopy(record)
+    other = json.loads(json.dumps(record))
     del other["cpu"], other["variables"], other["targets"]
     assert diff(record, other)
     assert diff(other, record)

@@ -3,12 +3,11 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import os
-import time
 
 import pytest
 
 from harness.campaign import Expect, MetricRule
-from harness.examine import examine
+from harness.examine import clear_metric_files, examine
 from harness.process import Execution
 
 ENDED = Execution(
@@ -193,15 +192,21 @@ def test_deeply_nested_json_is_no_crash(judge):
     assert found.outcome == "unparsable"
 
 
-def test_metric_from_a_file_must_be_of_this_run(judge, tmp_path):
+def test_metric_from_a_file_must_be_of_this_run(judge, make_cell, tmp_path):
     path = tmp_path / "result"
     cell = {"metrics": (rule(source=path, regex="(.*)s"),)}
     assert "No such file" in judge(cell=cell).detail
     path.write_text("4.5s")
-    assert judge(cell=cell, started_ns=time.time_ns()).metrics == {"m": (4.5,)}
-    stale = judge(cell=cell, started_ns=time.time_ns() + 60 * 10**9)
-    assert stale.outcome == "unparsable"
-    assert "not written by this run" in stale.detail
+    assert judge(cell=cell).metrics == {"m": (4.5,)}
+    # An earlier run's file is removed before the run; the kernel's own files are live and stay.
+    assert clear_metric_files(make_cell(**cell)) == frozenset()
+    assert not path.exists()
+    live = make_cell(metrics=(rule(source=Path("/proc/uptime"), regex="^([0-9.]+)"),))
+    assert clear_metric_files(live) == frozenset()
+    path.write_text("4.5s")
+    kept = examine(make_cell(**cell), ENDED, None, None, LIMIT, kept=frozenset({path}))
+    assert kept.outcome == "unparsable"
+    assert "may be an earlier run's" in kept.detail
 
 
 def test_directory_as_metric_file_is_unparsable(judge, tmp_path):

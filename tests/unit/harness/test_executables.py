@@ -8,7 +8,7 @@ import pytest
 
 from harness.campaign import Command, Isolation
 from harness.errors import LaunchError
-from harness.executables import base_environment, hashes, resolve, resolve_all
+from harness.executables import base_environment, check_stdin, hashes, resolve, resolve_all
 
 
 def program(path: Path, mode: int = 0o755) -> Path:
@@ -130,3 +130,37 @@ def test_program_that_cannot_be_read_is_said_to_be_so(tmp_path):
 
 def test_absolute_path_needs_no_search():
     assert resolve("/bin/sh", Path("/nowhere"), {}) == Path("/bin/sh")
+
+
+@pytest.mark.parametrize("entry", ["bin", "./bin", ""])
+def test_relative_path_entry_means_the_commands_folder(tmp_path, monkeypatch, entry):
+    here, there = tmp_path / "here", tmp_path / "the:re"
+    program(here / entry / "tool")  # in fairtrial's own folder: not meant
+    wanted = program(there / entry / "tool")
+    monkeypatch.chdir(here)
+    assert resolve("tool", there, {"PATH": f"/nowhere:{entry}"}) == wanted
+    wanted.unlink()
+    with pytest.raises(LaunchError, match="'tool' not found"):
+        resolve("tool", there, {"PATH": f"/nowhere:{entry}"})
+
+
+def test_empty_search_path_finds_nothing(tmp_path):
+    program(tmp_path / "tool")
+    with pytest.raises(LaunchError, match="not found"):
+        resolve("tool", tmp_path, {"PATH": ""})
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder"])
+def test_stdin_that_is_no_file_is_refused(make_campaign, make_cell, tmp_path, kind):
+    path = tmp_path / "input"
+    os.mkfifo(path) if kind == "fifo" else path.mkdir()
+    campaign = make_campaign(("x",), ("a",), cells=(make_cell("x", "a", stdin=path),))
+    with pytest.raises(LaunchError, match="neither a regular file") as caught:
+        resolve_all(campaign, dict(os.environ))
+    assert str(path) in caught.value.where
+    assert caught.value.fix
+
+
+@pytest.mark.parametrize("path", ["/dev/null", __file__])
+def test_files_and_character_devices_can_be_stdin(path):
+    check_stdin(Path(path))

@@ -89,3 +89,35 @@ def test_progress_is_json(store):
 def test_anything_else_is_no_trial(tmp_path):
     with pytest.raises(StoreError, match="no trial directory"):
         read_progress(tmp_path)
+
+
+def at(seconds: float) -> str:
+    return f"2026-11-21T04:{12 + int(seconds) // 60}:{seconds % 60:012.9f}Z"
+
+
+def test_time_between_runs_counts_but_not_between_sessions(store, make_measurement):
+    # One second each and four of cooling down; then a pause, a new session, and a resumed one.
+    rows = [("x", 1, 0, 0.0), ("y", 1, 0, 5.0), ("x", 1, 0, 10.0)]
+    rows += [("x", 2, 0, 300.0), ("y", 2, 0, 307.0), ("z", 2, 1, 900.0)]
+    for position, (benchmark, session, segment, start) in enumerate(rows):
+        store.append_measurement(
+            make_measurement(
+                position,
+                benchmark=benchmark,
+                session=session,
+                segment=segment,
+                started_at=at(start),
+                wall_ns=10**9,
+                before_s=0.5,
+            )
+        )
+    seconds = read_progress(store.path).seconds
+    assert seconds == pytest.approx({"x/a": 6.0, "y/a": 5.0, "z/a": 1.5})
+
+
+def test_clock_that_was_set_back_is_no_time_between_runs(store, make_measurement):
+    for position, start in enumerate([100.0, 0.0]):
+        store.append_measurement(
+            make_measurement(position, started_at=at(start), wall_ns=2 * 10**9)
+        )
+    assert read_progress(store.path).seconds == {"x/a": 2.0}

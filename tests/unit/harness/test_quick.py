@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from harness.errors import CampaignError, LaunchError, UsageError
@@ -155,3 +157,52 @@ def test_missing_command_is_refused_when_tried(make):
 def test_command_that_outlasts_its_timeout_is_refused(make):
     with pytest.raises(LaunchError, match=r"ended after 0.1 s"):
         make("sleep 1000", runs=None, timeout_s=0.1)
+
+
+@pytest.mark.parametrize("runs", [2, None])
+def test_argument_that_is_not_utf8_is_refused_by_name(make, runs):
+    with pytest.raises(UsageError, match="argument is not UTF-8") as caught:
+        make("true", "echo caf\udce9", runs=runs)
+    assert caught.value.where == "echo caf\\xe9"
+    str(caught.value).encode("utf-8")
+    with pytest.raises(UsageError, match="--prepare is not UTF-8"):
+        make("true", prepare="rm caf\udce9", runs=runs)
+
+
+def test_folder_that_is_not_utf8_is_refused_by_name(tmp_path):
+    folder = tmp_path / "caf\udce9"
+    with pytest.raises(UsageError, match="folder is not UTF-8") as caught:
+        quick_campaign(QuickOptions(commands=("true",), runs=2, cpus="none"), folder, tmp_path)
+    assert caught.value.where.endswith("caf\\xe9")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "where"),
+    [
+        ("timeout_s", 1e-5, "--timeout"),
+        ("timeout_s", 0.0, "--timeout"),
+        ("timeout_s", -1.0, "--timeout"),
+        ("timeout_s", float("nan"), "--timeout"),
+        ("timeout_s", float("inf"), "--timeout"),
+        ("timeout_s", 1_000_000.5, "--timeout"),
+        ("exit_codes", (0, 300), "--exit"),
+        ("exit_codes", (-1,), "--exit"),
+        ("seed", -1, "--seed"),
+        ("seed", 2**63, "--seed"),
+    ],
+)
+def test_option_out_of_bounds_is_refused_by_its_own_name(make, option, value, where):
+    with pytest.raises(UsageError) as caught:
+        make("true", **{option: value})
+    assert caught.value.where == where
+
+
+@pytest.mark.parametrize("seconds", [0.001, 0.1, 60.0, 86_400.25, 1_000_000.0, 1_234.567])
+def test_timeout_is_not_rounded(make, seconds):
+    assert make("true", timeout_s=seconds).cells[0].timeout_s == seconds
+
+
+def test_stdin_that_would_block_is_refused(make, tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(LaunchError, match="neither a regular file"):
+        make("cat", stdin=tmp_path / "fifo")

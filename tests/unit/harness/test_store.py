@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -92,22 +93,28 @@ def test_number_that_is_not_finite_is_refused(make_store, make_measurement):
 @pytest.fixture
 def full_disk(make_measurement):
     """Let the next write end in the middle: a file size limit does what a full disk does."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
 
+    @contextlib.contextmanager
     def limit(store, more):
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
         size = (store.path / "measurements.jsonl").stat().st_size
         resource.setrlimit(resource.RLIMIT_FSIZE, (size + more, before[1]))
+        try:  # pytest's own output may be a file: the limit must not outlive the call
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
-    yield limit
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    return limit
 
 
 def test_row_that_does_not_fit_leaves_nothing_of_itself(make_store, make_measurement, full_disk):
     store = make_store()
     store.append_measurement(make_measurement(position=0))
     whole = (store.path / "measurements.jsonl").read_bytes()
-    full_disk(store, 100)
-    with pytest.raises(StoreError, match="No space left on device") as caught:
+    with (
+        pytest.raises(StoreError, match="No space left on device") as caught,
+        full_disk(store, 100),
+    ):
         store.append_measurement(make_measurement(position=1))
     assert caught.value.exit_code == 5
     assert "free some space" in str(caught.value)
@@ -120,8 +127,7 @@ def test_plan_that_does_not_fit_leaves_nothing_of_itself(make_store, make_measur
     run = PlannedRun(position=0, session=1, block=0, benchmark="x", variant="a", warmup=True)
     store.append_plan([run])
     whole = (store.path / "plan.jsonl").read_bytes()
-    full_disk(store, len(whole) + 50)
-    with pytest.raises(StoreError, match="cannot be written"):
+    with pytest.raises(StoreError, match="cannot be written"), full_disk(store, len(whole) + 50):
         store.append_plan([run] * 3)
     assert (store.path / "plan.jsonl").read_bytes() == whole
 

@@ -1,0 +1,140 @@
+"""The HPT page in a real browser: no console error, no outside request, names escaped."""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.hpt_page import hpt_page
+from analysis.matrix import PerformanceMatrix
+from analysis.methods.hpt_report import HptReport, hpt_report
+
+EVIL = "<script>alert(1)</script>"
+CHROMIUM = next(
+    (
+        found
+        for name in ("chromium", "chromium-browser", "google-chrome")
+        if (found := shutil.which(name))
+    ),
+    None,
+)
+
+
+@pytest.fixture
+def report() -> HptReport:
+    rng = np.random.default_rng(6)
+    sides = []
+    for name, level in ((f"new & {EVIL}", 1.3), ('old "quoted"', 1.0)):
+        rows = {f"b{k}": level * rng.lognormal(0, 0.05, 5) for k in range(11)}
+        rows[EVIL] = level * rng.lognormal(0, 0.05, 5)
+        sides.append(PerformanceMatrix.from_samples(name, rows, better="higher"))
+    return hpt_report(*sides, speedup=1.2)
+
+
+class Page(HTMLParser):
+    """Collect tags, what they would fetch, and the text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.fetched: list[str] = []
+        self.text: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list) -> None:
+        self.tags.append(tag)
+        self.fetched += [v for k, v in attrs if k in ("src", "href", "data", "action", "srcset")]
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def test_page_is_self_contained_and_escaped(report: HptReport) -> None:
+    page = hpt_page(report)
+    parsed = Page(page)
+    assert "script" not in parsed.tags
+    assert parsed.fetched == []
+    assert "http" not in re.sub(r'http-equiv="[^"]*"', "", page)
+    assert "url(" not in page
+    assert "@import" not in page
+    assert EVIL in "".join(parsed.text)  # shown as text
+    assert EVIL not in page
+    assert html.escape(EVIL) in page
+
+
+def test_page_says_the_same_as_the_report(report: HptReport) -> None:
+    text = "".join(Page(hpt_page(report)).text)
+    assert len(report.conclusions) == 3
+    for sentence in (*report.conclusions, *report.cautions, *str(report.context).splitlines()):
+        assert sentence in text
+    for row in report.tested.benchmarks:
+        assert row.name in text
+    assert f"{report.tested.rank_sum_candidate:g}" in text
+
+
+def test_page_without_any_winner(report: HptReport) -> None:
+    same = PerformanceMatrix.from_samples("same", {"b": [1.0, 1.0]}, better="lower")
+    page = hpt_page(hpt_report(same, same))
+    assert "no speedup has HPT reliability" in page
+    assert "polyline" in Page(page).tags
+
+
+def browse(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium is installed")
+    return subprocess.run(
+        [
+            CHROMIUM,
+            *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+            *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+            *("--enable-logging=stderr", "--v=0", f"--user-data-dir={folder / 'profile'}"),
+            *words,
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+
+
+def requested(log: Path) -> set[str]:
+    """Give the hosts in the browser's network log, but for those it calls home to by itself."""
+    urls = re.findall(r'"url":\s*"(?:https?|wss?)://([^/":]+)', log.read_text(errors="replace"))
+    return {host for host in urls if not host.endswith((".google.com", ".googleapis.com"))}
+
+
+def test_browser_shows_it_without_complaint(report: HptReport, tmp_path: Path) -> None:
+    path = tmp_path / "hpt.html"
+    path.write_text(hpt_page(report), encoding="utf-8")
+    log = tmp_path / "net.json"
+    done = browse(tmp_path, "--dump-dom", f"--log-net-log={log}", path.as_uri())
+    assert "CONSOLE" not in done.stderr
+    assert html.escape(EVIL) in done.stdout
+    assert EVIL not in done.stdout
+    assert requested(log) == set()
+
+
+def test_browser_does_report_what_the_other_test_looks_for(tmp_path: Path) -> None:
+    # The negative control: a page with a script error and an outside request is noticed.
+    path = tmp_path / "bad.html"
+    path.write_text("<script>nothing()</script><img src='http://127.0.0.1:9/x.png'>")
+    log = tmp_path / "net.json"
+    done = browse(tmp_path, "--dump-dom", f"--log-net-log={log}", path.as_uri())
+    assert "CONSOLE" in done.stderr
+    assert "127.0.0.1" in requested(log)
+
+
+def test_screenshot_is_not_blank(report: HptReport, tmp_path: Path) -> None:
+    path = tmp_path / "hpt.html"
+    path.write_text(hpt_page(report), encoding="utf-8")
+    shot = tmp_path / "shot.png"
+    browse(tmp_path, "--window-size=1000,1400", f"--screenshot={shot}", path.as_uri())
+    assert shot.read_bytes().startswith(b"\x89PNG")
+    assert shot.stat().st_size > 20_000  # a blank page of this size takes some 5 kB

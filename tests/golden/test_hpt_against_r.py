@@ -1,0 +1,72 @@
+"""HPT's laws against R itself, where R is installed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from analysis.matrix import PerformanceMatrix
+from analysis.methods.hpt import hpt
+from analysis.methods.hpt_context import hpt_context
+from analysis.ranks import rank_sum_table, signed_rank_table
+
+pytestmark = pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+
+
+def r(code: str) -> list[float]:
+    done = subprocess.run(
+        ["Rscript", "--vanilla", "-e", f"cat(format({code}, digits=15))"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return [float(word) for word in done.stdout.split()]
+
+
+def vector(values: object) -> str:
+    return f"c({','.join(repr(float(v)) for v in values)})"
+
+
+def test_tables() -> None:
+    signed = [(r_, n) for n in (5, 14, 24, 40) for r_ in (0, n, n * n // 5)]
+    ours = [signed_rank_table(a, n) for a, n in signed]
+    a, n = (vector(v) for v in zip(*signed, strict=True))
+    assert ours == pytest.approx(r(f"psignrank({a}, {n})"), rel=1e-12)
+    sums = [(u, m, n) for m, n in ((3, 3), (5, 5), (11, 9), (40, 30)) for u in (1, m * n // 3)]
+    ours = [rank_sum_table(u + m * (m + 1) // 2, m, n) for u, m, n in sums]
+    u, m, n = (vector(v) for v in zip(*sums, strict=True))
+    assert ours == pytest.approx(r(f"pwilcox({u} - 1, {m}, {n}, lower.tail=FALSE)"), rel=1e-11)
+
+
+def test_both_stages_of_an_untied_suite() -> None:
+    rng = np.random.default_rng(88)
+    sides = [rng.lognormal(level, 0.1, (15, 7)) for level in (0.1, 0.0)]
+    pair = [
+        PerformanceMatrix.from_samples(
+            name, {str(k): row for k, row in enumerate(rows)}, better="higher"
+        )
+        for name, rows in zip("xy", sides, strict=True)
+    ]
+    result = hpt(*pair)
+    tests = ",".join(
+        f"wilcox.test({vector(x)}, {vector(y)}, alternative='greater', exact=TRUE)$p.value"
+        for x, y in zip(*sides, strict=True)
+    )
+    assert [row.pvalue_candidate for row in result.benchmarks] == pytest.approx(
+        r(f"c({tests})"), rel=1e-11
+    )
+    assert "tie" in {row.winner for row in result.benchmarks}
+    single = [
+        PerformanceMatrix.from_samples(
+            name, {str(k): [float(np.median(row))] for k, row in enumerate(rows)}, better="higher"
+        )
+        for name, rows in zip("xy", sides, strict=True)
+    ]
+    d = vector(np.median(sides[0], axis=1) - np.median(sides[1], axis=1))
+    (p,) = r(f"wilcox.test({d}, alternative='greater', exact=TRUE)$p.value")
+    assert hpt(*single).pvalue == pytest.approx(p, rel=1e-11)
+    (p_t,) = r(f"t.test({d}, alternative='greater')$p.value")
+    assert hpt_context(*single).paired_t[0].pvalue == pytest.approx(p_t, rel=1e-10)
