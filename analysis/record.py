@@ -42,6 +42,7 @@ CheckStatus = Literal["ok", "warn", "fail", "unknown"]
 TrialStatus = Literal["running", "complete", "interrupted", "stopped"]
 Better = Literal["lower", "higher"]
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 _CRC_KEY = b',"crc32":'
 
 
@@ -216,7 +217,7 @@ def encode(data: Mapping[str, Any]) -> bytes:
     ValueError
         If a number is not finite.
     """
-    return json.dumps(data, separators=(",", ":"), allow_nan=False).encode("ascii")
+    return _ENCODER.encode(data).encode("ascii")
 
 
 def encode_checked(data: Mapping[str, Any]) -> bytes:

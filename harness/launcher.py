@@ -38,6 +38,7 @@ _MS_REC_SLAVE = 0x4000 | 0x80000
 _PR_SET_CHILD_SUBREAPER = 36
 _ADDR_NO_RANDOMIZE = 0x0040000
 _SWEEP_LIMIT_S = 10.0
+_PRIMED_NS = 2_000_000
 _NOWHERE = b"/nonexistent/fairtrial-priming"
 
 # Flags of posix_spawn, the same in glibc and musl; its opaque structs have at most 336 bytes.
@@ -171,6 +172,7 @@ class SpawnCall:
 
     def __init__(self, request: dict, sources: list, attributes: ctypes.Array) -> None:  # type: ignore[type-arg]  # the messages
         self.path = request["path"]
+        self.discards = False
         self.pid = ctypes.c_int()
         self._pid = ctypes.byref(self.pid)
         self._actions = ctypes.create_string_buffer(_OPAQUE)
@@ -240,6 +242,8 @@ class Launcher:
         self.home = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self.status = os.open("/proc/self/status", os.O_RDONLY | os.O_CLOEXEC)
         self.me = os.getpid()
+        self.last: SpawnCall | None = None
+        self.primed_ns = 0
 
     def serve(self) -> None:
         """Answer requests until the orchestrator hangs up."""
@@ -248,10 +252,21 @@ class Launcher:
                 request = _receive(self.control)
                 if request["op"] == "run":
                     _send(self.control, self._execute(request))
+                    self._prime()
                 elif request["op"] == "sweep":
                     _send(self.control, {"orphans": self._sweep()[0]})
         except Hangup:
             self._sweep()
+
+    def _prime(self) -> None:
+        """Spawn what does not exist: it walks the same code, so that the timed spawn finds it warm.
+
+        Done while the orchestrator writes the row, which costs no time; a run that comes later
+        than that is primed again before its clock starts.
+        """
+        if self.last is not None and self.last.discards:
+            self.last.spawn(_NOWHERE)
+            self.primed_ns = time.monotonic_ns()
 
     def _execute(self, request: dict) -> dict:  # type: ignore[type-arg]  # the messages
         """Execute one run.
@@ -297,18 +312,20 @@ class Launcher:
 
     def _timed(self, request: dict, sources: list, saved: list) -> dict:  # type: ignore[type-arg]  # the messages
         timeout = request["timeout_ms"]
-        call = SpawnCall(request, sources, self.attributes)
+        if self.last is not None:
+            self.last.free()
+        call = self.last = SpawnCall(request, sources, self.attributes)
+        call.discards = sources == [self.null] * 3  # else its files are closed when it is over
         spawn, clock = call.spawn, time.monotonic_ns
         poller = select.poll()
         poller.register(self.control, select.POLLIN)
-        # Prime: a spawn that fails walks the same code, so that the timed one finds it warm.
-        call.spawn(_NOWHERE)
+        if time.monotonic_ns() - self.primed_ns > _PRIMED_NS:
+            call.spawn(_NOWHERE)
         started = time.time_ns()
         t0 = clock()
         failure = spawn(call.path)
         spawned = clock()
         if failure:
-            call.free()
             raise OSError(failure, os.strerror(failure))
         pid = call.pid.value
         if saved:  # a limit on open files or memory must not hit the launcher itself
@@ -332,7 +349,6 @@ class Launcher:
             t1 = clock()
         usage = os.wait4(pid, 0)
         os.close(pidfd)
-        call.free()
         orphans, survivors = self._sweep() if request["sweep"] or hangup else (0, 0)
         if hangup:
             raise Hangup

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import math
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -24,6 +25,7 @@ from .process import Execution, Launcher, Request, limit_numbers
 PADDING_VARIABLE = b"FAIRTRIAL_PADDING"
 _WATCH_S = 0.25
 _FIRST_LOOK_S = 0.02
+_STEAL_FRESH_S = 0.005  # the kernel counts in ticks of 10 ms
 _TIME_CAP = "time-cap"
 _LOW_DISK_BYTES = 1024 * 1024
 
@@ -63,6 +65,7 @@ class Measurer:
         self._setting = setting
         self._spool_out = setting.outputs / "current.stdout"
         self._spool_err = setting.outputs / "current.stderr"
+        self._steal: tuple[float, float | None] = (-math.inf, None)
         self._requests: dict[tuple[str, str], Request] = {}
 
     def close(self) -> None:
@@ -94,13 +97,14 @@ class Measurer:
             return self._row(run, None, examined, began_ns=began)
         pad = padding(setting.seed, run.session, run.position, setting.campaign.isolation.padding)
         kept = clear_metric_files(cell)
-        steal = setting.host.steal_s(setting.cpus or ())
+        steal = self._steal_before()
         execution = setting.launcher.execute(
             self._request(cell, pad),
             self._watch(cell, warmup=run.warmup),
             _FIRST_LOOK_S if run.warmup else _WATCH_S,
         )
         steal_after = setting.host.steal_s(setting.cpus or ())
+        self._steal = (time.monotonic(), steal_after)
         if execution.killed == _TIME_CAP:
             seconds = setting.campaign.protocol.max_time_s
             raise CapReached(f"the time cap of {seconds:g} s was reached in a run, now discarded")
@@ -121,6 +125,13 @@ class Measurer:
         return self._row(
             run, execution, examined, pad=pad, steal_s=stolen, hooks_s=(before_s, after_s)
         )
+
+    def _steal_before(self) -> float | None:
+        """Give the steal time now; what was read a moment ago after the last run will do."""
+        read_at, steal = self._steal
+        if time.monotonic() - read_at < _STEAL_FRESH_S:
+            return steal
+        return self._setting.host.steal_s(self._setting.cpus or ())
 
     def _hooks(self, when: str, commands: tuple[Command, ...], run: PlannedRun) -> float | None:
         if not commands:

@@ -6,6 +6,7 @@ a resumed trial finds the plan that it was interrupted in.
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Iterator
 
@@ -54,4 +55,6 @@ def padding(seed: int, session: int, position: int, setting: str | int) -> int:
     """Give the bytes of environment padding of one run: fixed, or random for each run."""
     if isinstance(setting, int):
         return setting
-    return random.Random(f"{seed}/padding/{session}/{position}").randrange(PADDING_LIMIT)
+    # a hash, not a generator: seeding one would cost more than all else between two runs
+    text = f"{seed}/padding/{session}/{position}".encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest()) % PADDING_LIMIT

@@ -31,6 +31,7 @@ from .refusals import not_permitted, spawn_failure
 
 _SCRIPT = Path(__file__).with_name("launcher.py")
 _PR_SET_CHILD_SUBREAPER = 36
+_MOST_MESSAGES = 20_000  # twice as many as a campaign can have cells
 _LIMITED = (errno.ENOMEM, errno.EAGAIN, errno.EBADF, errno.EMFILE)
 _CONTAINMENTS = ("pid", "user", "none")  # best first
 
@@ -119,6 +120,7 @@ class Launcher:
         contained: bool = True,
     ) -> None:
         self._family: set[int] = set()
+        self._messages: dict[int, tuple[Request, dict[str, Any]]] = {}
         self.dead = False  # killed or crashed, as an exception has told
         self._interrupts = interrupts
         _become_subreaper()
@@ -154,6 +156,9 @@ class Launcher:
                     f"the launcher cannot be started: {error.strerror}", sys.executable
                 ) from error
         self._socket = ours
+        self._poller = select.poll()
+        self._poller.register(ours, select.POLLIN)
+        self._poller.register(self._interrupts.fd, select.POLLIN)
         # The kernel tells the pid of the writer in our own terms, whatever namespace it is in.
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         config = {
@@ -193,7 +198,7 @@ class Launcher:
         Interrupted
             If a signal arrived: the program has been killed and nothing of it is left.
         """
-        self._send(_message(request))
+        self._send(self._message(request))
         stopped = self._await(watch, every_s)
         reply = self._receive()
         if stopped:
@@ -202,17 +207,25 @@ class Launcher:
             raise _not_started(request, reply["error"], reply["errno"])
         return _execution(reply)
 
+    def _message(self, request: Request) -> dict[str, Any]:
+        """Write a request as a message; of one that comes again only the environment is new."""
+        known = self._messages.get(id(request))
+        if known is None:
+            if len(self._messages) >= _MOST_MESSAGES:
+                self._messages.clear()
+            # the request is kept with it, so that its id stays its own
+            known = self._messages[id(request)] = (request, _message(request))
+        known[1]["env"] = [b"%b=%b" % item for item in request.env.items()]
+        return known[1]
+
     def _await(self, watch: Watch | None, every_s: float) -> bool:
         """Wait for the reply; end the program on a signal or when `watch` says so."""
-        poller = select.poll()
-        poller.register(self._socket, select.POLLIN)
-        poller.register(self._interrupts.fd, select.POLLIN)
         asked = False
         while True:
             if self._interrupts.received and not asked:
                 self._send({"op": "kill", "reason": "interrupted"})
                 return True
-            ready = poller.poll(every_s * 1000 if watch and not asked else None)
+            ready = self._poller.poll(every_s * 1000 if watch and not asked else None)
             if any(fd == self._socket.fileno() for fd, _ in ready):
                 return False
             if ready:
@@ -322,7 +335,6 @@ def _message(request: Request) -> dict[str, Any]:
         "op": "run",
         "path": os.fsencode(request.path),
         "argv": [os.fsencode(part) for part in request.argv],
-        "env": [b"%b=%b" % item for item in request.env.items()],
         "cwd": os.fsencode(request.cwd),
         "stdin": name(request.stdin),
         "stdout": name(request.stdout),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import gc
 import os
 import time
 from collections.abc import Iterator, Mapping
@@ -242,6 +243,7 @@ class Trial:
         host = self._prepared.host
         before, looked = host.counters(self._measured), time.monotonic()
         block = left[0].block
+        gc.freeze()  # what is loaded by now stays: no collection between two runs looks at it
         try:
             for run in left:
                 self._interrupts.check()

@@ -59,7 +59,7 @@ class View:
         self._sessions = 1
         self._started = time.monotonic()
         self._drawn = 0.0
-        self._cell = ""
+        self._now: PlannedRun | Measurement | None = None
         self._session = 1
 
     def say(self, text: str) -> None:
@@ -131,28 +131,35 @@ class View:
     def run_started(self, run: PlannedRun) -> None:
         """Show which cell is being executed."""
         self._session = run.session
-        self._cell = f"{run.benchmark} / {run.variant}" + (" (warm-up)" if run.warmup else "")
+        self._now = run
         self.tick()
 
     def run_done(self, measurement: Measurement) -> None:
         """Count a run and show its value beside the spread of its cell so far."""
         if measurement.position >= 0:
             self._done += 1
+        self._now = measurement
         key = (measurement.benchmark, measurement.variant)
-        text: str = measurement.outcome
-        if measurement.outcome == "ok" and measurement.wall_ns is not None:
-            seconds = measurement.wall_ns / 1e9
-            text = duration(seconds)
-            if not measurement.warmup:
-                bisect.insort(self._walls[key], seconds)
-                text += _spread(self._walls[key])
-        label = shortened(f"{measurement.benchmark} / {measurement.variant}", 36)
-        self._cell = f"{label}  {text}"
         if measurement.outcome != "ok":
-            self._failed(measurement, label)
-        elif self._verbose:
-            self.say(f"  run {measurement.position}: {self._cell}")
+            self._failed(measurement, shortened(" / ".join(key), 36))
+        elif measurement.wall_ns is not None and not measurement.warmup:
+            bisect.insort(self._walls[key], measurement.wall_ns / 1e9)
+        if measurement.outcome == "ok" and self._verbose:
+            self.say(f"  run {measurement.position}: {self._cell()}")
         self.tick()
+
+    def _cell(self) -> str:
+        """Say what is being executed, or what came out last; made only when it is shown."""
+        now = self._now
+        if now is None:
+            return ""
+        if isinstance(now, PlannedRun):
+            return f"{now.benchmark} / {now.variant}" + (" (warm-up)" if now.warmup else "")
+        label = shortened(f"{now.benchmark} / {now.variant}", 36)
+        if now.outcome != "ok" or now.wall_ns is None:
+            return f"{label}  {now.outcome}"
+        spread = "" if now.warmup else _spread(self._walls[now.benchmark, now.variant])
+        return f"{label}  {duration(now.wall_ns / 1e9)}{spread}"
 
     def _failed(self, measurement: Measurement, label: str) -> None:
         self._failures[label] += 1
@@ -206,11 +213,11 @@ class View:
         room -= len(session)
         bar = max(1, min(room, max(_NARROW_BAR, min(_BAR, room - _CELL - 3))))
         room -= bar + 3
-        cell = f"   {shortened(self._cell, room)}" if room >= _LEAST_CELL else ""
+        cell = f"   {shortened(self._cell(), room)}" if room >= _LEAST_CELL else ""
         return session, bar, text + cell
 
     def _progress(self) -> str:
-        return f"{self._done}/{self._total} runs, {self._times()}, {self._cell}"
+        return f"{self._done}/{self._total} runs, {self._times()}, {self._cell()}"
 
     def _times(self) -> str:
         elapsed = time.monotonic() - self._started
