@@ -21,8 +21,8 @@ from . import __version__
 if TYPE_CHECKING:
     from analysis.errors import FairtrialError
 
+    from .ending import Ending
     from .execution import Options
-    from .session import Ending
     from .view import View
 
     # argparse gives no public name to what add_subparsers() returns

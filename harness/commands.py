@@ -13,9 +13,10 @@ from pathlib import Path
 
 from .campaign import Build, Command, Isolation
 from .errors import LaunchError
+from .exchange import Request
 from .executables import resolve
 from .interrupts import Interrupts
-from .process import Launcher, Request
+from .process import Launcher
 
 _BUILD_TIMEOUT_S = 3600.0
 

@@ -15,8 +15,8 @@ from signal import Signals
 from analysis.record import Outcome
 
 from .campaign import Cell, MetricRule
+from .exchange import Execution
 from .json_path import JsonPathError, find
-from .process import Execution
 
 _DETAIL = 240  # characters of a reason; a program may print megabytes
 

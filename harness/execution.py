@@ -14,6 +14,7 @@ from analysis.record import CAMPAIGN, Manifest
 from . import __version__
 from .campaign import Campaign
 from .commands import Commands
+from .ending import Ending
 from .errors import FairtrialError, LaunchError
 from .executables import base_environment, hashes, resolve_all
 from .interrupts import Interrupted, Interrupts
@@ -30,7 +31,7 @@ from .resume import (
     target_drift,
     trial_to_resume,
 )
-from .session import Ending, Trial, describe, on_housekeeping_cpus
+from .session import Trial, describe, on_housekeeping_cpus
 from .store import Store, new_trial_name, utc_now
 from .view import View
 

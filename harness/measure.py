@@ -18,9 +18,10 @@ from .campaign import Campaign, Cell, Command
 from .commands import CommandFailedError, Commands
 from .errors import LaunchError, StoreError
 from .examine import Examined, clear_metric_files, examine
+from .exchange import Execution, Request, limit_numbers
 from .host import Host
 from .plan import padding
-from .process import Execution, Launcher, Request, limit_numbers
+from .process import Launcher
 
 PADDING_VARIABLE = b"FAIRTRIAL_PADDING"
 _WATCH_S = 0.25

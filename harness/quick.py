@@ -19,9 +19,10 @@ from .campaign import Campaign, Isolation
 from .campaign_file import load_campaign
 from .campaign_numbers import MAX_SECONDS
 from .errors import LaunchError, UsageError
+from .exchange import Execution, Request
 from .executables import base_environment, check_stdin, resolve
 from .interrupts import Interrupts
-from .process import Execution, Launcher, Request
+from .process import Launcher
 
 _PROBES = 3
 _PROBE_S = 1.0

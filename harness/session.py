@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import gc
 import os
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from .campaign import Campaign, Cell, Command
 from .checks import check_between
 from .clockwatch import ClockWatch
 from .commands import CommandFailedError, Commands
+from .ending import RUN_CAP, Ending
 from .environment import capture, diff
 from .errors import FairtrialError, StoreError
 from .host import format_cpus
@@ -32,50 +31,9 @@ from .resume import still_to_do
 from .store import Store, utc_now
 from .view import View
 
-_RUN_CAP = "the cap"
 _SYNC_S = 1.0
 _BLOCK_SYNC_S = 0.1  # blocks of very short runs would else sync after every few runs
 _LOOK_S = 30.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
-    """How a trial ended: its status and why, and how much of it is there."""
-
-    trial: Path
-    status: TrialStatus
-    reason: str | None
-    done: int
-    planned: int
-    failed: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the ending as JSON types."""
-        return {**dataclasses.asdict(self), "trial": str(self.trial)}
-
-    def lines(self, again: str) -> list[str]:
-        """Say how it ended, what is kept and what comes next; `again` is the command to go on."""
-        if self.status == "complete":
-            head = f"complete: {self.done} runs"
-            if self.reason:
-                head = f"{self.trial}: {self.reason}, with {self.done} runs"
-        elif self.status == "interrupted":
-            head = f"stopped by you after {self.done} of {self.planned} runs; all {self.done} are kept."
-        else:
-            head = f"stopped after {self.done} of {self.planned} runs, all kept: {self.reason}"
-        lines = [head]
-        if self.failed:
-            lines.append(
-                f"{self.failed} runs were not ok: see 'outcome' and 'detail' in "
-                f"{self.trial}/measurements.jsonl and {self.trial}/outputs/"
-            )
-        if self.status == "stopped" and (self.reason or "").startswith(_RUN_CAP):
-            lines.append("to measure more: raise protocol.max_runs, then --resume --accept-drift")
-        elif self.status != "complete":
-            lines.append(f"continue: {again}")
-        if self.done:
-            lines.append(f"next: fairtrial verdict {self.trial}")
-        return lines
 
 
 class Trial:
@@ -276,7 +234,7 @@ class Trial:
     def _check_caps(self, run: PlannedRun) -> None:
         protocol = self._campaign.protocol
         if protocol.max_runs is not None and self._store.counted >= protocol.max_runs:
-            raise CapReached(f"{_RUN_CAP} of {protocol.max_runs} runs was reached")
+            raise CapReached(f"{RUN_CAP} of {protocol.max_runs} runs was reached")
         if self._deadline is not None and time.monotonic() >= self._deadline:
             raise CapReached(
                 f"the time cap of {protocol.max_time_s:g} s was reached before run {run.position}"

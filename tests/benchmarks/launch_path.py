@@ -31,7 +31,8 @@ import json, os, statistics, sys
 from pathlib import Path
 from harness.campaign import Isolation
 from harness.interrupts import Interrupts
-from harness.process import Launcher, Request
+from harness.exchange import Request
+from harness.process import Launcher
 ballast = bytearray(os.urandom(1 << 20) * int(sys.argv[2]))
 others = os.sched_getaffinity(0) - {int(sys.argv[1])}
 os.sched_setaffinity(0, others or os.sched_getaffinity(0))  # as a session does

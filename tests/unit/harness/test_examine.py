@@ -9,7 +9,7 @@ import pytest
 
 from harness.campaign import Expect, MetricRule
 from harness.examine import clear_metric_files, examine
-from harness.process import Execution
+from harness.exchange import Execution
 
 ENDED = Execution(
     started_ns=0,

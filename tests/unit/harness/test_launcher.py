@@ -21,8 +21,9 @@ import pytest
 
 from harness.campaign import Isolation
 from harness.errors import HostError, LaunchError
+from harness.exchange import Request, limit_numbers
 from harness.interrupts import Interrupted, Interrupts
-from harness.process import Launcher, Request, limit_numbers
+from harness.process import Launcher
 
 # For targets the system's own, if there is one: ours may stand in a private folder, which nobody
 # enters from a user namespace.
@@ -490,7 +491,8 @@ import os, sys, time
 from pathlib import Path
 from harness.campaign import Isolation
 from harness.interrupts import Interrupts
-from harness.process import Launcher, Request
+from harness.exchange import Request
+from harness.process import Launcher
 containment, shell, marker = sys.stdin.readline().split()
 launcher = Launcher(Isolation(containment=containment), None, Interrupts())
 print(launcher.containment, launcher.pid, flush=True)
