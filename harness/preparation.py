@@ -215,7 +215,8 @@ def _own_findings(cpus: CpuPlan, containment: str, campaign: Campaign) -> tuple[
                 reason="a target that lives on would disturb every later measurement",
             )
         )
-    others = cpus_in_use()
+    held = cpus_in_use()  # by us too, once the trial has begun; who else holds ours stops it anyway
+    others = None if held is None else tuple(cpu for cpu in held if cpu not in cpus.reserved)
     if others is None or others:
         found.append(
             Finding(

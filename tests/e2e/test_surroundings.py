@@ -221,3 +221,10 @@ def test_quick_trial_names_its_own_campaign(lab):
     assert json.loads((trial / "manifest.json").read_text())["campaign_path"] == os.fspath(
         trial / "campaign.yaml"
     )
+
+
+def test_trial_does_not_take_itself_for_another(lab):
+    path = lab.write_campaign(isolation={"cpus": "auto"}, protocol={"sessions": 2, "runs": 1})
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 0, done.stderr
+    assert "other-trials" not in {finding["check"] for finding in lab.findings()}
