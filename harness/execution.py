@@ -118,20 +118,7 @@ def resume(campaign: Campaign, options: Options, view: View) -> Ending:
         environment = base_environment(campaign.isolation, os.environ)
         store = Store.reopen(path)
         try:
-            host, host_id = _host(prepared)
-            drifts = campaign_drift(path, manifest, campaign)
-            drifts += host_drift(manifest, host, host_id, prepared.state.cpu_model)
-            if not options.accept_drift:
-                refuse(path, drifts)
-            check_plan(store, campaign)
-            record(store, drifts)
-            # What was accepted is what later resumptions are held against.
-            store.update(
-                campaign_sha256=campaign.sha256,
-                host=host,
-                host_id=host_id,
-                cpu_model=prepared.state.cpu_model,
-            )
+            _accept(store, campaign, prepared, manifest, accept=options.accept_drift)
             executables = _rebuilt(campaign, environment, commands, store, view, options)
             earlier = store.environments()
             if earlier:
@@ -153,7 +140,7 @@ def resume(campaign: Campaign, options: Options, view: View) -> Ending:
             planned=planned,
         )
         view.opened(store.path, campaign, prepared)
-        view.begin(planned, sum(1 for position in store.done if position >= 0), sessions)
+        view.begin(planned, store.counted, sessions)
         trial = Trial(
             campaign=campaign,
             store=store,
@@ -165,6 +152,26 @@ def resume(campaign: Campaign, options: Options, view: View) -> Ending:
             view=view,
         )
         return trial.execute()
+
+
+def _accept(
+    store: Store, campaign: Campaign, prepared: Prepared, manifest: Manifest, *, accept: bool
+) -> None:
+    """Hold campaign, host and plan against the trial; record what differs, if that is accepted."""
+    host, host_id = _host(prepared)
+    drifts = campaign_drift(store.path, manifest, campaign)
+    drifts += host_drift(manifest, host, host_id, prepared.state.cpu_model)
+    if not accept:
+        refuse(store.path, drifts)
+    check_plan(store, campaign)
+    record(store, drifts)
+    # What was accepted is what later resumptions are held against.
+    store.update(
+        campaign_sha256=campaign.sha256,
+        host=host,
+        host_id=host_id,
+        cpu_model=prepared.state.cpu_model,
+    )
 
 
 @contextlib.contextmanager

@@ -183,11 +183,6 @@ class Store:
             os.truncate(self.path / name, size)
             self.append_findings("resume", [torn])
 
-    def measurements(self) -> list[dict[str, Any]]:
-        """Read every measurement back, as JSON objects."""
-        data = (self.path / MEASUREMENTS).read_bytes()
-        return [json.loads(line) for line in data.splitlines()]
-
     def append_measurement(self, measurement: Measurement) -> None:
         """Write one row; it is whole or not there.
 
