@@ -18,7 +18,6 @@ References
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +29,7 @@ from . import typeset
 from .errors import AnalysisError, UsageError
 from .matrix import PerformanceMatrix
 from .normal_fit import Curves, checked, normal_curves
+from .streams import stream
 
 __all__ = [
     "MeanTrial",
@@ -268,7 +268,7 @@ def normality(matrix: PerformanceMatrix, *, risk: float = 0.05, seed: int = 0) -
     )
     suite = _row("medians", matrix.medians())
     pooled = np.concatenate([values / np.median(values) for values in matrix.samples])
-    rng = np.random.default_rng([seed, zlib.crc32(b"mean sample size")])
+    rng = stream(seed, "mean sample size")
     cautions = list(matrix.cautions)
     try:
         trials = mean_sample_size(pooled, rng=rng)

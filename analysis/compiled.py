@@ -1,0 +1,93 @@
+"""Compiled kernels: one decorator, one cache folder, and a word to the user before a long compile.
+
+Only modules that hold kernels import this one, and they are imported when a kernel is needed:
+other commands pay neither the import nor the compilation.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.core import event
+
+__all__ = ["CACHE", "Cache", "announcing", "kernel"]
+
+_VARIABLE = "FAIRTRIAL_CACHE"
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cache:
+    """Where compiled kernels are kept: `folder`, or None and `why` there is none."""
+
+    folder: Path | None
+    why: str | None = None
+
+
+def _choose() -> Cache:
+    """Take the first folder that can be written: $FAIRTRIAL_CACHE, the user's cache, none."""
+    asked = os.environ.get(_VARIABLE) or os.environ.get("NUMBA_CACHE_DIR")
+    if asked:
+        candidates = [Path(asked)]
+    else:
+        home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - Path.home() raises without a home
+        candidates = [Path(home) / "fairtrial" / "kernels"] if Path(home).is_absolute() else []
+    for folder in candidates:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            why = f"{folder} cannot be written ({error.strerror})"
+        else:
+            return Cache(folder=folder)
+    return Cache(folder=None, why=why if candidates else "there is no home folder")
+
+
+CACHE = _choose()
+if CACHE.folder is not None:
+    vars(numba.config)["CACHE_DIR"] = str(CACHE.folder)  # numba computes its settings' names
+
+
+def kernel(function: _Function) -> _Function:
+    """Compile a function of arrays and numbers on its first call, and keep the machine code.
+
+    Floating point stays strict (no fast-math: reassociation has wrecked results silently); division
+    by zero gives inf and nan as in numpy; the interpreter's lock is released, so threads run side
+    by side.
+    """
+    done: _Function = numba.njit(
+        function, cache=CACHE.folder is not None, nogil=True, error_model="numpy"
+    )
+
+
+class _Listener(event.Listener):
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say: Callable[[str], None] | None = say
+
+    def on_start(self, event: Any) -> None:  # noqa: ANN401, ARG002 - numba's event
+        if self._say is not None:
+            say, self._say = self._say, None
+            kept = (
+                f"once; kept in {CACHE.folder}"
+                if CACHE.folder is not None
+                else f"on every use, because {CACHE.why}; name a folder in ${_VARIABLE}"
+            )
+            say(f"compiling the numeric kernels, some seconds, {kept}")
+
+    def on_end(self, event: Any) -> None:  # noqa: ANN401 - numba's event
+        pass
+
+
+@contextmanager
+def announcing(say: Callable[[str], None]) -> Iterator[None]:
+    """Call `say` with one sentence when kernels must be compiled inside this context."""
+    with event.install_listener("numba:compile", _Listener(say)):
+        yield
