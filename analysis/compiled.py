@@ -66,6 +66,7 @@ def kernel(function: _Function) -> _Function:
     done: _Function = numba.njit(
         function, cache=CACHE.folder is not None, nogil=True, error_model="numpy"
     )
+    return done
 
 
 class _Listener(event.Listener):
