@@ -6,6 +6,7 @@ other commands pay neither the import nor the compilation.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator
@@ -31,6 +32,19 @@ class Cache:
     why: str | None = None
 
 
+def _edition() -> str:
+    """Give a name that changes with any kernel's source.
+
+    The compiler's own check sees only the file of the function that is called, not the files of
+    those that it calls: without this, an upgrade could go on with yesterday's machine code.
+    """
+    sources = sorted(Path(__file__).parent.rglob("*_kernel.py"))
+    digest = hashlib.sha256()
+    for source in (Path(__file__), *sources):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:12]
+
+
 def _choose() -> Cache:
     """Take the first folder that can be written: $FAIRTRIAL_CACHE, the user's cache, none."""
     asked = os.environ.get(_VARIABLE) or os.environ.get("NUMBA_CACHE_DIR")
@@ -39,13 +53,14 @@ def _choose() -> Cache:
     else:
         home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - Path.home() raises without a home
         candidates = [Path(home) / "fairtrial" / "kernels"] if Path(home).is_absolute() else []
-    for folder in candidates:
+    for place in candidates:
+        folder = place / _edition()
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
                 pass
         except OSError as error:
-            why = f"{folder} cannot be written ({error.strerror})"
+            why = f"{place} cannot be written ({error.strerror})"
         else:
             return Cache(folder=folder)
     return Cache(folder=None, why=why if candidates else "there is no home folder")
