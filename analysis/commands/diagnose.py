@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
-from .arguments import add_file_reading, add_metric, number, read_matrix, show
+from .arguments import Result, add_file_reading, add_metric, number, read_matrix, show
 
 if TYPE_CHECKING:
+    from ..matrix import PerformanceMatrix
     from .arguments import Subparsers
 
 __all__ = ["add"]
@@ -21,7 +24,7 @@ def add(subparsers: Subparsers) -> None:
         "diagnose",
         help="look at the values of one variant before judging them",
         description="Look at MATRIX, a variant of a trial (runs/NAME:VARIANT) or a matrix file "
-        "(.csv, .txt, .json), before judging it.",
+        "(.csv, .txt, .json), before judging it. Several studies may be asked for at once.",
     )
     parser.add_argument("matrix", metavar="MATRIX")
     parser.add_argument(
@@ -29,24 +32,83 @@ def add(subparsers: Subparsers) -> None:
         action="store_true",
         help="do the runs look normal, and how large must a sample be before its mean does?",
     )
+    parser.add_argument(
+        "--estimators",
+        action="store_true",
+        help="which is the steadiest figure for a benchmark: minimum, median or mean?",
+    )
+    parser.add_argument(
+        "--clt",
+        action="store_true",
+        help="do means and medians of 5, 10 ... 100 runs look normal (central limit theorem)?",
+    )
     add_metric(parser)
     add_file_reading(parser)
-    parser.add_argument("--risk", type=number, default=0.05, metavar="A", help="default: 0.05")
+    parser.add_argument(
+        "--risk", type=number, default=0.05, metavar="A", help="of the tests (default: 0.05)"
+    )
     parser.add_argument(
         "--seed", type=int, default=0, metavar="S", help="of the random draws (default: 0)"
     )
-    parser.add_argument("--json", action="store_true", help="print the whole result as JSON")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print the whole result as JSON; of several studies, one object each",
+    )
     parser.set_defaults(run=_diagnose)
 
 
-def _diagnose(args: argparse.Namespace, out: TextIO) -> int:
-    from ..assumptions import normality
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Several:
+    """The results of several studies by the name of their option."""
 
-    if not args.normality:
-        raise UsageError("say what to look at", args.matrix, "add --normality")
-    # Normality has no direction; a matrix file need not be told one.
+    studies: Mapping[str, Result]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: study.to_dict() for name, study in self.studies.items()}
+
+    def __str__(self) -> str:
+        return "\n\n".join(f"== {name} ==\n{study}" for name, study in self.studies.items())
+
+
+def _diagnose(args: argparse.Namespace, out: TextIO) -> int:
+    chosen = {name: study for name, study in _STUDIES.items() if getattr(args, name)}
+    if not chosen:
+        raise UsageError(
+            "say what to look at", args.matrix, "add --normality, --estimators or --clt"
+        )
+    # These studies have no direction; a matrix file need not be told one.
     if args.better is None and Path(args.matrix).is_file():
         args.better = "lower"
-    result = normality(read_matrix(args.matrix, args), risk=args.risk, seed=args.seed)
+    matrix = read_matrix(args.matrix, args)
+    studies = {name: study(matrix, args) for name, study in chosen.items()}
+    result = next(iter(studies.values())) if len(studies) == 1 else _Several(studies=studies)
     show(result, out, as_json=args.json)
     return 0
+
+
+def _normality(matrix: PerformanceMatrix, args: argparse.Namespace) -> Result:
+    from ..assumptions import normality
+
+    return normality(matrix, risk=args.risk, seed=args.seed)
+
+
+def _estimators(matrix: PerformanceMatrix, args: argparse.Namespace) -> Result:
+    from ..estimators import estimator_spread
+    from ..streams import stream
+
+    return estimator_spread(matrix, rng=stream(args.seed, "estimators"))
+
+
+def _clt(matrix: PerformanceMatrix, args: argparse.Namespace) -> Result:
+    from ..central_limit import central_limit_study
+    from ..streams import stream
+
+    return central_limit_study(matrix, risk=args.risk, rng=stream(args.seed, "clt"))
+
+
+_STUDIES: Mapping[str, Callable[[PerformanceMatrix, argparse.Namespace], Result]] = {
+    "normality": _normality,
+    "estimators": _estimators,
+    "clt": _clt,
+}
