@@ -1,0 +1,22 @@
+# Serves tests/benchmarks/mixture_fit.py: waits for requests on stdin and answers on stdout.
+#
+# "time FILE": fits every sample of the file (a line: comma-separated values) by mclustBIC and
+# answers with the seconds that each took, warm. "tables FILE": answers with the 18 BICs of each.
+suppressMessages(library(mclust))
+input <- file("stdin", "r")
+fit <- function(x) mclustBIC(x, G = 1:9, modelNames = c("E", "V"), verbose = FALSE)
+while (length(line <- readLines(input, 1)) > 0) {
+  words <- strsplit(line, " ")[[1]]
+  samples <- lapply(strsplit(readLines(words[2]), ","), as.numeric)
+  answer <- if (words[1] == "time") {
+    vapply(samples, function(x) {
+      start <- Sys.time()
+      fit(x)
+      as.numeric(Sys.time() - start, units = "secs")
+    }, 0)
+  } else {
+    unlist(lapply(samples, function(x) as.vector(fit(x)[, ])))
+  }
+  cat(paste(ifelse(is.na(answer), "nan", sprintf("%.17g", answer)), collapse = " "), "\n", sep = "")
+  flush(stdout())
+}
