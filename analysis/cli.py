@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .commands import biplot, diagnose, hpt, plan, resample, speedup_test, study, verdict
+from .commands import biplot, diagnose, hpt, mixture, plan, resample, speedup_test, study, verdict
 
 if TYPE_CHECKING:
     from .commands.arguments import Subparsers
@@ -18,5 +18,5 @@ __all__ = ["register"]
 
 def register(subparsers: Subparsers) -> None:
     """Add the subcommands; each sets ``args.run``, a function of (args, out) -> exit code."""
-    for command in (verdict, hpt, speedup_test, resample, biplot, diagnose, plan, study):
+    for command in (verdict, hpt, speedup_test, resample, mixture, biplot, diagnose, plan, study):
         command.add(subparsers)

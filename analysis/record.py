@@ -154,6 +154,43 @@ BUILTIN_METRICS: Mapping[str, MetricInfo] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StopRule:
+    """When a session has enough runs: ``protocol.stop`` of a campaign.
+
+    `width` is the largest relative width of the 95 % interval of each variant's speedup over the
+    suite; `min_runs` and `max_runs` count runs of each cell in a session; `max_time_s` is a cap on
+    the time of a session, or None.
+    """
+
+    width: float
+    min_runs: int = 5
+    max_runs: int = 50
+    max_time_s: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the rule as JSON types."""
+        return _plain(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEnd:
+    """How a session under a `StopRule` ended: after `runs` runs of each cell, and why.
+
+    `width` is that of the interval then, None when it could not be told; `text` says it in words.
+    """
+
+    session: int
+    runs: int
+    why: Literal["width", "max_runs", "max_time"]
+    width: float | None
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the end as JSON types."""
+        return _plain(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """``manifest.json``: what a trial is and how it ended.
 
@@ -162,6 +199,8 @@ class Manifest:
     `metrics` holds the metrics parsed from output: name -> {"unit", "better"}.
     `targets` maps each executable's path to its SHA-256 when the trial began.
     `files` maps each file's name to its SHA-256 once the trial is no longer running, else it is empty.
+    `stop` is the stopping rule, if there is one: then `runs` and `planned` are the most that there
+    may be, and `session_ends` says how many runs each session needed that has ended.
     """
 
     schema: int = SCHEMA
@@ -188,10 +227,20 @@ class Manifest:
     status: TrialStatus
     reason: str | None
     files: Mapping[str, str]
+    stop: StopRule | None = None
+    session_ends: tuple[SessionEnd, ...] = ()
+
+    @property
+    def needed(self) -> int:
+        """The planned runs without those that ended sessions turned out not to need."""
+        cells = len(self.benchmarks) * len(self.variants)
+        return self.planned - sum((self.runs - end.runs) * cells for end in self.session_ends)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the manifest as JSON types."""
         data = _plain(self)
+        data["stop"] = None if self.stop is None else self.stop.to_dict()
+        data["session_ends"] = [end.to_dict() for end in self.session_ends]
         data["variants"] = list(self.variants)
         data["benchmarks"] = list(self.benchmarks)
         data["metrics"] = {name: dict(info) for name, info in self.metrics.items()}
@@ -267,10 +316,23 @@ def read_manifest(trial: Path) -> Manifest:
 
 def _manifest(data: dict[str, Any], path: Path) -> Manifest:
     names = {field.name for field in fields(Manifest)}
-    missing = names - data.keys()
+    missing = names - data.keys() - {"stop", "session_ends"}  # earlier trials have none
     if missing:
         raise StoreError(f"the manifest lacks {', '.join(sorted(missing))}", str(path))
-    kept = {name: data[name] for name in names}
+    kept = {name: data[name] for name in names & data.keys()}
+    try:
+        if kept.get("stop") is not None:
+            kept["stop"] = StopRule(**_known(StopRule, kept["stop"]))
+        kept["session_ends"] = tuple(
+            SessionEnd(**_known(SessionEnd, end)) for end in kept.get("session_ends", ())
+        )
+    except (TypeError, AttributeError) as error:
+        raise StoreError(f"the manifest's stopping rule is damaged: {error}", str(path)) from None
     kept["variants"] = tuple(cast("list[str]", kept["variants"]))
     kept["benchmarks"] = tuple(cast("list[str]", kept["benchmarks"]))
     return Manifest(**kept)
+
+
+def _known(kind: type, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the keys that a later version has added."""
+    return {name: value for name, value in data.items() if name in _names(kind)}

@@ -19,7 +19,7 @@ from .matrix import PerformanceMatrix
 from .methods.hpt import hpt
 from .methods.hpt_result import HptResult
 from .record import MetricInfo
-from .trial import Trial
+from .trial import SEQUENTIAL, Trial
 from .typeset import is_time
 from .verdict_text import verdict_text
 
@@ -132,6 +132,7 @@ _PLAIN = (
 _COUNTED = (
     *("warm-up run left out", "warm-up runs left out"),
     *("failed run left out", "failed runs left out"),
+    SEQUENTIAL,
 )
 
 

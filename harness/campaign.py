@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from analysis.record import Better
+from analysis.record import Better, StopRule
 
 Sink = Literal["file", "discard", "keep"]
 Order = Literal["shuffled", "interleaved", "sequential"]
@@ -112,6 +112,7 @@ class Protocol:
     grace_s: float = 1.0
     max_runs: int | None = None
     max_time_s: float | None = None
+    stop: StopRule | None = None  # then `runs` is its max_runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,11 +200,12 @@ class Campaign:
 
 def _content(value: Any, root: Path) -> Any:  # noqa: ANN401 - any value of a campaign
     if is_dataclass(value):
-        # A mark says where a value stands, not what it is: moving a line is no change.
+        # A mark says where a value stands, not what it is: moving a line is no change. A stopping
+        # rule that is not there leaves the identity of trials from before there were any.
         return {
             entry.name: _content(getattr(value, entry.name), root)
             for entry in fields(value)
-            if entry.name != "mark"
+            if entry.name != "mark" and (entry.name, getattr(value, entry.name)) != ("stop", None)
         }
     if isinstance(value, Path):
         return str(value.relative_to(root)) if value.is_relative_to(root) else str(value)

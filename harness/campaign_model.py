@@ -12,9 +12,11 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, Tag, model_validator
 from pydantic.functional_validators import AfterValidator
 
+from analysis.record import StopRule
+
 from .campaign import Hooks, Isolation, Order, Protocol
 from .campaign_kinds import Choice, Either, Given, Pattern, wrong
-from .campaign_numbers import Duration, Size, Switch, Whole
+from .campaign_numbers import Duration, Share, Size, Switch, Whole
 from .campaign_target import (
     LIST,
     NAMES,
@@ -64,6 +66,7 @@ _NO_CHECKS: list[str] = []
 _PROTOCOL = Protocol()
 _ISOLATION = Isolation()
 _HOOKS = Hooks()
+_STOP = StopRule(width=1.0)
 
 
 def _distinct(values: list[int]) -> list[int]:
@@ -95,8 +98,40 @@ class HooksSection(Section):
     """Longest time of one hook command."""
 
 
+class StopSection(Section):
+    """When a session has enough runs; looked at between blocks."""
+
+    width: Annotated[float, Share(10)]
+    """Largest relative width of the 95 % interval of each variant's speedup over the suite."""
+    min_runs: Annotated[int, Whole(3, 10**6)] = _STOP.min_runs
+    """Runs of each benchmark and variant in a session, at least."""
+    max_runs: Annotated[int, _Runs] = _STOP.max_runs
+    """Runs of each benchmark and variant in a session, at most."""
+    max_time: Annotated[TimeoutField | None, Given()] = _STOP.max_time_s
+    """Longest time of a session; it ends after the block in which that has passed."""
+
+    @model_validator(mode="after")
+    def _least_and_most(self) -> StopSection:
+        if self.min_runs > self.max_runs:
+            given = "max_runs" if "max_runs" in self.model_fields_set else "min_runs"
+            what = f"makes the least of {self.min_runs} runs more than the most, {self.max_runs}"
+            raise wrong(what, "raise max_runs, or lower min_runs", [given])
+        return self
+
+
 class ProtocolSection(Section):
     """How often, in which order, and when to stop."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "dependentSchemas": {
+                "stop": {
+                    "not": {"required": ["runs"]},
+                    "properties": {"order": {"enum": ["shuffled", "interleaved"]}},
+                }
+            }
+        }
+    )
 
     sessions: Annotated[int, _Runs] = _PROTOCOL.sessions
     """Passes of the plan, each with an order of its own."""
@@ -118,6 +153,20 @@ class ProtocolSection(Section):
     """Stop after so many runs."""
     max_time: Annotated[TimeoutField | None, Given()] = _PROTOCOL.max_time_s
     """Stop after so much time."""
+    stop: Annotated[StopSection | None, Given()] = None
+    """When each session has enough runs, in place of `runs`."""
+
+    @model_validator(mode="after")
+    def _one_number_of_runs(self) -> ProtocolSection:
+        if self.stop is not None and "runs" in self.model_fields_set:
+            fix = "delete it, or write its number as stop.max_runs"
+            raise wrong(
+                "cannot stand beside 'stop', which decides how many there are", fix, ["runs"]
+            )
+        if self.stop is not None and self.order == "sequential":
+            fix = "use 'shuffled' or 'interleaved'"
+            raise wrong("has no blocks, between which 'stop' could look", fix, ["order"])
+        return self
 
 
 class KeptEnvironment(Section):

@@ -65,6 +65,29 @@ class Whole(Unquoted):
 
 
 @dataclass(frozen=True)
+class Share(Unquoted):
+    """A number above 0, and at most a bound: a part of a whole such as 0.015."""
+
+    maximum: int
+
+    @property
+    def needs(self) -> str:
+        """Say what is allowed."""
+        return f"a number such as 0.015, more than 0 and at most {self.maximum}"
+
+    def read(self, text: str) -> float:
+        """Give the number."""
+        number = float(_number(text))
+        if not 0 < number <= self.maximum:
+            raise ValueError
+        return number
+
+    def schema(self) -> JsonSchema:
+        """Describe the spellings."""
+        return {"type": "number", "exclusiveMinimum": 0, "maximum": self.maximum}
+
+
+@dataclass(frozen=True)
 class Switch(Unquoted):
     """``on`` or ``off``, ``true`` or ``false``."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from analysis.record import StopRule
+
 from .campaign import Build, Campaign, CheckPolicy, Command, Hooks, Isolation, Protocol
 from .campaign_cells import CellMaker
 from .campaign_kinds import nearest
@@ -127,9 +129,17 @@ class Resolver:
                 "order 'sequential': what drifts on the host during the trial looks like a"
                 " difference between variants; 'shuffled' avoids that"
             )
+        stop = None
+        if given.stop is not None:
+            stop = StopRule(
+                width=given.stop.width,
+                min_runs=given.stop.min_runs,
+                max_runs=given.stop.max_runs,
+                max_time_s=given.stop.max_time,
+            )
         return Protocol(
             sessions=given.sessions,
-            runs=given.runs,
+            runs=given.runs if stop is None else stop.max_runs,
             warmup=given.warmup,
             order=given.order,
             cooldown_s=given.cooldown,
@@ -138,6 +148,7 @@ class Resolver:
             grace_s=given.grace,
             max_runs=given.max_runs,
             max_time_s=given.max_time,
+            stop=stop,
         )
 
     def _isolation(self, given: IsolationSection) -> Isolation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -207,8 +207,9 @@ def _model(path: Location) -> type[BaseModel]:
         if (depth and model is HooksSection) or step == "build":
             return Shell
         field = next(f for n, f in model.model_fields.items() if step in {n, f.alias})
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            model = field.annotation
+        for kind in (field.annotation, *get_args(field.annotation)):  # a section may be optional
+            if isinstance(kind, type) and issubclass(kind, BaseModel):
+                model = kind
     return model
 
 

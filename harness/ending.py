@@ -7,14 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.record import TrialStatus
+from analysis.record import SessionEnd, TrialStatus
+
+from .wording import said_of_sessions
 
 RUN_CAP = "the cap"  # how the reason begins when no run is left that may be executed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How a trial ended: its status and why, and how much of it is there."""
+    """How a trial ended: its status and why, and how much of it is there.
+
+    `planned` counts the runs that were needed; `session_ends` says how the sessions under a
+    stopping rule ended.
+    """
 
     trial: Path
     status: TrialStatus
@@ -22,10 +28,12 @@ class Ending:
     done: int
     planned: int
     failed: int
+    session_ends: tuple[SessionEnd, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Give the ending as JSON types."""
-        return {**dataclasses.asdict(self), "trial": str(self.trial)}
+        ends = [end.to_dict() for end in self.session_ends]
+        return {**dataclasses.asdict(self), "trial": str(self.trial), "session_ends": ends}
 
     def lines(self, again: str) -> list[str]:
         """Say how it ended, what is kept and what comes next; `again` is the command to go on."""
@@ -37,7 +45,7 @@ class Ending:
             head = f"stopped by you after {self.done} of {self.planned} runs; all {self.done} are kept."
         else:
             head = f"stopped after {self.done} of {self.planned} runs, all kept: {self.reason}"
-        lines = [head]
+        lines = [head, *said_of_sessions(self.session_ends)]
         if self.failed:
             lines.append(
                 f"{self.failed} runs were not ok: see 'outcome' and 'detail' in "

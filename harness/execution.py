@@ -19,7 +19,7 @@ from .errors import FairtrialError, LaunchError
 from .executables import base_environment, hashes, resolve_all
 from .interrupts import Interrupted, Interrupts
 from .locks import CpuLock
-from .preparation import Prepared, planned_runs, prepare
+from .preparation import Prepared, on_housekeeping_cpus, planned_runs, prepare
 from .resume import (
     campaign_drift,
     check_plan,
@@ -31,7 +31,7 @@ from .resume import (
     target_drift,
     trial_to_resume,
 )
-from .session import Trial, describe, on_housekeeping_cpus
+from .session import Trial, describe
 from .store import Store, new_trial_name, utc_now
 from .view import View
 
@@ -104,7 +104,7 @@ def resume(campaign: Campaign, options: Options, view: View) -> Ending:
         campaign = dataclasses.replace(campaign, seed=manifest.seed)
     if manifest.status == "complete" and sessions == manifest.sessions:
         refuse(path, campaign_drift(path, manifest, campaign))
-        done = manifest.planned
+        done = manifest.needed
         return Ending(
             trial=path,
             status="complete",
@@ -112,6 +112,7 @@ def resume(campaign: Campaign, options: Options, view: View) -> Ending:
             done=done,
             planned=done,
             failed=0,
+            session_ends=manifest.session_ends,
         )
     options = dataclasses.replace(options, folder=path.parent)
     with _ready(campaign, options, sessions) as (interrupts, prepared, commands):
@@ -140,7 +141,7 @@ def resume(campaign: Campaign, options: Options, view: View) -> Ending:
             planned=planned,
         )
         view.opened(store.path, campaign, prepared)
-        view.begin(planned, store.counted, sessions)
+        view.begin(store.manifest.needed, store.counted, sessions)
         trial = Trial(
             campaign=campaign,
             store=store,
@@ -171,6 +172,7 @@ def _accept(
         host=host,
         host_id=host_id,
         cpu_model=prepared.state.cpu_model,
+        stop=campaign.protocol.stop,
     )
 
 
@@ -237,8 +239,9 @@ def _broken_off(store: Store, error: FairtrialError | Interrupted) -> Ending:
             status="interrupted",
             reason=f"signal {error.number}",
             done=store.counted,
-            planned=store.manifest.planned,
+            planned=store.manifest.needed,
             failed=0,
+            session_ends=store.manifest.session_ends,
         )
     with contextlib.suppress(FairtrialError):
         store.finish("stopped", error.what.splitlines()[0])
@@ -282,4 +285,5 @@ def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Op
         status="running",
         reason=None,
         files={},
+        stop=campaign.protocol.stop,
     )

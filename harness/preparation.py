@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import os
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,6 +79,18 @@ class Prepared:
                 first.fix,
                 findings=fatal,
             )
+
+
+@contextlib.contextmanager
+def on_housekeeping_cpus(prepared: Prepared) -> Iterator[None]:
+    """Keep fairtrial itself off the measured CPUs while the block lasts."""
+    before = os.sched_getaffinity(0)
+    if prepared.cpus.targets is not None:
+        os.sched_setaffinity(0, prepared.cpus.housekeeping)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def planned_runs(campaign: Campaign, sessions: int) -> int:

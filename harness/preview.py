@@ -88,7 +88,8 @@ class Preview:
 
     def _time(self) -> str:
         if self.seconds is not None:
-            return f"{about(self.seconds)}, from an earlier trial of this campaign"
+            most = "" if self.campaign.protocol.stop is None else "at most "
+            return f"{most}{about(self.seconds)}, from an earlier trial of this campaign"
         if self.at_most_s is not None:
             return f"unknown before the first trial; its limits end it after {about(self.at_most_s)[6:]}"
         return "unknown before the first trial, and no timeout limits it"

@@ -12,10 +12,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from analysis.record import MEASUREMENTS, Manifest, checksum_holds, read_manifest
+from analysis.record import (
+    MEASUREMENTS,
+    Manifest,
+    SessionEnd,
+    StopRule,
+    checksum_holds,
+    read_manifest,
+)
 
 from .store import is_written_now
-from .wording import clock, duration, shortened
+from .wording import clock, duration, said_of_sessions, shortened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +31,8 @@ class Progress:
 
     `again` is the command that goes on with it. `seconds` maps "benchmark/variant" to the mean
     time from one run's start to the next one's in the same session, pauses and hooks included;
-    where no run followed yet it is that of the runs and their hooks.
+    where no run followed yet it is that of the runs and their hooks. Under the stopping rule `stop`,
+    `planned` and `left_s` are the most that there may be; `session_ends` says how sessions ended.
     """
 
     trial: str
@@ -39,20 +47,25 @@ class Progress:
     seconds: dict[str, float]
     left_s: float | None
     again: str
+    stop: StopRule | None = None
+    session_ends: tuple[SessionEnd, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Give the progress as JSON types."""
-        return asdict(self)
+        return {**asdict(self), "session_ends": [end.to_dict() for end in self.session_ends]}
 
     def __str__(self) -> str:
         """Say it in a few lines."""
         share = 100 * self.done / self.planned if self.planned else 100
+        # a session under a stopping rule may end before its most
+        most = "at most " if self.stop is not None and self.state != "complete" else ""
         lines = [
             f"{self.trial} · {self.state}" + (f": {self.reason}" if self.reason else ""),
-            f"  {self.done} of {self.planned} runs ({share:.0f} %), started {self.started}",
+            f"  {self.done} of {most}{self.planned} runs ({share:.0f} %), started {self.started}",
+            *said_of_sessions(self.session_ends),
         ]
         if self.state == "running" and self.left_s is not None:
-            lines.append(f"  about {clock(self.left_s)} left; last: {self.last}")
+            lines.append(f"  {most or 'about '}{clock(self.left_s)} left; last: {self.last}")
         if self.failed:
             parts = (f"{count} {what}" for what, count in sorted(self.failed.items()))
             lines.append(f"  not ok: {', '.join(parts)}")
@@ -81,13 +94,15 @@ def read_progress(trial: Path) -> Progress:
         reason=manifest.reason,
         started=manifest.started,
         done=sum(tally.done.values()),
-        planned=manifest.planned,
+        planned=manifest.needed,
         failed=dict(tally.failed),
         last=_last(tally.last),
         seconds=seconds,
         left_s=_left(manifest, tally.done, seconds) if running else None,
         again=f"fairtrial run {shlex.quote(manifest.campaign_path)} --resume "
         f"--trial {shlex.quote(str(trial))}",
+        stop=manifest.stop,
+        session_ends=manifest.session_ends,
     )
 
 
@@ -151,7 +166,7 @@ def _left(
 ) -> float | None:
     if not seconds:
         return None
-    per_cell = manifest.sessions * (manifest.runs + manifest.warmup)
+    per_cell = manifest.needed / (len(manifest.benchmarks) * len(manifest.variants))
     typical = sum(seconds.values()) / len(seconds)
     cells = [f"{b}/{v}" for b in manifest.benchmarks for v in manifest.variants]
     return sum((per_cell - done.get(cell, 0)) * seconds.get(cell, typical) for cell in cells)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import os
 import time
 from collections.abc import Iterator, Mapping
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from analysis.record import Finding, PlannedRun, TrialStatus
+from analysis.record import Finding, Measurement, PlannedRun, SessionEnd, TrialStatus
 
 from . import __version__
 from .campaign import Campaign, Cell, Command
@@ -28,6 +27,7 @@ from .plan import plan_session
 from .preparation import Prepared
 from .process import Launcher
 from .resume import still_to_do
+from .stopping import SessionWatch, finding_of, stored_runs
 from .store import Store, utc_now
 from .view import View
 
@@ -88,6 +88,10 @@ class Trial:
         self._sessions_planned = {row["session"] for row in store.planned()}
         self._threaded: set[tuple[str, str]] = set()
         self._clock = ClockWatch()
+        self._earlier: Mapping[int, list[Measurement]] = {}
+        if campaign.protocol.stop is not None and store.done:
+            ended = (end.session for end in store.manifest.session_ends)
+            self._earlier = stored_runs(store.path, ended)
 
     def execute(self) -> Ending:
         """Execute what is left, and close the trial whatever happens.
@@ -135,15 +139,20 @@ class Trial:
             status=status,
             reason=reason,
             done=len(outcomes),
-            planned=self._store.manifest.planned,
+            planned=self._store.manifest.needed,
             failed=sum(1 for what in outcomes if what != "ok"),
+            session_ends=self._store.manifest.session_ends,
         )
 
     def _session(self, session: int) -> bool:
         """Execute what is left of a session; tell whether there was anything."""
         runs = list(plan_session(self._campaign, self._store.manifest.seed, session))
         left = still_to_do(runs, self._store.done)
-        if not left:
+        watch = self._watch(session)
+        if watch is not None and (end := watch.end()) is not None:
+            self._session_ended(end)  # a kill came between its last run and this record
+            return False
+        if not left or self._has_ended(session):
             return False
         self._interrupts.check()
         segment = self._segments.get(session, -1) + 1
@@ -159,7 +168,9 @@ class Trial:
         try:  # a setup that fails half-way is cleaned up too
             self._hook_or_fail("setup", self._campaign.hooks.setup, session)
             with self._launcher() as launcher:
-                self._runs(left, segment, launcher)
+                self._runs(left, segment, launcher, watch)
+            if watch is not None and (end := watch.end()) is not None:
+                self._session_ended(end)
         finally:
             self._store.sync()
             self._hook("cleanup", self._campaign.hooks.cleanup, {"FAIRTRIAL_SESSION": str(session)})
@@ -171,6 +182,29 @@ class Trial:
             self._view.findings(found)
         return True
 
+    def _watch(self, session: int) -> SessionWatch | None:
+        """Make what applies the stopping rule to a session, with its stored runs.
+
+        None without a rule, and for a session that has ended: that stays as it was recorded.
+        """
+        rule = self._campaign.protocol.stop
+        if rule is None or self._has_ended(session):
+            return None
+        watch = SessionWatch(rule, self._campaign, session)
+        for measurement in self._earlier.get(session, ()):
+            watch.add(measurement)
+        return watch
+
+    def _has_ended(self, session: int) -> bool:
+        return any(end.session == session for end in self._store.manifest.session_ends)
+
+    def _session_ended(self, end: SessionEnd) -> None:
+        """Record why a session needs no more runs, and say so."""
+        self._store.sync()
+        self._store.append_findings("after", [finding_of(end)], end.session)
+        self._store.update(session_ends=(*self._store.manifest.session_ends, end))
+        self._view.session_ended(end, self._store.manifest.needed)
+
     @contextlib.contextmanager
     def _launcher(self) -> Iterator[Launcher]:
         cpus = self._prepared.cpus.targets
@@ -180,7 +214,13 @@ class Trial:
         finally:
             launcher.close()
 
-    def _runs(self, left: list[PlannedRun], segment: int, launcher: Launcher) -> None:
+    def _runs(
+        self,
+        left: list[PlannedRun],
+        segment: int,
+        launcher: Launcher,
+        watch: SessionWatch | None,
+    ) -> None:
         measurer = Measurer(
             Setting(
                 campaign=self._campaign,
@@ -205,6 +245,8 @@ class Trial:
         try:
             for run in left:
                 self._interrupts.check()
+                if run.block != block and watch is not None and watch.end() is not None:
+                    break
                 self._check_caps(run)
                 if run.block != block:
                     block = run.block
@@ -220,6 +262,8 @@ class Trial:
                 self._store.sync(older_than_s=0.0 if cell.before or cell.after else _SYNC_S)
                 measurement = measurer.measure(run)
                 self._store.append_measurement(measurement)
+                if watch is not None:
+                    watch.add(measurement)
                 self._view.run_done(measurement)
             self._look(self._clock.findings())
         finally:
@@ -348,15 +392,3 @@ def describe(
     # fairtrial has moved itself off the measured CPUs by now; what it may use is meant here
     record["process"]["affinity"] = format_cpus(prepared.state.usable)
     return {"containment": prepared.containment} | record
-
-
-@contextlib.contextmanager
-def on_housekeeping_cpus(prepared: Prepared) -> Iterator[None]:
-    """Keep fairtrial itself off the measured CPUs while the block lasts."""
-    before = os.sched_getaffinity(0)
-    if prepared.cpus.targets is not None:
-        os.sched_setaffinity(0, prepared.cpus.housekeeping)
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)

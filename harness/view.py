@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TextIO
 
-from analysis.record import Finding, Measurement, PlannedRun
+from analysis.record import Finding, Measurement, PlannedRun, SessionEnd
 
 from .checks import CHECK_NAMES
 from .wording import about, clock, duration, shortened, size
@@ -148,6 +148,13 @@ class View:
             self.say(f"  run {measurement.position}: {self._cell()}")
         self.tick()
 
+    def session_ended(self, end: SessionEnd, total: int) -> None:
+        """Say why a session under a stopping rule ended; `total` runs are now the most."""
+        self._total = total
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], total=total)
+        self.say(f"session {end.session}: {end.text}")
+
     def _cell(self) -> str:
         """Say what is being executed, or what came out last; made only when it is shown."""
         now = self._now
@@ -243,12 +250,15 @@ def scale(campaign: Campaign, sessions: int, seconds: float | None) -> str:
     warmups = sessions * cells * protocol.warmup
     noun = "variant" if len(campaign.variants) == 1 else "variants"
     bench = "benchmark" if len(campaign.benchmarks) == 1 else "benchmarks"
+    runs, most = str(protocol.runs), ""
+    if protocol.stop is not None:
+        runs, most = f"{protocol.stop.min_runs} to {protocol.runs}", "at most "
     text = (
         f"{campaign.name} · {len(campaign.variants)} {noun} x {len(campaign.benchmarks)} {bench}"
-        f" x {protocol.runs} runs x {sessions} session{'s' * (sessions != 1)}"
-        f" = {sessions * cells * protocol.runs} runs and {warmups} warm-up"
+        f" x {runs} runs x {sessions} session{'s' * (sessions != 1)}"
+        f" = {most}{sessions * cells * protocol.runs} runs and {warmups} warm-up"
     )
-    return text if seconds is None else f"{text}, {about(seconds)}"
+    return text if seconds is None else f"{text}, {most}{about(seconds)}"
 
 
 def heading(campaign: Campaign, prepared: Prepared) -> list[str]:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from analysis.record import SessionEnd
+
+_ENDS_SHOWN = 8
+
 
 def duration(seconds: float) -> str:
     """Write a measured time with three significant digits and a fitting unit."""
@@ -45,3 +51,12 @@ def shortened(text: str, width: int) -> str:
         return text
     left = (width - 1) // 2
     return text[:left] + "…" + text[-(width - 1 - left) :]
+
+
+def said_of_sessions(ends: Sequence[SessionEnd]) -> list[str]:
+    """Say how the sessions under a stopping rule ended, the last ones when there are many."""
+    ordered = sorted(ends, key=lambda end: end.session)
+    shown = ordered[-_ENDS_SHOWN:]
+    hidden = len(ordered) - len(shown)
+    lines = [f"  {hidden} earlier sessions ended likewise: see manifest.json"] if hidden else []
+    return lines + [f"  session {end.session}: {end.text}" for end in shown]

@@ -1,0 +1,174 @@
+"""The subcommand ``study``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ..errors import UsageError
+from .arguments import add_file_reading, add_metric, number, read_matrix, show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..studies_result import CoverageStudy, RejectionStudy
+    from .arguments import Subparsers
+
+__all__ = ["add"]
+
+_REDRAW_S = 0.5
+_PLAIN_S = 15.0
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add ``study``."""
+    parser = subparsers.add_parser(
+        "study",
+        help="how often tests and intervals are right, by simulation from your own runs",
+        description="Draw both sides of many comparisons from MATRIX, a variant of a trial "
+        "(runs/NAME:VARIANT) or a matrix file (.csv, .txt, .json), and count. power: how often does "
+        "each test find a shift of some benchmarks? type1: how often does it find one that is not "
+        "there? coverage: how often do intervals hold the truth?",
+    )
+    parser.add_argument("kind", choices=("power", "type1", "coverage"))
+    parser.add_argument("matrix", metavar="MATRIX")
+    add_metric(parser)
+    add_file_reading(parser)
+    parser.add_argument(
+        "--runs",
+        type=_numbers,
+        metavar="M[,M]",
+        help="runs of each benchmark and side (default: 5 for power, 3,5,10 for type1, 3,5,10,30 "
+        "for coverage)",
+    )
+    parser.add_argument(
+        "--shift",
+        type=number,
+        metavar="P",
+        help="power: by how many percent a shifted benchmark is faster (default: 1)",
+    )
+    parser.add_argument(
+        "--shifted",
+        type=_numbers,
+        metavar="K[,K]",
+        help="power: numbers of shifted benchmarks (default: 0 to all)",
+    )
+    parser.add_argument(
+        "--alternative",
+        choices=("two-sided", "candidate"),
+        help="power, type1: of every test (default: two-sided)",
+    )
+    parser.add_argument(
+        "--alpha", type=number, default=0.05, metavar="A", help="level of the tests (default: 0.05)"
+    )
+    parser.add_argument(
+        "--mean",
+        choices=("geometric", "harmonic", "arithmetic"),
+        help="coverage: mean over the benchmarks (default: geometric)",
+    )
+    parser.add_argument(
+        "--draws",
+        choices=("run", "block"),
+        default="run",
+        help="draw runs of each benchmark on its own (default), or whole blocks of a trial",
+    )
+    parser.add_argument(
+        "--simulations",
+        type=int,
+        metavar="N",
+        help="simulated comparisons for each line (default: 200; 500 for type1)",
+    )
+    parser.add_argument(
+        "--resamples",
+        type=int,
+        default=999,
+        metavar="N",
+        help="of each randomization test or bootstrap (default: 999)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="of the random draws (default: 0)"
+    )
+    parser.add_argument("--json", action="store_true", help="print the whole result as JSON")
+    parser.set_defaults(run=_study)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """Read whole numbers between commas; argparse reports what is none."""
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of whole numbers") from None
+
+
+def _study(args: argparse.Namespace, out: TextIO) -> int:
+    for name, kinds in (
+        ("shift", ("power",)),
+        ("shifted", ("power",)),
+        ("alternative", ("power", "type1")),
+        ("mean", ("coverage",)),
+    ):
+        if getattr(args, name) is not None and args.kind not in kinds:
+            raise UsageError(f"--{name} is for 'study {' and '.join(kinds)}'", f"study {args.kind}")
+    try:
+        result = _made(args, _reporter(sys.stderr))
+    finally:
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
+    show(result, out, as_json=args.json)
+    return 0
+
+
+def _made(
+    args: argparse.Namespace, report: Callable[[int, int], None]
+) -> RejectionStudy | CoverageStudy:
+    from ..streams import stream
+    from ..studies import coverage_study, power_study, type1_study
+
+    population = read_matrix(args.matrix, args)
+    shared: dict[str, Any] = {
+        "draws": args.draws,
+        "resamples": args.resamples,
+        "rng": stream(args.seed, "study", args.kind),
+        "seed": args.seed,
+        "progress": report,
+    }
+    given = {"simulations": args.simulations, "mean": args.mean, "alternative": args.alternative}
+    shared |= {name: value for name, value in given.items() if value is not None}
+    if args.kind == "power":
+        if args.runs is not None and len(args.runs) > 1:
+            raise UsageError("a power study has one number of runs", fix="write --runs 5")
+        return power_study(
+            population,
+            shift=1 + (1.0 if args.shift is None else args.shift) / 100,
+            shifted=args.shifted,
+            runs=5 if args.runs is None else args.runs[0],
+            alpha=args.alpha,
+            **shared,
+        )
+    if args.runs is not None:
+        shared["runs"] = args.runs
+    if args.kind == "type1":
+        return type1_study(population, alpha=args.alpha, **shared)
+    return coverage_study(population, confidence=1 - args.alpha, **shared)
+
+
+def _reporter(err: TextIO) -> Callable[[int, int], None]:
+    """Give what says on `err` how far a study is: one moving line, or a line now and then."""
+    began = time.monotonic()
+    said = began
+    moving = err.isatty()
+
+    def report(done: int, total: int) -> None:
+        nonlocal said
+        now = time.monotonic()
+        if now - said < (_REDRAW_S if moving else _PLAIN_S):
+            return
+        said = now
+        left = (now - began) / done * (total - done)
+        text = f"{done:,} of {total:,} comparisons, about {left:.0f} s left"
+        err.write(f"\r\x1b[K{text}" if moving else f"{text}\n")
+        err.flush()
+
+    return report

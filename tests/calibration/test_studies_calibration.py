@@ -1,0 +1,85 @@
+"""The study commands against rates that others found: error rates, power and coverage.
+
+Twelve benchmarks. "Published" are the rates of an independent program in this project's survey of
+analysis tools, on fresh lognormal noise; here the population is 4,000 values of such noise.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from analysis.matrix import PerformanceMatrix
+from analysis.streams import stream
+from analysis.studies import coverage_study, power_study, type1_study
+
+pytestmark = pytest.mark.calibration
+
+N = 12
+SPREAD = np.geomspace(0.003, 0.10, N)[:, None]
+
+
+def population(spread, label):
+    logs = spread * stream(7, label).normal(size=(N, 4000))
+    return PerformanceMatrix.from_samples(
+        "p", {f"b{k}": np.exp(row) for k, row in enumerate(logs)}, better="lower"
+    )
+
+
+def error(rate, trials):
+    return math.sqrt(rate * (1 - rate) / trials)
+
+
+def test_coverage_at_three_runs_is_the_published_one():
+    published = {
+        "percentile": 0.861,
+        "corrected": 0.922,
+        "bca": 0.856,
+        "studentized": 0.957,
+        "t": 0.956,
+    }
+    trials = 400
+    found = coverage_study(
+        population(SPREAD, "het"), runs=(3,), simulations=trials, resamples=499, rng=stream(7, "c")
+    )
+    for cell in found.cells:
+        want = published[cell.interval]
+        assert abs(cell.rate - want) < 4 * error(want, trials) + 0.006, cell
+    rates = {cell.interval: cell.rate for cell in found.cells}
+    # the negative control: an interval that is too narrow is seen to be
+    assert rates["percentile"] < 0.95 - 4 * error(0.95, trials)
+
+
+def test_type_1_errors_are_the_published_ones():
+    trials = 300
+    found = type1_study(
+        population(np.full((N, 1), 0.03), "homo"),
+        runs=(5,),
+        simulations=trials,
+        resamples=499,
+        rng=stream(7, "e"),
+    )
+    # HPT here is two-sided, hence no more than the published .000 of either side
+    for test, want in (("randomization", 0.057), ("welch", 0.059), ("t", 0.050)):
+        assert abs(found.rate(test) - want) < 4 * error(want, trials) + 0.004, test
+    assert found.rate("hpt") < 4 * error(0.005, trials)
+
+
+def test_power_with_few_shifted_benchmarks_is_as_in_the_paper():
+    # Figure 6: the randomization test finds one shifted benchmark of 13 where HPT and the t-test
+    # do not; once most are shifted, all tests do.
+    found = power_study(
+        population(np.full((N, 1), 0.01), "calm"),
+        shift=1.3,
+        shifted=(0, 1, 12),
+        simulations=60,
+        resamples=199,
+        rng=stream(7, "p"),
+    )
+    assert found.rate("randomization", shifted=1) > 0.9
+    assert max(found.rate("hpt", shifted=1), found.rate("t", shifted=1)) < 0.2
+    for test in ("hpt", "t", "randomization"):
+        assert found.rate(test, shifted=12) == 1.0
+        assert found.rate(test, shifted=0) < 0.2

@@ -1,0 +1,216 @@
+"""Campaigns with a stopping rule, executed with real programs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from analysis.record import StopRule
+from harness.campaign_file import load_campaign
+from harness.stopping import SessionWatch, stored_runs
+
+CELLS = 4
+
+
+def ends(lab):
+    return lab.manifest()["session_ends"]
+
+
+def counted(lab, session=1):
+    return [r for r in lab.read_rows() if r["session"] == session and not r["warmup"]]
+
+
+def replayed(lab, path, session=1):
+    """Decide anew from the stored rows, block by block: the first end that is found."""
+    campaign = load_campaign(path)
+    watch = SessionWatch(campaign.protocol.stop, campaign, session)
+    for row in stored_runs(lab.trial())[session]:
+        assert watch.end() is None
+        watch.add(row)
+    return watch.end().to_dict()
+
+
+@pytest.fixture(scope="module")
+def stopped_once(make_lab, tmp_path_factory):
+    """Execute two sessions that end at their least number of runs."""
+    lab = make_lab(tmp_path_factory.mktemp("stopped") / "lab")
+    rule = {"width": 9, "min_runs": 3, "max_runs": 40}
+    # long enough that a busy host does not make it noisy
+    steady = {name: {"command": lab.sh("sleep 0.03")} for name in ("one", "two")}
+    path = lab.write_campaign(benchmarks=steady, protocol={"sessions": 2, "stop": rule})
+    return lab, path, lab.run_fairtrial("run", path)
+
+
+def test_a_steady_program_ends_at_min_runs_and_the_trial_is_complete(stopped_once):
+    lab, path, done = stopped_once
+    assert done.returncode == 0, done.stderr
+    manifest = lab.manifest()
+    assert (manifest["status"], manifest["runs"], manifest["planned"]) == ("complete", 40, 328)
+    assert [(e["session"], e["runs"], e["why"]) for e in ends(lab)] == [
+        (1, 3, "width"),
+        (2, 3, "width"),
+    ]
+    assert "3 to 40 runs x 2 sessions = at most 320 runs" in done.stderr
+    text = ends(lab)[0]["text"]
+    assert text.endswith("<= 9 after 3 runs a cell")
+    assert f"session 1: {text}" in done.stderr
+    assert "complete: 32 runs" in done.stderr + done.stdout
+    assert len(counted(lab, 1)) == len(counted(lab, 2)) == 3 * CELLS
+    found = [f for f in lab.findings() if f["check"] == "stop"]
+    assert [(f["session"], f["status"], f["what"]) for f in found] == [
+        (e["session"], "ok", e["text"]) for e in ends(lab)
+    ]
+    assert ends(lab)[0] == replayed(lab, path)
+
+
+def test_the_plan_holds_every_run_up_to_the_cap(stopped_once):
+    lab, _, _ = stopped_once
+    plan = (lab.trial() / "plan.jsonl").read_text().splitlines()
+    assert len(plan) == 2 * CELLS * 41
+
+
+def test_status_and_verdict_take_it_as_whole(stopped_once):
+    lab, _, _ = stopped_once
+    status = lab.run_fairtrial("status", lab.trial())
+    assert "complete" in status.stdout
+    assert "32 of 32 runs (100 %)" in status.stdout
+    assert ends(lab)[0]["text"] in status.stdout
+    verdict = lab.run_fairtrial("verdict", lab.trial(), "--json")
+    assert verdict.returncode == 0, verdict.stderr
+    cautions = json.loads(verdict.stdout)["cautions"]
+    assert not any("planned runs are there" in text for text in cautions)
+    assert sum("sequential" in text for text in cautions) == 1
+    hpt = lab.run_fairtrial("hpt", f"{lab.trial()}:b")
+    assert "sequential (stopping rule, width 9)" in " ".join(hpt.stdout.split())
+
+
+def test_resuming_a_complete_trial_changes_nothing(stopped_once):
+    lab, path, _ = stopped_once
+    before = {p: p.read_bytes() for p in lab.trial().rglob("*") if p.is_file()}
+    done = lab.run_fairtrial("run", path, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert {p: p.read_bytes() for p in lab.trial().rglob("*") if p.is_file()} == before
+
+
+def test_a_noisy_program_goes_to_the_cap_and_says_so(lab):
+    rule = {"width": 1e-9, "min_runs": 3, "max_runs": 4}
+    path = lab.write_campaign(protocol={"sessions": 1, "stop": rule})
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 0, done.stderr
+    (end,) = ends(lab)
+    assert (end["runs"], end["why"]) == (4, "max_runs")
+    assert end["width"] > 1e-9
+    assert "max_runs 4 reached, width " in done.stderr
+    assert lab.manifest()["status"] == "complete"
+    lab.assert_complete_once_each(planned=20)
+    (found,) = [f for f in lab.findings() if f["check"] == "stop"]
+    assert found["status"] == "warn"
+    verdict = " ".join(lab.run_fairtrial("verdict", lab.trial()).stdout.split())
+    assert "1 of 1 sessions ended at a cap" in verdict
+
+
+def test_the_time_cap_ends_the_session_after_its_block(lab):
+    rule = {"width": 1e-9, "max_runs": 50, "max_time": "300ms"}
+    path = lab.write_campaign(
+        benchmarks={"one": {"command": lab.sh("sleep 0.05")}},
+        protocol={"sessions": 2, "warmup": 0, "stop": rule},
+    )
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 0, done.stderr
+    assert [e["why"] for e in ends(lab)] == ["max_time", "max_time"]
+    assert lab.manifest()["status"] == "complete"
+    for end in ends(lab):
+        rows = counted(lab, end["session"])
+        assert len(rows) == 2 * end["runs"]
+        assert 1 <= end["runs"] <= 3
+        span = rows[-1]["start_ns"] + rows[-1]["wall_ns"] - rows[0]["start_ns"]
+        assert span >= 300e6
+    assert "max_time 0.3 s reached after" in lab.run_fairtrial("status", lab.trial()).stdout
+
+
+def test_a_program_that_fails_goes_to_the_cap_and_is_named(lab):
+    rule = {"width": 9, "min_runs": 3, "max_runs": 4}
+    path = lab.write_campaign(
+        variants={"a": {"code": "0"}, "b": {"code": "3"}},
+        benchmarks={"one": {"command": ["/bin/sh", "-c", "exit {code}", lab.marker]}},
+        protocol={"sessions": 1, "stop": rule},
+    )
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 1, done.stderr
+    (end,) = ends(lab)
+    assert (end["why"], end["width"]) == ("max_runs", None)
+    assert end["text"].endswith("one / b has 0 of the 3 runs that must count")
+
+
+def test_a_cap_of_the_whole_trial_is_no_end_of_a_session(lab):
+    rule = {"width": 9, "min_runs": 3, "max_runs": 4}
+    path = lab.write_campaign(protocol={"sessions": 2, "max_runs": 10, "stop": rule})
+    assert lab.run_fairtrial("run", path).returncode == 0
+    assert (lab.manifest()["status"], ends(lab)) == ("stopped", [])
+    assert "10 of at most 40 runs" in lab.run_fairtrial("status", lab.trial()).stdout
+    # Another width may be accepted: what is left then goes by that.
+    lab.write_campaign(protocol={"sessions": 2, "stop": rule | {"width": 1e-9}})
+    assert lab.run_fairtrial("run", path, "--resume").returncode == 5
+    done = lab.run_fairtrial("run", path, "--resume", "--accept-drift")
+    assert done.returncode == 0, done.stderr
+    assert lab.manifest()["stop"]["width"] == 1e-9
+    assert [end["why"] for end in ends(lab)] == ["max_runs", "max_runs"]
+    lab.assert_complete_once_each(planned=40)
+
+
+# --- killed and resumed -----------------------------------------------------------------------
+
+
+def test_a_killed_session_ends_where_it_would_have_ended(lab):
+    # Every other run is longer; the twelfth waits for the kill, in the middle of a block.
+    lab.script(
+        "tool",
+        f"#!/bin/sh\necho x >> n; n=$(wc -l < n)\n[ $n -ne 12 ] || {{ {lab.waiting}\n}}\n"
+        "sleep 0.0$((n % 3 + 1))\n",
+    )
+    lab.hold()
+    path = lab.write_campaign(
+        benchmarks={n: {"command": ["./tool", lab.marker]} for n in "xy"},
+        protocol={"sessions": 1, "stop": {"width": 0.6, "min_runs": 5, "max_runs": 12}},
+    )
+    process = lab.start_fairtrial("run", path)
+    lab.wait_until_reached(process)
+    process.kill()
+    process.wait()
+    lab.wait_until_all_gone()
+    lab.release()
+    assert ends(lab) == []
+    assert "at most" in lab.run_fairtrial("status", lab.trial()).stdout
+    done = lab.run_fairtrial("run", path, "--resume")
+    assert done.returncode == 0, done.stderr
+    (end,) = ends(lab)
+    assert end == replayed(lab, path)
+    assert end["runs"] >= 5
+    rows = counted(lab)
+    assert len(rows) == end["runs"] * CELLS
+    assert len({row["position"] for row in rows}) == len(rows)
+    assert {row["segment"] for row in rows} == {0, 1}
+
+
+def test_a_kill_between_the_last_run_and_the_record_loses_no_decision(lab):
+    rule = {"width": 9, "min_runs": 3, "max_runs": 40}
+    path = lab.write_campaign(protocol={"sessions": 2, "stop": rule})
+    assert lab.run_fairtrial("run", path).returncode == 0
+    manifest, before = lab.manifest(), lab.lines()
+    assert manifest["stop"] == StopRule(width=9.0, min_runs=3, max_runs=40).to_dict()
+    killed = manifest | {"status": "running", "files": {}, "finished": None}
+    killed["session_ends"] = manifest["session_ends"][:1]
+    (lab.trial() / "manifest.json").write_text(json.dumps(killed))
+    done = lab.run_fairtrial("run", path, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert lab.lines() == before
+    assert ends(lab) == manifest["session_ends"]
+    assert lab.manifest()["status"] == "complete"
+    # A session more goes by the rule too; those that have ended stay as they are.
+    more = lab.run_fairtrial("run", path, "--resume", "--sessions", "3")
+    assert more.returncode == 0, more.stderr
+    assert ends(lab)[:2] == manifest["session_ends"]
+    assert ends(lab)[2]["session"] == 3
+    assert lab.lines()[: len(before)] == before
+    assert {row["session"] for row in lab.read_rows()[len(before) :]} == {3}
