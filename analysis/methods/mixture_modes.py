@@ -25,8 +25,10 @@ __all__ = ["local_maxima"]
 Array = NDArray[np.float64]
 # in standard deviations of each component: fine where modes can be, coarse as far as it reaches
 _AROUND = np.unique(np.concatenate((np.linspace(-3, 3, 61), np.linspace(-12, 12, 49))))
-_NOISE = 64 * float(np.finfo(np.float64).eps)  # rounding of s, relative to the slopes in it
-_COARSE, _FINE = 24, 56  # halvings of a bracket
+_NOISE = 64 * 2.0**-52  # rounding of s, relative to the slopes in it
+_EPS = float(np.finfo(np.float64).eps)
+_HALVINGS = {2: 16, 1: 24}  # of a bracket around a zero of s'' and s'
+_STEPS = 64
 
 
 def local_maxima(log_weights: Array, means: Array, sds: Array) -> Array:
@@ -38,6 +40,8 @@ def local_maxima(log_weights: Array, means: Array, sds: Array) -> Array:
         One entry a component; the weights need not sum to 1.
     """
     origin = means[np.argmax(log_weights)]  # differences of means are exact, or nearly
+    if means.size == 1:
+        return means.copy()
     unit = sds.max()
     slope = _Slope(log_weights - np.log(sds), (means - origin) / unit, sds / unit)
     places = (slope.means[:, None] + slope.sds[:, None] * _AROUND).ravel()
@@ -48,10 +52,12 @@ def local_maxima(log_weights: Array, means: Array, sds: Array) -> Array:
         curve = slope.derivative(derivative)
         left, right = _crossings(grid, curve(grid), falling=False)
         if left.size:
-            grid = np.unique(np.concatenate((grid, _halved(curve, left, right, _COARSE))))
+            grid = np.unique(
+                np.concatenate((grid, _halved(curve, left, right, _HALVINGS[derivative])))
+            )
     curve = slope.derivative(0)
     left, right = _crossings(grid, curve(grid), falling=True)
-    found: Array = origin + unit * _halved(curve, left, right, _FINE)
+    found: Array = origin + unit * _refined(slope, left, right)
     return found
 
 
@@ -106,3 +112,18 @@ def _halved(curve: Callable[[Array], Array], left: Array, right: Array, steps: i
         if (left == right).all():
             break
     return left + 0.5 * (right - left)
+
+
+def _refined(slope: _Slope, left: Array, right: Array) -> Array:
+    """Find the modes in brackets where s falls through 0: Newton's steps, else halvings."""
+    curve, steepness = slope.derivative(0), slope.derivative(1)
+    x = 0.5 * (left + right)
+    for _ in range(_STEPS if left.size else 0):
+        value, fall = curve(x), steepness(x)
+        left, right = np.where(value >= 0, x, left), np.where(value <= 0, x, right)
+        step = x - value / np.where(fall < 0, fall, -np.inf)
+        inside = (fall < 0) & (step >= left) & (step <= right)
+        before, x = x, np.where(inside, step, 0.5 * (left + right))
+        if (np.abs(x - before) <= _EPS * (np.abs(x) + slope.sds.min())).all():
+            break
+    return x
