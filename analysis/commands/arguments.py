@@ -24,6 +24,8 @@ __all__ = [
     "add_metric",
     "add_shared",
     "campaign_baseline",
+    "names_file",
+    "names_folder",
     "number",
     "open_trial",
     "read_matrix",
@@ -106,6 +108,22 @@ def write_file(path: Path, text: str) -> None:
         ) from None
 
 
+def names_file(text: str) -> bool:
+    """Tell whether there is such a file; a text that cannot be a path at all names none."""
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long, or with a zero byte
+        return False
+
+
+def names_folder(text: str) -> bool:
+    """Tell whether there is such a directory; a text that cannot be a path at all names none."""
+    try:
+        return Path(text).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def open_trial(path: Path) -> Trial:
     """Read a trial directory.
 
@@ -116,7 +134,7 @@ def open_trial(path: Path) -> Trial:
     """
     from ..trial import read_trial
 
-    if not path.exists():
+    if not (names_folder(str(path)) or names_file(str(path))):
         raise StoreError(
             "there is no such trial",
             str(path),
@@ -128,7 +146,7 @@ def open_trial(path: Path) -> Trial:
 def split_variant(text: str) -> tuple[Path, str] | None:
     """Split ``runs/NAME:VARIANT``; None when the text does not name a trial's variant."""
     folder, colon, variant = text.rpartition(":")
-    return (Path(folder), variant) if colon and Path(folder).is_dir() else None
+    return (Path(folder), variant) if colon and names_folder(folder) else None
 
 
 def campaign_baseline(text: str) -> str:
@@ -139,7 +157,7 @@ def campaign_baseline(text: str) -> str:
     UsageError
         If `text` names no variant of a trial.
     """
-    split = None if Path(text).is_file() else split_variant(text)
+    split = None if names_file(text) else split_variant(text)
     if split is None:
         raise UsageError(
             "BASELINE is missing",
@@ -152,7 +170,7 @@ def campaign_baseline(text: str) -> str:
 def read_matrix(text: str, args: argparse.Namespace) -> PerformanceMatrix:
     """Read one side: a matrix file, or a variant of a trial."""
     path = Path(text)
-    if path.is_file():
+    if names_file(text):
         if args.better is None:
             raise UsageError(
                 "a matrix file does not say which direction is better",
@@ -165,7 +183,7 @@ def read_matrix(text: str, args: argparse.Namespace) -> PerformanceMatrix:
 
         unit = "s" if args.better == "lower" else "score"
         return PerformanceMatrix.read(path, better=args.better, unit=unit, layout=args.layout)
-    if path.is_dir():
+    if names_folder(text):
         names = ", ".join(open_trial(path).manifest.variants)
         raise UsageError(
             "a trial holds several variants", text, f"write {text}:VARIANT; here: {names}"

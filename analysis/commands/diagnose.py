@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
-from .arguments import Result, add_file_reading, add_metric, number, read_matrix, show
+from .arguments import Result, add_file_reading, add_metric, names_file, number, read_matrix, show
 
 if TYPE_CHECKING:
     from ..matrix import PerformanceMatrix
@@ -78,7 +77,7 @@ def _diagnose(args: argparse.Namespace, out: TextIO) -> int:
             "say what to look at", args.matrix, "add --normality, --estimators or --clt"
         )
     # These studies have no direction; a matrix file need not be told one.
-    if args.better is None and Path(args.matrix).is_file():
+    if args.better is None and names_file(args.matrix):
         args.better = "lower"
     matrix = read_matrix(args.matrix, args)
     studies = {name: study(matrix, args) for name, study in chosen.items()}

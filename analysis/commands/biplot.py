@@ -1,0 +1,163 @@
+"""The subcommand ``biplot``."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from ..errors import AnalysisError, UsageError
+from .arguments import add_file_reading, add_metric, open_trial, read_matrix, show, split_variant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from ..matrix import PerformanceMatrix
+    from .arguments import Subparsers
+
+__all__ = ["add"]
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add ``biplot``."""
+    parser = subparsers.add_parser(
+        "biplot",
+        help="systems and benchmarks in one picture, by principal components",
+        description="Which systems are alike, and which benchmarks tell them apart? SOURCE... are "
+        "two or more matrix files or variants of trials (runs/NAME:VARIANT), each one system with "
+        "its medians; or one trial (runs/NAME), all its variants; or one .csv or .txt table with "
+        "headings, a row for each system and a column for each benchmark.",
+    )
+    parser.add_argument("sources", metavar="SOURCE", nargs="+")
+    add_metric(parser)
+    add_file_reading(parser)
+    parser.add_argument(
+        "--scale",
+        choices=("log", "covariance", "correlation"),
+        default="log",
+        help="logarithms, so that equal ratios weigh equally (default); the values as they are, as "
+        "published; or the values divided by their spread",
+    )
+    parser.add_argument(
+        "--plot", metavar="FILE", help="also draw it, as FILE's ending says: .svg, .png or .pdf"
+    )
+    parser.add_argument("--json", action="store_true", help="print the whole result as JSON")
+    parser.set_defaults(run=_biplot)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Systems:
+    """One value for each system and benchmark, and what to say about where they come from."""
+
+    names: Sequence[str]
+    benchmarks: Sequence[str]
+    values: ArrayLike
+    cautions: tuple[str, ...] = ()
+
+
+def _biplot(args: argparse.Namespace, out: TextIO) -> int:
+    from dataclasses import replace
+
+    from ..methods.biplot import biplot
+    from ..plots import check_picture, write_picture
+
+    picture = None if args.plot is None else check_picture(args.plot)
+    read = _read(args)
+    result = biplot(read.values, read.names, read.benchmarks, scale=args.scale)
+    result = replace(result, cautions=(*read.cautions, *result.cautions))
+    if picture is not None:
+        from ..plots_biplot import biplot_figure
+
+        write_picture(biplot_figure(result), picture)
+    show(result, out, as_json=args.json)
+    return 0
+
+
+def _read(args: argparse.Namespace) -> _Systems:
+    if len(args.sources) > 1:
+        return _medians([read_matrix(text, args) for text in args.sources], args.sources)
+    (source,) = args.sources
+    path = Path(source)
+    try:
+        path.exists()
+    except OSError as error:  # such as a name too long
+        raise UsageError(f"this cannot be read: {error.strerror}", source) from None
+    if path.is_dir():
+        trial = open_trial(path)
+        variants = trial.manifest.variants
+        return _medians([trial.matrix(name, args.metric or "wall") for name in variants], variants)
+    if path.is_file():
+        return _table(path, args)
+    if split_variant(source) is not None:
+        raise UsageError(
+            "one variant is one system, and a biplot shows how systems differ",
+            source,
+            "name its trial alone for all its variants, or two sources or more",
+        )
+    raise UsageError(
+        "there is no such trial or file", source, "name a trial, or a table of systems"
+    )
+
+
+def _table(path: Path, args: argparse.Namespace) -> _Systems:
+    from ..formats.systems_table import read_systems
+
+    for option, given in (
+        ("--metric", args.metric),
+        ("--better", args.better),
+        ("--layout columns", args.layout == "columns"),
+    ):
+        if given:
+            raise UsageError(
+                f"{option} is not for a table of systems: a row is a system, a cell is its value",
+                str(path),
+                "leave it out, or name two sources or more, a file for each system",
+            )
+    table = read_systems(path)
+    return _Systems(
+        names=table.systems,
+        benchmarks=table.benchmarks,
+        values=table.values,
+        cautions=table.cautions,
+    )
+
+
+def _medians(matrices: Sequence[PerformanceMatrix], sources: Sequence[str]) -> _Systems:
+    """Give the medians of the benchmarks that all have."""
+    import numpy as np
+
+    first, *others = matrices
+    for matrix in others:
+        for field in ("better", "unit"):
+            if getattr(matrix, field) != getattr(first, field):
+                raise AnalysisError(
+                    f"{first.name!r} and {matrix.name!r} differ in {field!r}: "
+                    f"{getattr(first, field)!r} and {getattr(matrix, field)!r}",
+                    fix="show values of one kind",
+                )
+    common = set(first.benchmarks).intersection(*(m.benchmarks for m in others))
+    benchmarks = [bench for bench in first.benchmarks if bench in common]
+    if not benchmarks:
+        raise AnalysisError(
+            f"these {len(matrices)} systems have no benchmark in common", ", ".join(sources[:4])
+        )
+    every = dict.fromkeys(bench for matrix in matrices for bench in matrix.benchmarks)
+    lacking = [bench for bench in every if bench not in common]
+    cautions = [f"{matrix.name}: {text}" for matrix in matrices for text in matrix.cautions]
+    if lacking:
+        some = ", ".join(lacking[:5]) + (
+            f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
+        )
+        cautions.append(f"left out, because not every system has it: {some}")
+    names = [matrix.name for matrix in matrices]
+    if len(set(names)) < len(names):
+        names = [str(source) for source in sources]  # such as two trials with one variant's name
+    return _Systems(
+        names=names,
+        benchmarks=benchmarks,
+        values=np.array([matrix.select(benchmarks).medians() for matrix in matrices]),
+        cautions=tuple(dict.fromkeys(cautions)),
+    )

@@ -1,0 +1,151 @@
+"""The subcommand ``resample``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from ..errors import UsageError
+from .arguments import (
+    add_file_reading,
+    add_metric,
+    add_shared,
+    campaign_baseline,
+    read_matrix,
+    show,
+    split_variant,
+)
+
+if TYPE_CHECKING:
+    from ..matrix import PerformanceMatrix
+    from .arguments import Subparsers
+
+__all__ = ["add"]
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add ``resample``."""
+    parser = subparsers.add_parser(
+        "resample",
+        help="randomization test, bootstrap interval and distributions over a suite",
+        description="Compare two variants over a suite by resampling: the ratio of their means with "
+        "a bootstrap interval, its p-value by reassigning labels, and what a single pass over the "
+        "suite gives on each. Each side is a variant of a trial (runs/NAME:VARIANT) or a matrix "
+        "file (.csv, .txt, .json). Without BASELINE, the baseline of the candidate's campaign is "
+        "taken.",
+    )
+    parser.add_argument("candidate", metavar="CANDIDATE")
+    parser.add_argument("baseline", metavar="BASELINE", nargs="?")
+    add_metric(parser)
+    add_file_reading(parser)
+    parser.add_argument(
+        "--mean",
+        choices=("geometric", "harmonic", "arithmetic"),
+        default="geometric",
+        help="mean over the benchmarks, of the values as stored (default: geometric)",
+    )
+    parser.add_argument(
+        "--centre",
+        choices=("runs", "mean", "median"),
+        default="runs",
+        help="what stands for one benchmark: all its runs in the same kind of mean (default), their "
+        "arithmetic mean, or their median",
+    )
+    parser.add_argument(
+        "--alternative",
+        choices=("candidate", "baseline", "two-sided"),
+        default="two-sided",
+        help="who is better if there is a difference (default: two-sided)",
+    )
+    parser.add_argument(
+        "--unit",
+        choices=("run", "block", "session"),
+        help="what is moved together: single runs, whole rounds, whole sessions (default: rounds "
+        "where they are known, else runs)",
+    )
+    parser.add_argument(
+        "--interval",
+        choices=("percentile", "corrected", "bca", "studentized"),
+        default="percentile",
+        help="kind of bootstrap interval (default: percentile, as published; with few runs the "
+        "others cover better, and the answer says how well)",
+    )
+    parser.add_argument(
+        "--sides",
+        choices=("two", "lower", "upper"),
+        default="two",
+        help="a two-sided interval (default), or a bound on one side only",
+    )
+    parser.add_argument(
+        "--resamples",
+        type=int,
+        default=10_000,
+        metavar="N",
+        help="for the test, the interval and the distributions each (default: 10000)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="of the random draws (default: 0)"
+    )
+    parser.add_argument(
+        "--plot", metavar="FILE", help="also draw it, as FILE's ending says: .svg, .png or .pdf"
+    )
+    add_shared(parser)
+    parser.set_defaults(run=_resample)
+
+
+def _resample(args: argparse.Namespace, out: TextIO) -> int:
+    from ..plots import check_picture, write_picture
+
+    picture = None if args.plot is None else check_picture(args.plot)
+    if not 2 <= args.resamples <= 10_000_000:
+        raise UsageError(
+            f"--resamples must lie between 2 and 10,000,000, and is {args.resamples}",
+            fix="10000 is a good start",
+        )
+    candidate, baseline = _sides(args)
+    from ..compiled import announcing
+    from ..resampling_report import resampling_report
+    from ..streams import stream
+
+    with announcing(lambda said: print(said, file=sys.stderr)):
+        report = resampling_report(
+            candidate,
+            baseline,
+            mean=args.mean,
+            centre=args.centre,
+            alternative=args.alternative,
+            unit=args.unit,
+            interval=args.interval,
+            sides=args.sides,
+            confidence=args.confidence,
+            resamples=args.resamples,
+            rng=stream(args.seed, "resample"),
+            seed=args.seed,
+        )
+    if picture is not None:
+        from ..plots_resampling import resampling_figure
+
+        write_picture(resampling_figure(report), picture)
+    show(report, out, as_json=args.json)
+    return 0
+
+
+def _sides(args: argparse.Namespace) -> tuple[PerformanceMatrix, PerformanceMatrix]:
+    """Read both sides; rounds and sessions of different trials never count as the same."""
+    from ..methods.resampling_units import set_apart
+
+    other = args.baseline or campaign_baseline(args.candidate)
+    candidate, baseline = read_matrix(args.candidate, args), read_matrix(other, args)
+    places = [_trial(text) for text in (args.candidate, other)]
+    if places[0] != places[1]:
+        # numbers of rounds and sessions start anew in every trial
+        candidate, baseline = set_apart(candidate, "1"), set_apart(baseline, "2")
+    return candidate, baseline
+
+
+def _trial(text: str) -> Path | None:
+    """Give the folder of a variant's trial; None for a file, whose ids are taken as they are."""
+    split = None if Path(text).is_file() else split_variant(text)
+    return None if split is None else split[0].resolve()

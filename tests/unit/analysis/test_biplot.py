@@ -1,0 +1,164 @@
+"""The biplot's edges: few systems, constant benchmarks, missing values, huge scales."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from analysis import biplot
+from analysis.errors import AnalysisError, InsufficientDataError, UsageError
+
+THREE = np.array([[1.0, 2.0], [2.0, 1.0], [4.0, 3.0]])
+
+
+def names(prefix, count):
+    return [f"{prefix}{k}" for k in range(count)]
+
+
+def of(values, **options):
+    values = np.asarray(values)
+    return biplot(values, names("s", values.shape[0]), names("b", values.shape[1]), **options)
+
+
+def test_two_variables_by_hand():
+    # columns (1, 2, 3) and (1, 2, 3): variance 1 each, all along the diagonal
+    found = of([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]], scale="covariance")
+    assert found.explained == pytest.approx([1, 0], abs=1e-15)
+    assert found.loadings[:, 0] == pytest.approx([math.sqrt(0.5)] * 2)
+    assert found.scores[:, 0] == pytest.approx([-math.sqrt(2), 0, math.sqrt(2)], abs=1e-15)
+    assert found.sds[0] == pytest.approx(math.sqrt(2))  # divisor n - 1
+    assert found.rank == 1
+    assert not found.scores[:, 1].any()
+
+
+def test_log_is_the_default_and_does_not_see_units():
+    found, scaled = of(THREE), of(THREE * [1e9, 1e-9])
+    assert found.scale == "log"
+    assert scaled.scores == pytest.approx(found.scores, abs=1e-12)
+    assert scaled.loadings == pytest.approx(found.loadings, abs=1e-12)
+    assert of(THREE, scale="covariance").explained[0] != pytest.approx(found.explained[0])
+
+
+@pytest.mark.parametrize("scale", ["log", "covariance", "correlation"])
+@pytest.mark.parametrize("size", [1e-300, 1e-9, 1e9, 1e300])
+def test_any_size(scale, size):
+    found, plain = of(THREE * size, scale=scale), of(THREE, scale=scale)
+    assert found.explained == pytest.approx(plain.explained, abs=1e-9)
+    assert found.loadings == pytest.approx(plain.loadings, abs=1e-9)
+    factor = size if scale == "covariance" else 1.0
+    assert found.scores / factor == pytest.approx(plain.scores, abs=1e-9)
+
+
+def test_more_benchmarks_than_systems():
+    rng = np.random.default_rng(5)
+    found = of(rng.uniform(1, 2, (4, 30)))
+    assert found.scores.shape == (4, 4)
+    assert found.loadings.shape == (30, 4)
+    assert found.rank == 3
+    assert found.explained.sum() == pytest.approx(1)
+    assert found.explained[3] == 0
+    assert any("at most 3 components" in text for text in found.cautions)
+
+
+def test_the_largest_loading_is_positive_and_of_equal_ones_the_first():
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        loadings = of(rng.uniform(1, 2, (6, 5))).loadings
+        assert (loadings[np.abs(loadings).argmax(axis=0), range(5)] > 0).all()
+    found = of([[1.0, 2.0], [2.0, 1.0]])
+    assert found.loadings[:, 0] == pytest.approx([math.sqrt(0.5), -math.sqrt(0.5)])
+
+
+def test_two_systems_and_one_benchmark():
+    found = of([[1.0], [2.0]])
+    assert found.explained.tolist() == [1.0]
+    assert found.correlations.tolist() == [[1.0]]
+    assert any("two systems lie on a line" in text for text in found.cautions)
+    assert "PC2" not in str(found)
+
+
+def test_a_constant_benchmark():
+    values = np.column_stack([THREE, [7.0, 7.0, 7.0]])
+    with pytest.raises(AnalysisError, match="'b2' has one value on all systems"):
+        of(values, scale="correlation")
+    for scale in ("log", "covariance"):
+        found = of(values, scale=scale)
+        assert found.loadings[2, : found.rank] == pytest.approx([0, 0], abs=1e-15)
+        assert np.isnan(found.correlations[2]).all()
+        assert found.to_dict()["correlations"][2] == [None] * 3
+        assert any("no arrow: b2" in text for text in found.cautions)
+    assert " - " in str(of(values))
+
+
+def test_a_huge_constant_hides_no_small_benchmark():
+    found = of([[1e15, 1.0], [1e15, 2.0]], scale="covariance")
+    assert found.explained[0] == 1
+    assert found.scores[:, 0] == pytest.approx([-0.5, 0.5])
+
+
+@pytest.mark.parametrize("scale", ["log", "covariance", "correlation"])
+def test_nothing_varies(scale):
+    with pytest.raises(AnalysisError, match="no benchmark differs"):
+        of(np.full((3, 2), 0.3), scale=scale)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+@pytest.mark.parametrize("scale", ["log", "covariance", "correlation"])
+def test_missing_values_are_named(bad, scale):
+    values = THREE.copy()
+    values[1, 1] = bad
+    with pytest.raises(AnalysisError, match=r"system 's1', benchmark 'b1'"):
+        of(values, scale=scale)
+
+
+def test_logarithms_need_positive_values_and_others_do_not():
+    values = THREE - 2
+    with pytest.raises(AnalysisError, match="logarithms need positive"):
+        of(values)
+    assert of(values, scale="covariance").scores == pytest.approx(
+        of(THREE, scale="covariance").scores
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "systems", "benchmarks", "error", "words"),
+    [
+        ([[1.0, 2.0]], ["a"], ["x", "y"], InsufficientDataError, "there is one"),
+        (np.empty((0, 1)), [], ["x"], InsufficientDataError, "there is none"),
+        (np.empty((2, 0)), ["a", "b"], [], InsufficientDataError, "no benchmark"),
+        ([[1.0], [2.0]], ["a", "a"], ["x"], UsageError, "'a' stands there twice"),
+        ([[1.0], [2.0]], ["a", "b"], ["x", "y"], UsageError, "do not fit 2 systems x 2"),
+        ([["one"], [2.0]], ["a", "b"], ["x"], AnalysisError, "no table of numbers"),
+        ([[1.0], [2.0, 3.0]], ["a", "b"], ["x"], AnalysisError, "no table of numbers"),
+    ],
+)
+def test_what_is_no_table(values, systems, benchmarks, error, words):
+    with pytest.raises(error, match=words):
+        biplot(values, systems, benchmarks)
+
+
+def test_an_unknown_scale():
+    with pytest.raises(UsageError, match="scale must be"):
+        of(THREE, scale="ranks")
+
+
+def test_the_result_is_read_only_and_json():
+    found = of(THREE)
+    for array in (found.scores, found.loadings, found.explained, found.sds, found.correlations):
+        assert not array.flags.writeable
+    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert data["explained"] == pytest.approx(found.explained.tolist())
+    assert {"systems", "benchmarks", "scale", "scores", "loadings", "cautions"} <= set(data)
+
+
+def test_text_of_a_large_table_stays_narrow_and_short():
+    rng = np.random.default_rng(2)
+    text = str(biplot(rng.uniform(1, 2, (60, 200)), names("s" * 100, 60), names("b" * 100, 200)))
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 96
+    assert len(lines) < 110
+    assert "and 30 systems nearer to the middle" in text
+    assert "correlations of the 19,900 pairs" in text
