@@ -63,6 +63,8 @@ _HOMES = {
     "dip_test": "analysis.methods.mixture_mode_tests",
     "bandwidth_test": "analysis.methods.mixture_mode_tests",
     "skewed_families": "analysis.methods.mixture_families",
+    "fit_corpus": "analysis.methods.mixture_corpus",
+    "CorpusFit": "analysis.methods.mixture_corpus",
     "FairtrialError": "analysis.errors",
     "UsageError": "analysis.errors",
     "StoreError": "analysis.errors",
