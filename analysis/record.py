@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from .errors import StoreError
 
@@ -41,6 +41,7 @@ Outcome = Literal[
 CheckStatus = Literal["ok", "warn", "fail", "unknown"]
 TrialStatus = Literal["running", "complete", "interrupted", "stopped"]
 Better = Literal["lower", "higher"]
+StopReason = Literal["width", "max_runs", "max_time"]
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 _CRC_KEY = b',"crc32":'
@@ -181,7 +182,7 @@ class SessionEnd:
 
     session: int
     runs: int
-    why: Literal["width", "max_runs", "max_time"]
+    why: StopReason
     width: float | None
     text: str
 
@@ -229,6 +230,11 @@ class Manifest:
     files: Mapping[str, str]
     stop: StopRule | None = None
     session_ends: tuple[SessionEnd, ...] = ()
+
+    @property
+    def sequential(self) -> bool:
+        """Whether values decided how many runs there are, in some session at least."""
+        return self.stop is not None or bool(self.session_ends)
 
     @property
     def needed(self) -> int:
@@ -322,15 +328,40 @@ def _manifest(data: dict[str, Any], path: Path) -> Manifest:
     kept = {name: data[name] for name in names & data.keys()}
     try:
         if kept.get("stop") is not None:
-            kept["stop"] = StopRule(**_known(StopRule, kept["stop"]))
-        kept["session_ends"] = tuple(
-            SessionEnd(**_known(SessionEnd, end)) for end in kept.get("session_ends", ())
+            kept["stop"] = _stop_rule(kept["stop"])
+        kept["session_ends"] = _session_ends(
+            kept.get("session_ends", []), kept["sessions"], kept["runs"]
         )
-    except (TypeError, AttributeError) as error:
+    except (TypeError, AttributeError, ValueError) as error:
         raise StoreError(f"the manifest's stopping rule is damaged: {error}", str(path)) from None
     kept["variants"] = tuple(cast("list[str]", kept["variants"]))
     kept["benchmarks"] = tuple(cast("list[str]", kept["benchmarks"]))
     return Manifest(**kept)
+
+
+def _stop_rule(data: Mapping[str, Any]) -> StopRule:
+    rule = StopRule(**_known(StopRule, data))
+    for name, value in _plain(rule).items():
+        absent = name == "max_time_s" and value is None
+        if not absent and (not isinstance(value, int | float) or value <= 0):
+            raise ValueError(f"{name} is {value!r}")
+    return rule
+
+
+def _session_ends(given: list[dict[str, Any]], sessions: int, most: int) -> tuple[SessionEnd, ...]:
+    ends = tuple(SessionEnd(**_known(SessionEnd, end)) for end in given)
+    for end in ends:
+        for name, value, right in (
+            ("session", end.session, end.session in range(1, sessions + 1)),
+            ("runs", end.runs, end.runs in range(1, most + 1)),
+            ("why", end.why, end.why in get_args(StopReason)),
+            ("width", end.width, end.width is None or isinstance(end.width, int | float)),
+        ):
+            if not right:
+                raise ValueError(f"{name} of an ended session is {value!r}")
+    if len({end.session for end in ends}) < len(ends):
+        raise ValueError("a session ended twice")
+    return ends
 
 
 def _known(kind: type, data: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """When enough runs are there: the stopping rule, on counts and values of plain cells.
 
-The interval is Welch and Satterthwaite's t interval on logarithms: each benchmark of each side is a
-stratum of its own, and the suite's geometric mean is the mean of the strata on the log scale. A
-loop with this interval keeps its confidence when it stops by its own width (.94 to .96 of 95 %); with
-the percentile bootstrap it does not (.87 to .89).
+Two t intervals on logarithms are looked at, and the wider one decides. Welch and Satterthwaite's
+takes every run as independent: each benchmark of each side is a stratum of its own, and the suite's
+geometric mean is the mean of the strata on the log scale. The other takes each round as one value.
+A loop with the first keeps its confidence when it stops by its own width (.94 to .96 of 95 %), where
+the percentile bootstrap does not (.87 to .89); but only as long as the runs of a round are independent.
 
 The runner imports this module, through `analysis.planning`, when a campaign asks for it.
 """
@@ -11,13 +12,13 @@ The runner imports this module, through `analysis.planning`, when a campaign ask
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from .record import SessionEnd, StopRule
+from .record import SessionEnd, StopReason, StopRule
 
 __all__ = [
     "CONFIDENCE",
@@ -31,7 +32,8 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-CONFIDENCE = 0.95  # of the interval whose width the rule looks at
+CONFIDENCE = 0.95  # of the intervals whose width the rule looks at
+_WIDEST = 300.0  # on the log scale: a factor of 1e130 to either side, whose exponential is finite
 
 
 def log_error(variances: Floats, counts: NDArray[Any], benchmarks: int) -> tuple[Floats, Floats]:
@@ -69,10 +71,10 @@ def log_half_width(
 ) -> Floats:
     """Give half the two-sided t interval on the log scale; arguments as in `log_error`.
 
-    It is cut at 300, a factor of 1e130 to either side, so that no exponential of it overflows.
+    It is cut where an exponential of it would overflow.
     """
     error, freedom = log_error(variances, counts, benchmarks)
-    half: Floats = np.minimum(stdtrit(freedom, (1.0 + confidence) / 2.0) * error, 300.0)
+    half: Floats = np.minimum(stdtrit(freedom, (1.0 + confidence) / 2.0) * error, _WIDEST)
     return half
 
 
@@ -82,57 +84,83 @@ def relative_width(half: Any) -> Any:  # noqa: ANN401 - a number or an array of 
 
 
 class RunningSuite:
-    """Count, mean and spread of the logarithms of each cell, kept up run by run.
+    """The logarithms of one session's runs: rounds by benchmarks by variants.
 
     Parameters
     ----------
     benchmarks, variants : int
-        How many there are; a cell is one of each.
+        How many there are; a cell is one of each, and a block one run of every cell.
     """
 
     def __init__(self, benchmarks: int, variants: int) -> None:
-        self._shape = (benchmarks, variants)
-        cells = benchmarks * variants
-        # plain lists: one addition at a time is faster than in an array
-        self._count = [0] * cells
-        self._mean = [0.0] * cells
-        self._squares = [0.0] * cells  # sum of squared deviations (Welford 1962)
+        self._logs = np.full((8, benchmarks, variants), np.nan)
+        self._blocks = 0
 
-    def add(self, benchmark: int, variant: int, value: float) -> None:
-        """Add one run's value, which must be positive."""
-        cell = benchmark * self._shape[1] + variant
-        log = math.log(value)
-        self._count[cell] += 1
-        step = log - self._mean[cell]
-        self._mean[cell] += step / self._count[cell]
-        self._squares[cell] += step * (log - self._mean[cell])
+    def add(self, block: int, benchmark: int, variant: int, value: float) -> None:
+        """Add one run's value, which must be positive; blocks count from 1."""
+        if block > len(self._logs):
+            more = np.full((block, *self._logs.shape[1:]), np.nan)
+            self._logs = np.concatenate([self._logs, more])
+        self._logs[block - 1, benchmark, variant] = math.log(value)
+        self._blocks = max(self._blocks, block)
 
     @property
     def counts(self) -> NDArray[np.int64]:
         """Runs that count in each cell, shape (benchmarks, variants)."""
-        return np.array(self._count, dtype=np.int64).reshape(self._shape)
+        counts: NDArray[np.int64] = (~np.isnan(self._logs[: self._blocks])).sum(axis=0)
+        return counts
 
     def widths(self, baseline: int, confidence: float = CONFIDENCE) -> Floats:
         """Give the relative width for each variant; nan for one that cannot be told yet.
 
-        It is that of the interval of the speedup against the baseline, over the suite of all
-        benchmarks; of a single variant, that of its own suite mean. The baseline's is nan.
+        It is that of the wider one of `half_widths` for the speedup against the baseline; of a
+        single variant, for its own suite mean. The baseline's is nan.
         """
-        benchmarks, variants = self._shape
-        counts = self.counts
-        squares = np.array(self._squares).reshape(self._shape)
-        told = np.all(counts >= 2, axis=0)
-        safe = np.maximum(counts, 2)
-        variances = squares / (safe - 1)
+        variants = self._logs.shape[2]
         widths = np.full(variants, np.nan)
+        told = np.all(self.counts >= 2, axis=0)
         for variant in range(variants):
             sides = [variant] if variants == 1 else [variant, baseline]
-            if (variant == baseline and variants > 1) or not told[sides].all():
-                continue
-            strata = variances[:, sides].ravel()
-            half = log_half_width(strata, safe[:, sides].ravel(), benchmarks, confidence)
-            widths[variant] = relative_width(half)
+            if (variant != baseline or variants == 1) and told[sides].all():
+                widths[variant] = relative_width(max(self.half_widths(sides, confidence)))
         return widths
+
+    def half_widths(self, sides: list[int], confidence: float = CONFIDENCE) -> tuple[float, float]:
+        """Give half of two intervals on the log scale: over runs, and over rounds.
+
+        Over runs, every run counts as independent (`log_half_width`). Over rounds, it is whole
+        rounds that do: what the runs of a round have in common cancels between two sides, and adds
+        up over the benchmarks of one.
+
+        Parameters
+        ----------
+        sides : list of int
+            Indices of the variant, and of the one that it is compared with, if any; every cell of
+            theirs has 2 runs or more.
+        confidence : float
+            Two-sided, of each interval.
+
+        Notes
+        -----
+        Over rounds: with c the sum of (log - mean of its cell) / (benchmarks * runs of its cell),
+        taken over one round with the other side's sign turned, the variance is G / (G - 1) times the
+        sum of c^2 over the G rounds. Where no run is missing it is that of the mean of the rounds'
+        own log ratios. The degrees of freedom are the least runs of a cell less 1.
+        """
+        logs = self._logs[: self._blocks][:, :, sides]
+        there = ~np.isnan(logs)
+        counts = there.sum(axis=0)
+        means = np.where(there, logs, 0.0).sum(axis=0) / counts
+        varies = np.nanmax(logs, axis=0) > np.nanmin(logs, axis=0)  # a constant's mean is rounded
+        parts = np.where(there & varies, logs - means, 0.0)
+        benchmarks = len(counts)
+        variances = (parts**2).sum(axis=0) / (counts - 1)
+        runs = log_half_width(variances.ravel(), counts.ravel(), benchmarks, confidence)
+        signed = parts / counts / benchmarks * np.array([1.0, -1.0])[: len(sides)]
+        rounds = int(there.any(axis=(1, 2)).sum())
+        error = math.sqrt(rounds / (rounds - 1) * float((signed.sum(axis=(1, 2)) ** 2).sum()))
+        quantile = float(stdtrit(int(counts.min()) - 1, (1.0 + confidence) / 2.0))
+        return float(runs), min(quantile * error, _WIDEST)
 
 
 def decide(
@@ -184,7 +212,7 @@ def decide(
     told = width_text(width, rule.width)
     enough = int(counts.min()) >= rule.min_runs
     if width is not None and width <= rule.width and enough:
-        why: Literal["width", "max_runs", "max_time"] = "width"
+        why: StopReason = "width"
         head = f"width {told} <= {rule.width:g} after {blocks} runs a cell"
     elif blocks >= rule.max_runs:
         why, head = "max_runs", f"max_runs {rule.max_runs} reached, width {told}"

@@ -24,7 +24,7 @@ from .preparation import cpus_for, expected_seconds, planned_runs
 from .progress import read_progress
 from .resume import trials_of
 from .view import scale
-from .wording import about
+from .wording import about, said_of_rule
 
 _SHOWN = 12
 
@@ -44,11 +44,13 @@ class Preview:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the preview as JSON types."""
+        rule = self.campaign.protocol.stop
         return {
             "campaign": self.campaign.name,
             "campaign_sha256": self.campaign.sha256,
             "sessions": self.sessions,
             "planned": planned_runs(self.campaign, self.sessions),
+            "stop": None if rule is None else rule.to_dict(),
             "seconds": self.seconds,
             "at_most_seconds": self.at_most_s,
             "cpus": None if self.plan.targets is None else list(self.plan.targets),
@@ -63,6 +65,8 @@ class Preview:
         campaign = self.campaign
         lines = [scale(campaign, self.sessions, self.seconds)]
         lines += [f"note    {note}" for note in campaign.notes]
+        if campaign.protocol.stop is not None:
+            lines.append(f"stop    {said_of_rule(campaign.protocol.stop)}")
         lines.append(f"time    {self._time()}")
         lines.append(f"cpus    {self.plan.text}")
         lines += [f"        {caution}" for caution in self.plan.cautions]
@@ -147,8 +151,13 @@ def _limit(campaign: Campaign, sessions: int) -> float | None:
     known = [limit for limit in limits if limit is not None]
     total = None
     if len(known) == len(limits):
-        per_cell = protocol.runs + protocol.warmup
-        total = sessions * per_cell * sum(known) + protocol.pause_s * (sessions - 1)
+        block = sum(known)
+        session = (protocol.runs + protocol.warmup) * block
+        if protocol.stop is not None and protocol.stop.max_time_s is not None:
+            # it is looked at after whole blocks, and after the first one at the earliest
+            late = max(protocol.stop.max_time_s, protocol.warmup * block) + block
+            session = min(session, late)
+        total = sessions * session + protocol.pause_s * (sessions - 1)
     if protocol.max_time_s is not None:
         return protocol.max_time_s if total is None else min(total, protocol.max_time_s)
     return total

@@ -57,6 +57,7 @@ class SessionWatch:
         self._runs += 1
         if measurement.outcome == "ok" and measurement.wall_ns:
             self._suite.add(
+                measurement.block,
                 self._benchmarks[measurement.benchmark],
                 self._variants[measurement.variant],
                 measurement.wall_ns / 1e9,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.record import SessionEnd
+from analysis.record import SessionEnd, StopRule
 
 _ENDS_SHOWN = 8
 
@@ -58,5 +58,14 @@ def said_of_sessions(ends: Sequence[SessionEnd]) -> list[str]:
     ordered = sorted(ends, key=lambda end: end.session)
     shown = ordered[-_ENDS_SHOWN:]
     hidden = len(ordered) - len(shown)
-    lines = [f"  {hidden} earlier sessions ended likewise: see manifest.json"] if hidden else []
+    lines = [f"  {hidden} earlier sessions: see session_ends in manifest.json"] if hidden else []
     return lines + [f"  session {end.session}: {end.text}" for end in shown]
+
+
+def said_of_rule(rule: StopRule) -> str:
+    """Say when a session under a stopping rule ends."""
+    cap = "" if rule.max_time_s is None else f", or when {about(rule.max_time_s)[6:]} have passed"
+    return (
+        f"each session ends when its intervals are {rule.width:g} wide or less, after"
+        f" {rule.min_runs} to {rule.max_runs} runs a cell{cap}"
+    )

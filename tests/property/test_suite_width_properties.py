@@ -25,23 +25,31 @@ def cells(shape):
 
 def fed(rows, order=None, scale=1.0):
     suite = RunningSuite(len(rows), len(rows[0]))
-    runs = [(b, v, x) for b, row in enumerate(rows) for v, xs in enumerate(row) for x in xs]
+    runs = [
+        (k, b, v, x)
+        for b, row in enumerate(rows)
+        for v, xs in enumerate(row)
+        for k, x in enumerate(xs, start=1)
+    ]
     for k in range(len(runs)) if order is None else order.permutation(len(runs)):
-        b, v, x = runs[k]
-        suite.add(b, v, float(x) * scale)
+        *place, x = runs[k]
+        suite.add(*place, float(x) * scale)
     return suite
 
 
 @settings(max_examples=60, deadline=None)
 @given(SHAPES)
-def test_run_by_run_is_all_at_once(shape):
+def test_the_wider_interval_counts_and_that_over_runs_is_welchs(shape):
     rows = cells(shape)
-    found = fed(rows).widths(0)
+    suite = fed(rows)
+    found = suite.widths(0)
     for v in range(1, len(rows[0])):
         both = [row[k] for k in (0, v) for row in rows]
         variances = np.array([np.log(x).var(ddof=1) for x in both])
         half = log_half_width(variances, np.array([x.size for x in both]), len(rows), 0.95)
-        np.testing.assert_allclose(found[v], relative_width(half), rtol=1e-6, atol=1e-13)
+        runs, rounds = suite.half_widths([v, 0])
+        np.testing.assert_allclose(runs, half, rtol=1e-6, atol=1e-13)
+        assert found[v] == relative_width(max(runs, rounds))
 
 
 @settings(max_examples=60, deadline=None)

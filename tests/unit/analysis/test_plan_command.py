@@ -113,3 +113,23 @@ def test_every_judge_hears_of_it_once(synthetic, tmp_path):
     assert trial.matrix("new").cautions == (
         "sequential (stopping rule, width 0.05): the number of runs depends on the values",
     )
+
+
+def test_a_manifest_that_names_other_runs_than_there_are_is_told(synthetic, tmp_path):
+    edited = (replace(ENDS[0], runs=4), ENDS[1])
+    cautions = read_trial(ruled(synthetic, edited).write(tmp_path / "t")).cautions
+    assert (
+        "the manifest says that session 1 ended after 4 runs a cell, and its runs go to 3"
+        in cautions
+    )
+    assert not any("session 2" in text for text in cautions)
+
+
+def test_sessions_that_ended_early_stay_sequential_when_the_rule_is_taken_away(synthetic, tmp_path):
+    made = ruled(synthetic, ENDS)
+    made.manifest = replace(made.manifest, stop=None)
+    trial = read_trial(made.write(tmp_path / "t"))
+    assert "depends on the values (3 runs a cell and session)" in trial.cautions[0]
+    assert trial.matrix("new").cautions == (
+        "sequential (stopping rule): the number of runs depends on the values",
+    )

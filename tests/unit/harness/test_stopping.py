@@ -18,7 +18,7 @@ from harness.progress import read_progress
 from harness.stopping import SessionWatch, finding_of, stored_runs
 from harness.store import Store
 from harness.view import scale
-from harness.wording import said_of_sessions
+from harness.wording import said_of_rule, said_of_sessions
 
 RULE = StopRule(width=0.05, min_runs=3, max_runs=6)
 
@@ -203,7 +203,35 @@ def test_rule_and_ends_stand_in_the_manifest_and_come_back(make_manifest, tmp_pa
     del data["stop"], data["session_ends"]
     (store.path / "manifest.json").write_text(json.dumps(data))  # from before there were rules
     assert (read_manifest(store.path).stop, read_manifest(store.path).needed) == (None, 306)
-    (store.path / "manifest.json").write_text(json.dumps(data | {"stop": 3}))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"stop": 3},
+        {"stop": {"width": "0.1"}},
+        {"stop": {"width": -1}},
+        {"stop": {"width": 0.1, "min_runs": None}},
+        {"session_ends": 7},
+        {"session_ends": None},
+        {"session_ends": [{"session": 1}]},
+        {"session_ends": [{"session": 2}]},
+        {"session_ends": [{"runs": 51}]},
+        {"session_ends": [{"runs": "x"}]},
+        {"session_ends": [{"why": "tired"}]},
+        {"session_ends": [{"width": "x"}]},
+        {"session_ends": [{}, {}]},
+    ],
+)
+def test_a_rule_or_an_end_that_was_edited_is_refused(changes, make_manifest, tmp_path):
+    end = {"session": 1, "runs": 2, "why": "width", "width": 0.01, "text": "t"}
+    store = Store.create(make_manifest(runs=50, sessions=1, planned=306), tmp_path, b"")
+    store.release()
+    path = store.path / "manifest.json"
+    data = json.loads(path.read_text()) | changes
+    if changes.get("session_ends") not in (7, None, [{"session": 1}]):
+        data["session_ends"] = [end | change for change in changes["session_ends"]]
+    path.write_text(json.dumps(data))
     with pytest.raises(StoreError, match="stopping rule is damaged"):
         read_manifest(store.path)
 
@@ -237,7 +265,7 @@ def test_the_ending_says_why_each_session_ended(tmp_path):
     ends = [
         SessionEnd(session=k, runs=3, why="width", width=0.0, text=f"t{k}") for k in range(1, 13)
     ]
-    assert said_of_sessions(ends)[0] == "  4 earlier sessions ended likewise: see manifest.json"
+    assert said_of_sessions(ends)[0] == "  4 earlier sessions: see session_ends in manifest.json"
     assert said_of_sessions(ends)[-1] == "  session 12: t12"
     ending = Ending(
         trial=tmp_path,
@@ -256,6 +284,14 @@ def test_the_scale_is_a_range(make_campaign):
     campaign = make_campaign(stop=RULE, runs=6)
     assert "3 to 6 runs x 1 session = at most 36 runs and 6 warm-up" in scale(campaign, 1, None)
     assert scale(campaign, 1, 60.0).endswith("at most about 60 s")
+
+
+def test_the_rule_is_said_beforehand():
+    assert said_of_rule(RULE) == (
+        "each session ends when its intervals are 0.05 wide or less, after 3 to 6 runs a cell"
+    )
+    timed = StopRule(width=0.015, max_time_s=7200.0)
+    assert said_of_rule(timed).endswith("after 5 to 50 runs a cell, or when 2.0 h have passed")
 
 
 def load(tmp_path, protocol):
