@@ -1,0 +1,269 @@
+"""The subcommand ``mixture``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+from ..errors import UsageError
+from .arguments import add_file_reading, add_metric, add_shared, number, show
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..mixture_options import MixtureOptions
+    from .arguments import Subparsers
+
+__all__ = ["add"]
+
+_DETAIL, _OVERVIEW = 500, 200  # resamples
+_MOST_DIGITS = 15
+_ONE_METRIC = ("below", "quantile", "resamples", "resolution", "jitter", "better")
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add ``mixture``."""
+    parser = subparsers.add_parser(
+        "mixture",
+        help="Gaussian mixtures: clusters, modes, and who is best in a single run",
+        description="Fit Gaussian mixtures to the runs of each SOURCE: a trial (runs/NAME, all its "
+        "variants), a variant (runs/NAME:VARIANT), a matrix file (.csv, .txt, .json), or a file "
+        "with one number a line. Several benchmarks give a line each; --benchmark gives one in "
+        "detail. With several variants: who is best in a single run.",
+    )
+    parser.add_argument("sources", metavar="SOURCE", nargs="+")
+    parser.add_argument("--benchmark", metavar="NAME", help="look at this benchmark in detail")
+    add_metric(parser)
+    parser.add_argument(
+        "--and",
+        dest="other",
+        metavar="METRIC",
+        help="fit two metrics of the same runs of a trial together, such as max_rss",
+    )
+    add_file_reading(parser)
+    parser.add_argument(
+        "--below",
+        type=number,
+        action="append",
+        default=[],
+        metavar="A",
+        help="also the chance that one run stays below A, in the unit of the values",
+    )
+    parser.add_argument(
+        "--quantile",
+        type=number,
+        action="append",
+        default=[],
+        metavar="Q",
+        help="also the value that one run stays below with probability Q",
+    )
+    parser.add_argument(
+        "--shift",
+        type=number,
+        default=0.0,
+        metavar="D",
+        help="one run beats another when X < Y + D; negative: by more than that (default: 0)",
+    )
+    _add_fitting(parser)
+    parser.add_argument(
+        "--digits", type=int, default=4, metavar="D", help="of the parameters (default: 4)"
+    )
+    parser.add_argument(
+        "--plot",
+        metavar="FILE",
+        help="also draw density and distribution function of one benchmark, as FILE's ending says: "
+        ".svg, .png or .pdf",
+    )
+    add_shared(parser)
+    parser.set_defaults(run=_mixture)
+
+
+def _add_fitting(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how mixtures are fitted and tested."""
+    parser.add_argument(
+        "--max-components",
+        type=int,
+        default=9,
+        metavar="K",
+        help="largest number of Gaussians tried (default: 9)",
+    )
+    parser.add_argument(
+        "--resamples",
+        type=int,
+        metavar="N",
+        help="of the fit test, and refits behind evidence and intervals (default: "
+        f"{_DETAIL}; {_OVERVIEW} for each of several benchmarks; 0: none)",
+    )
+    parser.add_argument(
+        "--scale",
+        choices=("linear", "log"),
+        default="linear",
+        help="fit the values (default) or their logarithms",
+    )
+    parser.add_argument(
+        "--starts", type=int, default=1, metavar="N", help="starts of each fit (default: 1)"
+    )
+    parser.add_argument(
+        "--resolution",
+        type=number,
+        metavar="T",
+        help="step of the clock in the unit of the values: no Gaussian is narrower than rounding",
+    )
+    parser.add_argument(
+        "--jitter",
+        action="store_true",
+        help="spread tied values over the clock's step in the fit test",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="of the random draws (default: 0)"
+    )
+    parser.add_argument(
+        "--workers", type=int, metavar="W", help="threads (default: the cores it may use)"
+    )
+
+
+def _mixture(args: argparse.Namespace, out: TextIO) -> int:
+    picture = None
+    if args.plot is not None:
+        from ..plots import check_picture
+
+        picture = check_picture(args.plot)
+    if not 1 <= args.digits <= _MOST_DIGITS:
+        raise UsageError(f"--digits must lie between 1 and {_MOST_DIGITS}, and is {args.digits}")
+    if args.other is not None:
+        return _plane(args, out, picture)
+    from ..mixture_sources import read_sources
+
+    sources = read_sources(args.sources, metric=args.metric, better=args.better, layout=args.layout)
+    names = {name for matrix in sources.matrices for name in matrix.benchmarks}
+    detailed = args.benchmark is not None or len(names) == 1
+    if picture is not None and not detailed:
+        raise UsageError(
+            f"there are {len(names)} benchmarks, and a picture shows one",
+            args.plot,
+            "add --benchmark NAME",
+        )
+    options = _options(args, detailed=detailed)
+    from ..compiled import announcing
+    from ..mixture_report import mixture_report
+    from ..streams import stream
+
+    with announcing(_say), _bar(sys.stderr) as progress:
+        report = mixture_report(
+            sources.matrices,
+            benchmark=args.benchmark,
+            options=options,
+            rng=stream(args.seed, "mixture"),
+            seed=args.seed,
+            cautions=sources.cautions,
+            progress=progress,
+        )
+    if picture is not None:
+        from ..plots import write_picture
+        from ..plots_mixture import mixture_figure
+
+        write_picture(mixture_figure(report), picture)
+    if args.json:
+        show(report, out, as_json=True)
+    else:
+        out.write(f"{report.text(args.digits)}\n")
+    return 0
+
+
+def _options(args: argparse.Namespace, *, detailed: bool) -> MixtureOptions:
+    from ..mixture_options import MixtureOptions
+
+    resamples = args.resamples
+    if resamples is None:
+        resamples = _DETAIL if detailed else _OVERVIEW
+    return MixtureOptions(
+        max_components=args.max_components,
+        starts=args.starts,
+        resolution=args.resolution,
+        scale=args.scale,
+        resamples=resamples,
+        jitter=args.jitter,
+        below=tuple(args.below),
+        quantiles=tuple(args.quantile),
+        shift=args.shift,
+        confidence=args.confidence,
+        workers=args.workers,
+    )
+
+
+def _plane(args: argparse.Namespace, out: TextIO, picture: Path | None) -> int:
+    """Fit two metrics of the same runs."""
+    _refuse_with_other(args)
+    from ..compiled import announcing
+    from ..mixture_plane_report import plane_report
+    from ..mixture_sources import trials_of
+
+    trials = trials_of(args.sources)
+    with announcing(_say), _bar(sys.stderr) as progress:
+        report = plane_report(
+            trials,
+            (args.metric or "wall", args.other),
+            benchmark=args.benchmark,
+            max_components=args.max_components,
+            progress=progress,
+        )
+    if picture is not None:
+        from ..plots import write_picture
+        from ..plots_mixture_plane import plane_figure
+
+        cell = report.cells[0]
+        if len(report.cells) > 1 or cell.mixture is None or cell.pairs is None:
+            raise UsageError(
+                f"there are {len(report.cells)} cells, and a picture of two metrics shows one",
+                args.plot,
+                "name one variant, runs/NAME:VARIANT, and add --benchmark NAME",
+            )
+        write_picture(plane_figure(cell.mixture, cell.pairs.values, units=report.units), picture)
+    show(report, out, as_json=args.json)
+    return 0
+
+
+def _refuse_with_other(args: argparse.Namespace) -> None:
+    """Refuse options that belong to one metric only: they would change nothing."""
+    for name in _ONE_METRIC:
+        value = getattr(args, name)
+        if value is not None and value != [] and value is not False:
+            raise UsageError(f"--{name} is for one metric", fix="leave it out, or leave out --and")
+    for name, default in (("scale", "linear"), ("starts", 1), ("shift", 0.0)):
+        if getattr(args, name) != default:
+            raise UsageError(f"--{name} is for one metric", fix="leave it out, or leave out --and")
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+@contextmanager
+def _bar(err: TextIO) -> Iterator[Callable[[int, int, str], None] | None]:
+    """Give what moves a bar on a terminal; anywhere else nothing is shown."""
+    if not err.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as Left
+
+    from ..typeset import shorten
+
+    columns = (
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        Left(),
+        TextColumn("{task.description}", markup=False),
+    )
+    with Progress(*columns, console=Console(file=err), transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def move(done: int, total: int, name: str) -> None:
+            bar.update(task, completed=done, total=total, description=shorten(name, 36))
+
+        yield move

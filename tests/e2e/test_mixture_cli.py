@@ -1,0 +1,184 @@
+"""`fairtrial mixture` as people call it: files, trials, pictures, faults, and a machine without a
+home for compiled kernels."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+AMMP = ROOT / "tests" / "golden" / "varcore_ammp" / "times.csv"
+SAMPLE = ROOT / "runs" / "sample"
+
+
+@pytest.fixture(scope="module")
+def bench(make_lab, tmp_path_factory):
+    """Give one lab for all commands that change nothing."""
+    made = make_lab(tmp_path_factory.mktemp("mixture") / "lab")
+    times = [row.split(",")[0] for row in AMMP.read_text().splitlines()[1:]]
+    (made.folder / "ammp.dat").write_text("\n".join(times) + "\n")
+    slower = [f"{float(t) + 0.5:.2f}" for t in times]
+    (made.folder / "slower.dat").write_text("\n".join(slower) + "\n")
+    (made.folder / "flat.dat").write_text("5\n" * 10)
+    rows = "\n".join(f"b{k},{','.join(times[k : k + 12])}" for k in range(12))
+    (made.folder / "many.csv").write_text(rows + "\n")
+    return made
+
+
+def test_example_of_the_paper(bench):
+    done = bench.run_fairtrial("mixture", "ammp.dat", "--digits", "9", "--resamples", "1")
+    assert done.returncode == 0, done.stderr
+    for printed in (
+        "modes at 92.2133, 93.4159, 94.218, 94.9961",
+        "0.096773589  92.21333371    0.163372026     3",
+        "0.152806197  93.26964313    0.146702827     5",
+        "0.458303392  93.54552405    0.227167773    14",
+        "0.160592826  94.21801852  0.00398604647     5",
+        "0.131523995  94.99606640    0.392762363     4",
+        "distance 0.0923259",
+    ):
+        assert printed in done.stdout
+
+
+def test_example_of_the_documentation(bench):
+    page = (ROOT / "docs" / "methods" / "mixtures.md").read_text(encoding="utf-8")
+    command, *shown = page.partition("```\n$ fairtrial ")[2].partition("```")[0].splitlines()
+    assert len(shown) >= 20
+    done = bench.run_fairtrial(*command.split())
+    printed = done.stdout.splitlines()
+    assert len(printed) == len(shown)
+    for ours, theirs in zip(printed, shown, strict=True):
+        if "p = " not in theirs and "%" not in theirs:  # what is drawn at random may move a little
+            assert ours == theirs
+    assert printed[2].partition(";")[0] == shown[2].partition(";")[0]
+
+
+def test_two_variants_with_everything(bench):
+    words = ("mixture", "ammp.dat", "slower.dat", "--resamples", "30", "--below", "93.5")
+    more = ("--quantile", "0.9", "--shift", "-0.2", "--seed", "3", "--workers", "1")
+    done = bench.run_fairtrial(*words, *more, "--plot", "both.svg")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[2].startswith("in a single run ammp is the best of 2")
+    assert "P[X < 93.5]" in done.stdout
+    assert "only when smaller by more than 0.2" in done.stdout
+    first = (bench.folder / "both.svg").read_bytes()
+    assert b"<svg" in first
+    as_json = bench.run_fairtrial(*words, *more, "--plot", "both.svg", "--json", "--workers", "2")
+    assert (bench.folder / "both.svg").read_bytes() == first  # however many threads
+    data = json.loads(as_json.stdout)
+    contest = data["benchmarks"][0]["contest"]
+    assert contest["best"] == "ammp"
+    assert sum(c["estimate"] for c in contest["best_in_a_single_run"].values()) == pytest.approx(1)
+
+
+def test_many_benchmarks_and_one(bench):
+    done = bench.run_fairtrial("mixture", "many.csv", "--resamples", "5")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("12 benchmarks, 12 samples: ")
+    assert "/12" not in done.stderr  # a bar is for terminals only
+    one = bench.run_fairtrial("mixture", "many.csv", "--benchmark", "b3", "--resamples", "5")
+    assert one.stdout.startswith("b3 · many · smaller is better")
+
+
+def test_trial(bench):
+    done = bench.run_fairtrial("mixture", SAMPLE, "--resamples", "5", "--max-components", "3")
+    assert done.returncode == 0, done.stderr
+    assert "most likely the fastest in a single run: gzip-1 on " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["missing.dat"], 2, "no trial, no variant of one and no file"),
+        (["flat.dat"], 6, "all 10 values are equal"),
+        (["ammp.dat", "--benchmark", "nix"], 2, "no benchmark 'nix'"),
+        (["ammp.dat", "--plot", "no/where.svg"], 2, "there is no folder 'no'"),
+        (["ammp.dat", "--plot", "x.gif"], 2, "a picture ends in"),
+        (["many.csv", "--plot", "x.svg"], 2, "a picture shows one"),
+        (["ammp.dat", "--resamples", "-1"], 2, "resamples must lie between"),
+        (["ammp.dat", "--digits", "0"], 2, "--digits must lie"),
+        (["ammp.dat", "--quantile", "1.5"], 2, "must lie between 0 and 1"),
+        (["ammp.dat", "--seed", "-1"], 2, "the seed must not be negative"),
+        (["ammp.dat", "--and", "max_rss"], 2, "in trials only"),
+        ([str(SAMPLE), "--and", "user", "--jitter"], 2, "--jitter is for one metric"),
+        ([str(SAMPLE), "--and", "user", "--shift", "1"], 2, "--shift is for one metric"),
+        ([], 2, "SOURCE"),
+    ],
+)
+def test_mistakes(bench, words, code, said):
+    done = bench.run_fairtrial("mixture", *words)
+    assert done.returncode == code
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert not list(bench.folder.glob("x.*"))
+
+
+def test_interrupted(bench):
+    process = bench.start_fairtrial("mixture", "many.csv", "--resamples", "500000")
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    code, err = bench.ended(process)
+    assert code == 130
+    assert "Traceback" not in err
+
+
+def test_no_place_for_compiled_kernels(bench, monkeypatch):
+    """A package that cannot be written to, and a home that does not exist: it compiles and says so."""
+    before = set((ROOT / "analysis").rglob("*.nb?"))
+    homeless = {"HOME": "/dev/null/home"}  # not even root can make it
+    known = ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR")
+    rest = {key: value for key, value in bench.environment.items() if key not in known}
+    monkeypatch.setattr(bench, "environment", {**rest, **homeless})
+    done = bench.run_fairtrial("mixture", "ammp.dat", "--resamples", "0")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "compiling the numeric kernels" in done.stderr
+    assert (
+        "on every use, because /dev/null/home/.cache/fairtrial/kernels cannot be written"
+        in done.stderr
+    )
+    assert "$FAIRTRIAL_CACHE" in done.stderr
+    assert "5 Gaussians" in done.stdout
+    assert set((ROOT / "analysis").rglob("*.nb?")) == before
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["mixture", "--help"], ["hpt", f"{SAMPLE}:gzip-1", f"{SAMPLE}:gzip-6"]]
+)
+def test_other_commands_do_not_pay_for_kernels(words):
+    program = (
+        "import sys\nfrom harness.cli import main\n"
+        f"code = main({words!r}, sys.stderr, sys.stderr)\n"
+        "print(code, 'numba' in sys.modules, 'matplotlib' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.splitlines()[-1] == "0 False False"
+
+
+def test_bar_on_a_terminal_only(bench):
+    script = shutil.which("script")
+    if script is None:
+        pytest.skip("'script' is not installed")
+    fairtrial = Path(sys.executable).parent / "fairtrial"
+    done = subprocess.run(
+        [script, "-qec", f"{fairtrial} mixture many.csv --resamples 5", "/dev/null"],
+        cwd=bench.folder,
+        env={**bench.environment, "TERM": "xterm", "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 0
+    assert "/12" in done.stdout
+    assert "12 benchmarks, 12 samples" in done.stdout
