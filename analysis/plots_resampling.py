@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["distributions_figure", "resampling_figure"]
+__all__ = ["resampling_figure"]
 
 _NAME = 30
 _BINS = 60
@@ -26,12 +26,13 @@ _MOST_BOXES = 40
 
 
 def resampling_figure(report: ResamplingReport) -> Figure:
-    """Draw the ratio beside those of random assignments, and both empirical distributions."""
+    """Draw the ratio beside those of random assignments, and the empirical distributions."""
     from matplotlib.figure import Figure
 
     with look():
-        figure = Figure(figsize=(8.6, 7.6), layout="constrained")
-        top, middle, bottom = figure.subplots(3, 1, height_ratios=[3, 3, 1.1])
+        boxes = 0.5 + 0.3 * min(len(report.distributions.systems), _MOST_BOXES)
+        figure = Figure(figsize=(8.6, 6.5 + boxes), layout="constrained")
+        top, middle, bottom = figure.subplots(3, 1, height_ratios=[3, 3, boxes])
         _null(top, report.test, report.interval)
         bottom.sharex(middle)
         _curves(middle, report.distributions)
@@ -41,20 +42,6 @@ def resampling_figure(report: ResamplingReport) -> Figure:
             typeset.shorten(name, _NAME) for name in (report.test.candidate, report.test.baseline)
         )
         figure.suptitle(f"{ours} against {theirs}", fontsize=11, x=0.01, ha="left")
-    return figure
-
-
-def distributions_figure(comparison: DistributionComparison) -> Figure:
-    """Draw the distributions of several systems: curves over boxes, the means as dotted lines."""
-    from matplotlib.figure import Figure
-
-    with look():
-        count = min(len(comparison.systems), _MOST_BOXES)
-        height = 0.8 + 0.32 * count
-        figure = Figure(figsize=(8.6, 3.6 + height), layout="constrained")
-        above, below = figure.subplots(2, 1, height_ratios=[3.2, height], sharex=True)
-        _curves(above, comparison)
-        _boxes(below, comparison)
     return figure
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,6 +100,7 @@ def resampling_report(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,
     *,
+    others: Sequence[PerformanceMatrix] = (),
     mean: Mean = "geometric",
     centre: Centre = "runs",
     alternative: Alternative = "two-sided",
@@ -116,6 +118,8 @@ def resampling_report(
     ----------
     candidate, baseline, mean, centre, unit
         As for `randomization_test` and `bootstrap_speedup`.
+    others : sequence of PerformanceMatrix
+        Further systems, whose distributions are set beside those of the two.
     alternative
         As for `randomization_test`.
     interval, sides, confidence
@@ -167,7 +171,10 @@ def resampling_report(
         interval=found,
         no_interval=missing,
         distributions=compare_distributions(
-            (candidate, baseline), mean=mean, resamples=resamples, rng=stream(root, "passes")
+            (candidate, baseline, *others),
+            mean=mean,
+            resamples=resamples,
+            rng=stream(root, "passes"),
         ),
         seed=seed,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -11,8 +12,8 @@ from ..errors import UsageError
 from .arguments import (
     add_file_reading,
     add_metric,
-    add_shared,
     campaign_baseline,
+    number,
     read_matrix,
     show,
     split_variant,
@@ -20,6 +21,7 @@ from .arguments import (
 
 if TYPE_CHECKING:
     from ..matrix import PerformanceMatrix
+    from ..methods.resampling_units import Unit
     from .arguments import Subparsers
 
 __all__ = ["add"]
@@ -40,6 +42,33 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument("baseline", metavar="BASELINE", nargs="?")
     add_metric(parser)
     add_file_reading(parser)
+    _add_questions(parser)
+    parser.add_argument(
+        "--resamples",
+        type=int,
+        default=10_000,
+        metavar="N",
+        help="for the test, the interval and the distributions each (default: 10000)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="of the random draws (default: 0)"
+    )
+    parser.add_argument(
+        "--also",
+        metavar="SOURCE",
+        action="append",
+        default=[],
+        help="a further variant or file, whose distribution is set beside the two (may be repeated)",
+    )
+    parser.add_argument(
+        "--plot", metavar="FILE", help="also draw it, as FILE's ending says: .svg, .png or .pdf"
+    )
+    parser.add_argument("--json", action="store_true", help="print the whole result as JSON")
+    parser.set_defaults(run=_resample)
+
+
+def _add_questions(parser: argparse.ArgumentParser) -> None:
+    """Add what is asked of the data: which mean, against whom, by which unit and interval."""
     parser.add_argument(
         "--mean",
         choices=("geometric", "harmonic", "arithmetic"),
@@ -69,8 +98,15 @@ def add(subparsers: Subparsers) -> None:
         "--interval",
         choices=("percentile", "corrected", "bca", "studentized"),
         default="percentile",
-        help="kind of bootstrap interval (default: percentile, as published; with few runs the "
-        "others cover better, and the answer says how well)",
+        help="kind of bootstrap interval (default: percentile, as published; with few runs "
+        "corrected and studentized cover better, and the answer says how well)",
+    )
+    parser.add_argument(
+        "--confidence",
+        type=number,
+        default=0.95,
+        metavar="R",
+        help="of the interval (default: 0.95)",
     )
     parser.add_argument(
         "--sides",
@@ -78,21 +114,6 @@ def add(subparsers: Subparsers) -> None:
         default="two",
         help="a two-sided interval (default), or a bound on one side only",
     )
-    parser.add_argument(
-        "--resamples",
-        type=int,
-        default=10_000,
-        metavar="N",
-        help="for the test, the interval and the distributions each (default: 10000)",
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="of the random draws (default: 0)"
-    )
-    parser.add_argument(
-        "--plot", metavar="FILE", help="also draw it, as FILE's ending says: .svg, .png or .pdf"
-    )
-    add_shared(parser)
-    parser.set_defaults(run=_resample)
 
 
 def _resample(args: argparse.Namespace, out: TextIO) -> int:
@@ -105,6 +126,7 @@ def _resample(args: argparse.Namespace, out: TextIO) -> int:
             fix="10000 is a good start",
         )
     candidate, baseline = _sides(args)
+    others = [read_matrix(text, args) for text in args.also]
     from ..compiled import announcing
     from ..resampling_report import resampling_report
     from ..streams import stream
@@ -113,6 +135,7 @@ def _resample(args: argparse.Namespace, out: TextIO) -> int:
         report = resampling_report(
             candidate,
             baseline,
+            others=others,
             mean=args.mean,
             centre=args.centre,
             alternative=args.alternative,
@@ -136,13 +159,37 @@ def _sides(args: argparse.Namespace) -> tuple[PerformanceMatrix, PerformanceMatr
     """Read both sides; rounds and sessions of different trials never count as the same."""
     from ..methods.resampling_units import set_apart
 
+    candidate = read_matrix(args.candidate, args)
     other = args.baseline or campaign_baseline(args.candidate)
-    candidate, baseline = read_matrix(args.candidate, args), read_matrix(other, args)
+    baseline = read_matrix(other, args)
     places = [_trial(text) for text in (args.candidate, other)]
     if places[0] != places[1]:
         # numbers of rounds and sessions start anew in every trial
         candidate, baseline = set_apart(candidate, "1"), set_apart(baseline, "2")
+    elif places[0] is None:
+        candidate = _with_shared_ids(candidate, baseline, args.unit)
     return candidate, baseline
+
+
+def _with_shared_ids(
+    candidate: PerformanceMatrix, baseline: PerformanceMatrix, unit: Unit | None
+) -> PerformanceMatrix:
+    """Add a caution where ids of two files meet: whether by accident, nobody but the user knows."""
+    from ..matrix import match
+    from ..methods.resampling_units import exchangeable_units
+
+    pair = match(candidate, baseline)
+    units = exchangeable_units(pair.candidate, pair.baseline, unit)
+    if not units.both:
+        return candidate
+    of_both = (
+        f"1 {units.noun} of this file bears an id of the other file, and counts as the same one"
+        if units.both == 1
+        else f"{units.both} {units.noun}s of this file bear ids of the other file, and count as "
+        "the same ones"
+    )
+    said = f"{of_both}, measured with both variants: where that is not so, change the ids"
+    return replace(candidate, cautions=(*candidate.cautions, said))
 
 
 def _trial(text: str) -> Path | None:

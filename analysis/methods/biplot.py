@@ -31,7 +31,7 @@ __all__ = ["Biplot", "Scale", "biplot"]
 Array = NDArray[np.float64]
 
 _SAME = 1e-12  # values within this of each other, relatively, are one value
-_TIE = 1e-9  # loadings within this of the largest are as large
+_TIE = 1e-12  # loadings within this of the largest, relatively, are as large
 _DOMINATES = 0.5  # share of a component from which one benchmark is named
 _SHOWN = 0.7  # variance that a picture of two components should hold
 _LEVEL = 0.05
@@ -60,7 +60,7 @@ def biplot(
     -------
     Biplot
         ``.scores`` (systems x components), ``.loadings`` (benchmarks x components, each of length
-        1, the largest of each component positive), ``.explained`` (shares of the variance) and
+        1, the one largest in size positive), ``.explained`` (shares of the variance) and
         ``.correlations`` of the benchmarks' values. There are min(systems, benchmarks) components;
         those beyond ``.rank`` hold no variance and their loadings mean nothing.
 
@@ -90,15 +90,15 @@ def biplot(
     least = max(s[0] * np.finfo(np.float64).eps, rounding)
     rank = max(1, int((s[: len(rows) - 1] > least).sum()))
     s[rank:] = 0.0
-    signs = np.array([_sign(row) for row in vt])
+    components, signs = _oriented(vt)
     squares = (s / s[0]) ** 2
     explained = squares / squares.sum()
-    loadings = vt.T * signs
+    loadings = components.T + 0.0  # no negative zeros
     return Biplot(
         systems=rows,
         benchmarks=columns,
         scale=scale,
-        scores=_frozen(u * signs * s * unit + 0.0),  # no negative zeros
+        scores=_frozen(u * signs * s * unit + 0.0),
         loadings=_frozen(loadings),
         explained=_frozen(explained),
         sds=_frozen(s / math.sqrt(len(rows) - 1) * unit),
@@ -197,11 +197,18 @@ def _scaled(
     return unit, x, float(np.linalg.norm(epsilons)) * math.sqrt(len(table))
 
 
-def _sign(loadings: Array) -> float:
-    """Give the sign that makes the largest loading positive; of equally large ones the first."""
-    sizes = np.abs(loadings)
-    first = int(np.argmax(sizes >= sizes.max() * (1 - _TIE)))
-    return -1.0 if loadings[first] < 0 else 1.0
+def _oriented(components: Array) -> tuple[Array, Array]:
+    """Turn each component (a row) so that its largest loading is positive; also give the signs.
+
+    Loadings that differ from the largest by rounding only are made as large, so that the first of
+    them decides on every machine.
+    """
+    sizes = np.abs(components)
+    largest = sizes.max(axis=1, keepdims=True)
+    level = np.where(sizes >= largest * (1 - _TIE), np.copysign(largest, components), components)
+    first = np.abs(level).argmax(axis=1)[:, None]
+    signs = np.where(np.take_along_axis(level, first, axis=1) < 0, -1.0, 1.0)
+    return level * signs, signs[:, 0]
 
 
 def _correlations(table: Array, same: NDArray[np.bool_]) -> Array:
@@ -254,14 +261,14 @@ def _cautions(
             "two systems lie on a line whatever they are: there is one component, and every "
             "correlation is 1 or -1"
         )
-    else:
+    elif p > 1:
         from scipy.stats import t
 
         quantile = float(t.ppf(1 - _LEVEL / 2, n - 2))
         least = quantile / math.sqrt(n - 2 + quantile**2)
         said.append(
-            f"from {n} systems: a correlation between -{least:.2f} and {least:.2f} is no evidence of "
-            f"one (level {_LEVEL:g}, one pair)"
+            f"from {n} systems: a correlation between -{least:.3f} and {least:.3f} is no evidence "
+            f"of one (level {_LEVEL:g}, one pair)"
         )
         if p >= n:
             said.append(

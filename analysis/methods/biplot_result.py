@@ -43,7 +43,7 @@ class Biplot:
     scores : read-only array, shape (systems, components)
         The systems' coordinates, in the unit of what was analysed.
     loadings : read-only array, shape (benchmarks, components)
-        The components as unit vectors; the largest loading of each is positive.
+        The components as unit vectors; the loading of each that is largest in size is positive.
     explained : read-only array, shape (components,)
         The components' shares of the variance; they sum to 1.
     sds : read-only array, shape (components,)
@@ -129,10 +129,11 @@ class Biplot:
         if len(order) > _ROWS:
             far = np.hypot(table[:, 0], table[:, count - 1])
             order = sorted(np.argsort(-far, kind="stable")[:_ROWS].tolist())
+        write = _three_decimals if what == "loadings" else _four_digits
+        columns = [write(table[:, k].tolist()) for k in range(count)]
         rows = [[kind, *(f"PC{k + 1}" for k in range(count))]]
         for k in order:
-            cells = [f"{v:+.3f}" if what == "loadings" else _signed(v) for v in table[k, :count]]
-            rows.append([typeset.shorten(names[k], _NAME), *cells])
+            rows.append([typeset.shorten(names[k], _NAME), *(column[k] for column in columns)])
         more = len(names) - len(order)
         left = [f"  and {more} {kind}s nearer to the middle (--json gives all)"] if more else []
         return [f"{what}", *typeset.grid(rows, "<" + ">" * count, "  "), *left]
@@ -166,11 +167,21 @@ class Biplot:
 
 
 def _share(share: float) -> str:
-    """Write a share; what is not all is not written as all."""
+    """Write a share; what is not all, or not nothing, is not written as such."""
     text = f"{100 * share:.1f}"
+    if text == "0.0" and share > 0:
+        return "less than 0.1 %"
     return f"{'99.9' if text == '100.0' and share < 1 - 1e-12 else text.removesuffix('.0')} %"
 
 
-def _signed(value: float) -> str:
-    text = typeset.significant(value, 4)
-    return text if text.startswith("-") or value == 0 else f"+{text}"
+def _three_decimals(values: list[float]) -> list[str]:
+    return [f"{round(value, 3) + 0.0:+.3f}" for value in values]
+
+
+def _four_digits(values: list[float]) -> list[str]:
+    """Write four digits of the largest value, and all others with as many decimals."""
+    top = math.floor(math.log10(max(map(abs, values))))
+    if not -4 <= top < 7:
+        return [f"{value:+.3e}" for value in values]
+    decimals = max(0, 3 - top)
+    return [f"{round(value, decimals) + 0.0:+.{decimals}f}" for value in values]

@@ -124,7 +124,7 @@ def known_coverage(
     size = (nearest["benchmarks"], nearest["runs"])
     here = [cell for cell in cells if (cell["benchmarks"], cell["runs"]) == size]
     found = {
-        cell["noise"]: 1 - cell["misses"][interval][place] * (2 if two_sided else 1)
+        cell["noise"]: round(1 - cell["misses"][interval][place] * (2 if two_sided else 1), 6)
         for cell in here
     }
     noise = min(found, key=found.__getitem__)

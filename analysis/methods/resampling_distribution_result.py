@@ -242,8 +242,15 @@ class DistributionComparison:
         return first.better == "higher" or typeset.is_time(first.unit)
 
     def table(self) -> list[str]:
-        """Give the five-number summaries as lines."""
-        return _table(self.systems)
+        """Give the five-number summaries as lines; of several systems also who beats whom."""
+        lines = _table(self.systems)
+        if 2 < len(self.systems) <= _SHOWN:
+            lines += [
+                "",
+                "share of pairs of passes in which the row beats the column",
+                *self._wins(),
+            ]
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Give the comparison as JSON types."""
@@ -256,12 +263,6 @@ class DistributionComparison:
 
     def __str__(self) -> str:
         lines = [*typeset.wrapped(self.conclusion), "", *self.table()]
-        if 2 < len(self.systems) <= _SHOWN:
-            lines += [
-                "",
-                "share of pairs of passes in which the row beats the column",
-                *self._wins(),
-            ]
         return "\n".join([*lines, *typeset.numbered(self.cautions)])
 
     def _wins(self) -> list[str]:

@@ -20,8 +20,8 @@ from scipy.special import ndtr, ndtri
 
 from .. import typeset
 from ..errors import AnalysisError, InsufficientDataError, UsageError
-from ..matrix import Match, PerformanceMatrix, match
-from .resampling_coverage import known_coverage
+from ..matrix import PerformanceMatrix, match
+from .resampling_coverage import KnownCoverage, known_coverage
 from .resampling_draws import (
     Comparison,
     Draws,
@@ -38,8 +38,9 @@ from .resampling_interval_result import (
     Interval,
     Sides,
     cautions_of,
+    larger_units,
 )
-from .resampling_units import Unit, Units, exchangeable_units
+from .resampling_units import Unit, exchangeable_units
 from .suite_mean import Centre, Mean, check_means, speedup_of, suite_mean
 
 __all__ = ["BootstrapInterval", "bca_corrections", "bootstrap_speedup", "interval_ends"]
@@ -132,14 +133,16 @@ def bootstrap_speedup(
     low, high = interval_ends(
         interval, comparison, drawn, ratio=ratio, replicates=replicates, tails=tails
     )
-    known = known_coverage(
-        interval,
-        centre=centre,
-        design="runs" if units.unit == "run" else "pairs" if comparison.joint else "units",
-        benchmarks=len(a.benchmarks) if units.unit == "run" else 1,
-        runs=float(min(sizes.min() for sizes in strata_sizes(comparison))),
+    known = _known(comparison, interval, centre=centre, confidence=confidence, sides=sides)
+    cautions = cautions_of(
+        comparison,
+        known,
+        interval=interval,
         confidence=confidence,
-        two_sided=sides == "two",
+        tail=min(t for t in tails if t is not None),
+        resamples=resamples,
+        redrawn=drawn.redrawn,
+        flat=float(replicates.min()) == float(replicates.max()),
     )
     replicates.flags.writeable = False
     return BootstrapInterval(
@@ -166,18 +169,24 @@ def bootstrap_speedup(
         cautions=(
             *(f"{matrix.name}: {text}" for matrix in (a, b) for text in matrix.cautions),
             *pair.cautions,
-            *cautions_of(
-                comparison,
-                known,
-                interval=interval,
-                confidence=confidence,
-                tail=min(t for t in tails if t is not None),
-                resamples=resamples,
-                redrawn=drawn.redrawn,
-                flat=float(replicates.min()) == float(replicates.max()),
-            ),
-            *_other_levels(pair, units, mean, centre),
+            *cautions,
+            *larger_units(pair, units, mean, centre),
         ),
+    )
+
+
+def _known(
+    comparison: Comparison, interval: Interval, *, centre: Centre, confidence: float, sides: Sides
+) -> KnownCoverage | None:
+    single = comparison.units.unit == "run"
+    return known_coverage(
+        interval,
+        centre=centre,
+        design="runs" if single else "pairs" if comparison.joint else "units",
+        benchmarks=len(comparison.benchmarks) if single else 1,
+        runs=float(min(sizes.min() for sizes in strata_sizes(comparison))),
+        confidence=confidence,
+        two_sided=sides == "two",
     )
 
 
@@ -363,35 +372,3 @@ def _enough(comparison: Comparison, interval: Interval) -> None:
         n=least,
         needed=2,
     )
-
-
-def _other_levels(pair: Match, units: Units, mean: Mean, centre: Centre) -> list[str]:
-    """Say where the standard error grows when larger units are taken."""
-    a, b = pair.candidate, pair.baseline
-    if centre == "median" or units.unit == "session":
-        return []
-    said = []
-
-    def error(of: Units) -> float | None:
-        comparison = compare(a, b, of, mean=mean, centre=centre)
-        if min(size.min() for size in strata_sizes(comparison)) < 2:
-            return None
-        return standard_error(comparison)
-
-    own = error(units)
-    larger: list[Unit] = ["session"]
-    if units.unit == "run":
-        larger = ["block", "session"]
-    for unit in larger:
-        kind = f"{unit}s"
-        if getattr(a, kind) is None or getattr(b, kind) is None:
-            continue
-        other = exchangeable_units(a, b, unit)
-        found = error(other)
-        if own and found is not None and found > own:
-            said.append(
-                f"taken by whole {other.noun}s the standard error of the log ratio is "
-                f"{typeset.significant(found / own, 2)} times that by {units.noun}s, which this "
-                f"interval has (unit '{unit}' asks by {other.noun}s)"
-            )
-    return said

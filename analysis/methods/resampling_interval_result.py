@@ -10,12 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import typeset
+from ..matrix import Match
 from .resampling_coverage import KnownCoverage, not_covered
-from .resampling_draws import Comparison, strata_sizes
-from .resampling_units import Unit
+from .resampling_draws import Comparison, compare, standard_error, strata_sizes
+from .resampling_units import Unit, Units, exchangeable_units
 from .suite_mean import Centre, Mean
 
-__all__ = ["INTERVALS", "SIDES", "BootstrapInterval", "Interval", "Sides", "cautions_of"]
+__all__ = [
+    "INTERVALS",
+    "SIDES",
+    "BootstrapInterval",
+    "Interval",
+    "Sides",
+    "cautions_of",
+    "larger_units",
+]
 
 Interval = Literal["percentile", "corrected", "bca", "studentized"]
 Sides = Literal["two", "lower", "upper"]
@@ -96,7 +105,7 @@ class BootstrapInterval:
         """The interval, in one sentence."""
         ours, theirs = (typeset.shorten(name, _NAME) for name in (self.candidate, self.baseline))
         n = len(self.benchmarks)
-        over = f"over {f'these {n} benchmarks' if n > 1 else 'this 1 benchmark'}"
+        over = f"over {f'these {n} benchmarks' if n > 1 else 'this benchmark'}"
         value, low, high = self._numbers()
         bounds = {
             "two": f"interval [{low}, {high}]",
@@ -151,6 +160,7 @@ class BootstrapInterval:
         return data
 
     def __str__(self) -> str:
+        n = len(self.benchmarks)
         least, most = self.runs
         count = f"{least}" if least == most else f"{least} to {most}"
         rows = [
@@ -158,7 +168,10 @@ class BootstrapInterval:
             ["ratio of", f"{self.mean} means; {_CENTRES[self.centre]}"],
             ["resampled", self.units],
             *([["", self.unit_counts]] if self.unit_counts else []),
-            ["data", f"{len(self.benchmarks)} benchmarks x {count} runs on each side"],
+            [
+                "data",
+                f"{n} benchmark{'s' * (n > 1)} x {count} run{'s' * (most > 1)} on each side",
+            ],
         ]
         lines = [*typeset.wrapped(self.conclusion), "", *typeset.grid(rows, "<<")]
         return "\n".join([*lines, *typeset.numbered(self.cautions)])
@@ -217,3 +230,35 @@ def cautions_of(
     if units.unit != "session":
         said.append(sessions)
     return [*said, benchmarks]
+
+
+def larger_units(pair: Match, units: Units, mean: Mean, centre: Centre) -> list[str]:
+    """Say where the standard error grows when larger units are taken."""
+    a, b = pair.candidate, pair.baseline
+    if centre == "median" or units.unit == "session":
+        return []
+    said = []
+
+    def error(of: Units) -> float | None:
+        comparison = compare(a, b, of, mean=mean, centre=centre)
+        if min(size.min() for size in strata_sizes(comparison)) < 2:
+            return None
+        return standard_error(comparison)
+
+    own = error(units)
+    larger: list[Unit] = ["session"]
+    if units.unit == "run":
+        larger = ["block", "session"]
+    for unit in larger:
+        kind = f"{unit}s"
+        if getattr(a, kind) is None or getattr(b, kind) is None:
+            continue
+        other = exchangeable_units(a, b, unit)
+        found = error(other)
+        if own and found is not None and found > own:
+            said.append(
+                f"this interval draws {units.noun}s; drawn by whole {other.noun}s, the standard "
+                f"error of the log ratio is {typeset.significant(found / own, 2)} times as large "
+                f"(unit '{unit}')"
+            )
+    return said

@@ -80,7 +80,7 @@ def _transformed(value: float, outer: int) -> float:
 
 
 @kernel
-def _nth(runs: Runs, taken: Flags, side: int, at: int, before: int, n: int) -> float:  # noqa: PLR0917 - kernels take no keywords
+def _nth(runs: Runs, taken: Flags, side: int, at: int, before: int, n: int) -> float:
     """Give the n-th run, from 0, of one side; `before` of its runs stand before place `at`."""
     j = at
     if before > n:

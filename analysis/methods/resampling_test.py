@@ -37,11 +37,7 @@ MOST_RESAMPLES = 10_000_000
 _LEVEL = 0.05  # the level that the cautions compare the smallest possible p with
 _NAME = 32
 _QUANTILES = {"q025": 0.025, "q25": 0.25, "median": 0.5, "q75": 0.75, "q975": 0.975}
-_ALTERNATIVES = {
-    "candidate": "the candidate is better",
-    "baseline": "the baseline is better",
-    "two-sided": "one of them is better",
-}
+_EXTREME = {"candidate": "so high", "baseline": "so low", "two-sided": "so far from 1"}
 REFERENCES = (
     "S. Irving et al., Computer comparisons in the presence of performance variation, Frontiers of "
     "Computer Science 2018, section 3",
@@ -116,13 +112,13 @@ class RandomizationTest:
         """What the test says, in one sentence."""
         ours, theirs = (typeset.shorten(x, _NAME) for x in (self.candidate, self.baseline))
         n = len(self.benchmarks)
-        over = f"{'these' if n > 1 else 'this'} {n} benchmark{'s' * (n > 1)}"
+        over = f"these {n} benchmarks" if n > 1 else "this benchmark"
         good = "fast" if self.faster else "good"
-        sure = "" if self.exact else f" (+- {typeset.significant(self.pvalue_error, 1)})"
+        sure = "" if self.exact else f" (± {typeset.significant(self.pvalue_error, 1)})"
         return (
             f"{ours} is {typeset.significant(self.ratio, 4)} times as {good} as {theirs} over "
-            f"{over}, by {self.mean} means; that {_ALTERNATIVES[self.alternative]}: p "
-            f"{typeset.pvalue(self.pvalue)}{sure}, {self.alternative_words}"
+            f"{over}, by {self.mean} means; chance alone gives a ratio {_EXTREME[self.alternative]} "
+            f"with p {typeset.pvalue(self.pvalue)}{sure}, {self.alternative_words}"
         )
 
     @property

@@ -180,7 +180,8 @@ def _keys(a: PerformanceMatrix, b: PerformanceMatrix, unit: Unit) -> tuple[Keys,
         raise UsageError(
             f"unit={unit!r} needs to know each run's {unit}, and does not for "
             f"{' and '.join(map(repr, missing))}",
-            fix=f"give {kind}= to PerformanceMatrix.from_samples, or take another unit",
+            fix=f"take another unit, or give data that say it: a variant of a trial, or {kind} beside "
+            "the values (a JSON matrix file, PerformanceMatrix.from_samples)",
         )
     with_sessions = unit == "block" and a.sessions is not None and b.sessions is not None
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from analysis import PerformanceMatrix
+from harness.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "runs" / "sample"
@@ -17,19 +23,30 @@ QUICK = ("--better", "lower", "--resamples", "300")
 
 
 @pytest.fixture
-def files(lab):
+def files(tmp_path, monkeypatch):
+    (tmp_path / "a.csv").write_text(A)
+    (tmp_path / "b.csv").write_text(B)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def fairtrial(*words):
+    """Execute the command in this process: its exit code, and what it writes."""
+    out, err = io.StringIO(), io.StringIO()
+    code = main([str(word) for word in words], out, err)
+    return code, out.getvalue(), err.getvalue()
+
+
+def answer(*words):
+    code, out, err = fairtrial(*words, "--json")
+    assert code == 0, err
+    return json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+
+
+def test_the_installed_command(lab):
     (lab.folder / "a.csv").write_text(A)
     (lab.folder / "b.csv").write_text(B)
-    return lab
-
-
-def answer(done):
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-def test_the_answer_comes_first_and_the_picture_beside_it(files):
-    done = files.run_fairtrial("resample", "a.csv", "b.csv", *QUICK, "--plot", "p.svg")
+    done = lab.run_fairtrial("resample", "a.csv", "b.csv", *QUICK, "--plot", "p.svg")
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert lines[0].startswith("a is 1.1")
@@ -38,14 +55,15 @@ def test_the_answer_comes_first_and_the_picture_beside_it(files):
         assert word in done.stdout
     # a compilation, and nothing else, may be announced
     assert not done.stderr or done.stderr.startswith("compiling the numeric kernels")
-    assert (files.folder / "p.svg").read_text().rstrip().endswith("</svg>")
+    assert (lab.folder / "p.svg").read_text().rstrip().endswith("</svg>")
 
 
-def test_options_reach_the_methods(files):
+@pytest.mark.usefixtures("files")
+def test_options_reach_the_methods():
     options = ("--mean", "harmonic", "--centre", "mean", "--alternative", "candidate")
     options += ("--unit", "run", "--interval", "corrected", "--sides", "lower", "--seed", "7")
-    call = ("resample", "a.csv", "b.csv", *QUICK, *options, "--confidence", "0.9", "--json")
-    data = answer(files.run_fairtrial(*call))
+    call = ("resample", "a.csv", "b.csv", *QUICK, *options, "--confidence", "0.9")
+    data = answer(*call)
     wanted = {
         "mean": "harmonic",
         "centre": "mean",
@@ -58,33 +76,63 @@ def test_options_reach_the_methods(files):
     interval = data["interval"]
     assert (interval["interval"], interval["sides"]) == ("corrected", "lower")
     assert (interval["confidence"], interval["high"]) == (0.9, None)
-    assert answer(files.run_fairtrial(*call)) == data
+    assert answer(*call) == data
 
 
-def test_a_trial_knows_its_rounds_and_its_baseline(lab):
-    shutil.copytree(SAMPLE, lab.folder / "t")
-    data = answer(lab.run_fairtrial("resample", "t:gzip-1", "--resamples", "300", "--json"))
+def test_a_trial_knows_its_rounds_and_its_baseline():
+    data = answer("resample", f"{SAMPLE}:gzip-1", "--resamples", "300")
     assert data["baseline"] == "gzip-6"
     assert data["unit"] == "block"
     assert "labels swapped within" in data["unit_words"]
     assert data["unit_counts"] == "10 with both variants"
+    assert not any("of the other file" in text for text in data["cautions"])
 
 
-def test_rounds_of_two_trials_are_never_the_same(lab):
-    shutil.copytree(SAMPLE, lab.folder / "t")
-    shutil.copytree(SAMPLE, lab.folder / "u")
-    call = ("resample", "t:gzip-1", "u:gzip-6", "--resamples", "300", "--json")
-    data = answer(lab.run_fairtrial(*call))
+def test_rounds_of_two_trials_are_never_the_same(tmp_path):
+    shutil.copytree(SAMPLE, tmp_path / "u")
+    data = answer("resample", f"{SAMPLE}:gzip-1", f"{tmp_path}/u:gzip-6", "--resamples", "300")
     assert data["unit_counts"] == "10 with the candidate only, 10 with the baseline only"
     assert any("no session holds both" in text for text in data["cautions"])
 
 
-def test_one_run_gives_a_test_and_says_that_there_is_no_interval(lab):
-    (lab.folder / "a.csv").write_text("x,1\ny,2\nz,3\n")
-    (lab.folder / "b.csv").write_text("x,2\ny,3\nz,4\n")
-    done = lab.run_fairtrial("resample", "a.csv", "b.csv", *QUICK)
-    assert done.returncode == 0
-    assert "no interval: there is one run" in done.stdout
+def test_rounds_that_two_files_share_are_pointed_out(tmp_path):
+    def write(name, blocks):
+        found = PerformanceMatrix.from_samples(
+            name,
+            {"x": [1.0, 1.1, 1.2], "y": [2.0, 2.1, 2.2]},
+            better="lower",
+            blocks={"x": blocks, "y": blocks},
+        )
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps(found.to_dict()))
+        return path
+
+    a, same, apart = write("a", [1, 2, 3]), write("b", [3, 4, 5]), write("c", [7, 8, 9])
+    call = ("--better", "lower", "--resamples", "300")
+    data = answer("resample", a, same, *call)
+    said = [text for text in data["cautions"] if "of the other file" in text]
+    assert len(said) == 1
+    assert said[0].startswith("a: 1 round of this file bears an id")
+    for arguments in ((a, apart, *call), (a, same, *call, "--unit", "run")):
+        assert not any(
+            "of the other file" in text for text in answer("resample", *arguments)["cautions"]
+        )
+
+
+def test_further_systems(files):
+    call = ("resample", "a.csv", "b.csv", *QUICK, "--also", "c.csv", "--also", "a.csv")
+    (files / "c.csv").write_text(A.replace("1.0", "1.2"))
+    data = answer(*call)
+    assert [s["name"] for s in data["distributions"]["systems"]] == ["a", "b", "c", "a"]
+    assert (data["candidate"], data["baseline"]) == ("a", "b")
+
+
+def test_one_run_gives_a_test_and_says_that_there_is_no_interval(files):
+    (files / "a.csv").write_text("x,1\ny,2\nz,3\n")
+    (files / "b.csv").write_text("x,2\ny,3\nz,4\n")
+    code, out, _ = fairtrial("resample", "a.csv", "b.csv", *QUICK)
+    assert code == 0
+    assert "no interval: there is one run" in out
 
 
 @pytest.mark.parametrize(
@@ -92,6 +140,7 @@ def test_one_run_gives_a_test_and_says_that_there_is_no_interval(lab):
     [
         (("a.csv", "none.csv", *QUICK), 2, "neither a matrix file nor a variant"),
         (("a.csv", *QUICK), 2, "BASELINE is missing"),
+        ((SAMPLE,), 2, "a trial holds several variants"),
         (("a.csv", "b.csv"), 2, "add --better lower"),
         (("a.csv", "b.csv", *QUICK, "--plot", "p.gif"), 2, "not in '.gif'"),
         (("a.csv", "b.csv", *QUICK, "--plot", "none/p.svg"), 2, "there is no folder 'none'"),
@@ -105,54 +154,45 @@ def test_one_run_gives_a_test_and_says_that_there_is_no_interval(lab):
     ],
 )
 def test_faults(files, arguments, code, words):
-    (files.folder / "bad.csv").write_text("x,1,-2\n")
-    (files.folder / "other.csv").write_text("w,1,2\n")
-    done = files.run_fairtrial("resample", *arguments)
-    assert (done.returncode, done.stdout) == (code, "")
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not list(files.folder.glob("p.*"))
+    (files / "bad.csv").write_text("x,1,-2\n")
+    (files / "other.csv").write_text("w,1,2\n")
+    found, out, err = fairtrial("resample", *arguments)
+    assert (found, out) == (code, "")
+    assert words in err
+    assert not list(files.glob("p.*"))
 
 
-def test_help_costs_no_numeric_library(lab):
-    import subprocess
-    import sys
-
+def test_help_costs_no_numeric_library():
     code = (
         "import sys; from harness.cli import main\n"
-        "try: main([sys.argv[1], '--help'], sys.stdout, sys.stderr)\n"
-        "except SystemExit: pass\n"
+        "for name in sys.argv[1:]: main([name, '--help'], sys.stdout, sys.stderr)\n"
         "assert not {'numpy', 'numba', 'matplotlib', 'scipy'} & set(sys.modules)\n"
     )
-    for command in ("resample", "biplot"):
-        subprocess.run(
-            [sys.executable, "-c", code, command], check=True, capture_output=True, timeout=60
-        )
+    call = [sys.executable, "-c", code, "resample", "biplot"]
+    done = subprocess.run(call, check=True, capture_output=True, text=True, timeout=60)
+    assert done.stdout.count("usage: ") == 2
 
 
 # ---- biplot
 
 
-def test_biplot_of_a_table(lab):
+def test_biplot_of_a_table(tmp_path):
     call = ("biplot", MEDIANS, "--scale", "covariance")
-    data = answer(lab.run_fairtrial(*call, "--json"))
-    assert data["explained"][0] == pytest.approx(0.95143, abs=1e-5)
-    done = lab.run_fairtrial(*call, "--plot", "b.png")
-    assert done.stdout.startswith("PC1 holds 95.1 % and PC2 4.8 %")
-    assert done.stderr == ""
-    assert (lab.folder / "b.png").read_bytes().startswith(b"\x89PNG")
+    assert answer(*call)["explained"][0] == pytest.approx(0.95143, abs=1e-5)
+    code, out, err = fairtrial(*call, "--plot", tmp_path / "b.png")
+    assert (code, err) == (0, "")
+    assert out.startswith("PC1 holds 95.1 % and PC2 4.8 %")
+    assert (tmp_path / "b.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_biplot_of_a_trial_of_variants_and_of_files(files):
-    shutil.copytree(SAMPLE, files.folder / "t")
-    whole = answer(files.run_fairtrial("biplot", "t", "--json"))
+    whole = answer("biplot", SAMPLE)
     assert whole["systems"] == ["gzip-6", "gzip-1"]
-    pair = answer(files.run_fairtrial("biplot", "t:gzip-6", "t:gzip-1", "--json"))
+    pair = answer("biplot", f"{SAMPLE}:gzip-6", f"{SAMPLE}:gzip-1")
     assert pair["scores"] == whole["scores"]
-    shutil.copy(files.folder / "a.csv", files.folder / "t" / "a.csv")
-    both = answer(
-        files.run_fairtrial("biplot", "a.csv", "b.csv", "t/a.csv", "--better", "lower", "--json")
-    )
+    (files / "t").mkdir()
+    shutil.copy("a.csv", "t/a.csv")
+    both = answer("biplot", "a.csv", "b.csv", "t/a.csv", "--better", "lower")
     assert both["systems"] == ["a.csv", "b.csv", "t/a.csv"]  # two are called a
     assert both["scores"][0] == pytest.approx(both["scores"][2])
 
@@ -165,13 +205,13 @@ def test_biplot_of_a_trial_of_variants_and_of_files(files):
         (("a.csv", "b.csv"), 2, "add --better lower"),
         (("a.csv",), 6, "a.csv:1: the first line holds measurements"),
         ((MEDIANS, "--better", "lower"), 2, "not for a table of systems"),
-        (("t:gzip-1",), 2, "one variant is one system"),
+        ((f"{SAMPLE}:gzip-1",), 2, "one variant is one system"),
         (("a.csv", "a.csv", "--better", "lower"), 2, "stands there twice"),
         ((MEDIANS, "--plot", "."), 2, "a picture ends in"),
     ],
 )
-def test_biplot_faults(files, arguments, code, words):
-    shutil.copytree(SAMPLE, files.folder / "t")
-    done = files.run_fairtrial("biplot", *arguments)
-    assert (done.returncode, done.stdout) == (code, "")
-    assert words in done.stderr
+@pytest.mark.usefixtures("files")
+def test_biplot_faults(arguments, code, words):
+    found, out, err = fairtrial("biplot", *arguments)
+    assert (found, out) == (code, "")
+    assert words in err

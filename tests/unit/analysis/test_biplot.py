@@ -162,3 +162,25 @@ def test_text_of_a_large_table_stays_narrow_and_short():
     assert len(lines) < 110
     assert "and 30 systems nearer to the middle" in text
     assert "correlations of the 19,900 pairs" in text
+
+
+@pytest.mark.parametrize("shape", [(2, 5), (2, 2), (7, 2)])
+def test_the_largest_loading_is_positive_where_rounding_decides(shape):
+    # correlation: of two systems, or of two benchmarks, all loadings are equally large
+    for seed in range(20):
+        values = np.random.default_rng(seed).lognormal(size=shape)
+        names = [[f"{kind}{k}" for k in range(n)] for kind, n in zip("sb", shape, strict=True)]
+        found = biplot(values, *names, scale="correlation")
+        held = found.loadings[:, : found.rank]
+        assert (held[np.abs(held).argmax(axis=0), np.arange(found.rank)] > 0).all()
+        assert (held[0] > 0).all()
+        assert held.T @ held == pytest.approx(np.eye(found.rank), abs=1e-12)
+
+
+def test_scores_are_written_with_the_decimals_of_their_component():
+    found = biplot([[12345.0, 2], [23456.0, 3], [54567.0, 1]], "abc", "xy", scale="covariance")
+    text = str(found)
+    assert "  a       -17778  -0.5773" in text
+    huge = biplot([[1e9], [2e9], [4.5e9]], "abc", "x", scale="covariance")
+    assert "-1.500e+09" in str(huge)
+    assert "correlation between" not in str(huge)  # one benchmark has no other

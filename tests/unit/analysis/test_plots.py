@@ -8,11 +8,11 @@ import sys
 import numpy as np
 import pytest
 
-from analysis import PerformanceMatrix, biplot, compare_distributions
+from analysis import PerformanceMatrix, biplot
 from analysis.errors import UsageError
 from analysis.plots import check_picture, write_picture
 from analysis.plots_biplot import biplot_figure
-from analysis.plots_resampling import distributions_figure, resampling_figure
+from analysis.plots_resampling import resampling_figure
 from analysis.resampling_report import resampling_report
 
 
@@ -89,40 +89,50 @@ def test_axes_say_the_share_and_the_title_the_scale():
     assert "6 systems (points) over 4 benchmarks (arrows) · logarithms" in figure.get_suptitle()
 
 
-def test_a_crowd_is_drawn_with_the_outermost_named(tmp_path):
+def test_a_crowd_is_drawn_with_the_outermost_named():
     figure = biplot_figure(table(50, 300))
     assert (
         figure.axes[0].get_title(loc="left")
         == "points without a name: 10; arrows without a name: 270"
     )
-    write_picture(figure, tmp_path / "crowd.png")
+    figure.draw_without_rendering()
 
 
 @pytest.mark.parametrize("size", [1e-300, 1.0, 1e300])
-def test_few_systems_and_any_size(tmp_path, size):
+def test_few_systems_and_any_size(size):
     for rows in ([[1.0], [2.0]], [[1.0, 2.0], [2.0, 1.0]], [[1.0, 5], [2.0, 5], [3.0, 5]]):
         values = np.array(rows) * size
         result = biplot(values, "abc"[: len(values)], "xy"[: values.shape[1]], scale="covariance")
-        write_picture(biplot_figure(result), tmp_path / "few.png")
+        biplot_figure(result).draw_without_rendering()
 
 
 @pytest.mark.parametrize("options", [{"runs": 1}, {"spread": 0.0}, {"benchmarks": 1}, {"runs": 2}])
-def test_resampling_of_little(tmp_path, options):
-    write_picture(resampling_figure(report(**options)), tmp_path / "little.png")
+def test_resampling_of_little(options):
+    resampling_figure(report(**options)).draw_without_rendering()
 
 
 @pytest.mark.parametrize("sides", ["lower", "upper"])
-def test_one_sided(tmp_path, sides):
+def test_one_sided(sides):
     found = resampling_report(*systems(2), sides=sides, resamples=200, rng=np.random.default_rng(1))
-    write_picture(resampling_figure(found), tmp_path / "side.svg")
+    figure = resampling_figure(found)
+    figure.draw_without_rendering()
+    labels = figure.axes[0].get_legend_handles_labels()[1]
+    assert f"95 % {sides} bound (percentile)" in labels
 
 
-def test_many_systems_side_by_side(tmp_path):
-    for count in (3, 45):
-        found = compare_distributions(systems(count), resamples=300, rng=np.random.default_rng(1))
-        figure = distributions_figure(found)
-        write_picture(figure, tmp_path / "many.svg")
-    assert "5 more systems" in figure.axes[1].get_xlabel()
+@pytest.mark.parametrize(("count", "boxes"), [(3, 3), (45, 40)])
+def test_many_systems_side_by_side(count, boxes):
+    first, second, *others = systems(count)
+    found = resampling_report(
+        first, second, others=others, resamples=300, rng=np.random.default_rng(1)
+    )
+    figure = resampling_figure(found)
+    figure.draw_without_rendering()
+    bottom = figure.axes[2]
+    assert [text.get_text() for text in bottom.get_yticklabels()] == [
+        f"system {k}" for k in range(boxes)
+    ]
+    assert ("5 more systems" in bottom.get_xlabel()) == (count > boxes)
 
 
 def test_names_are_no_formulas_and_unknown_letters_no_warning(tmp_path):

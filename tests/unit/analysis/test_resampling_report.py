@@ -86,3 +86,15 @@ def test_rounds_are_used_where_they_are_known():
 def test_wrong_arguments(options):
     with pytest.raises(UsageError):
         report(**options)
+
+
+def test_further_systems_are_described_beside_the_two():
+    alone = report()
+    found = report(others=[matrix("CCC", 1.2)])
+    assert (found.test.pvalue, found.interval.low) == (alone.test.pvalue, alone.interval.low)
+    names = [system.name for system in found.distributions.systems]
+    assert names == ["A", "BB", "CCC"]
+    # what is drawn for the two does not depend on the others
+    assert found.distributions.systems[0].q1 == alone.distributions.systems[0].q1
+    assert "share of pairs of passes in which the row beats the column" in str(found)
+    assert "beats the column" not in str(alone)
