@@ -84,7 +84,7 @@ def kernel(function: _Function) -> _Function:
     return done
 
 
-class _Listener(event.Listener):
+class _Listener(event.Listener):  # type: ignore[misc]  # numba's types are not read
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say: Callable[[str], None] | None = say
 

@@ -136,7 +136,8 @@ def exponential(t: float) -> float:
     third = _multiply_add(_multiply_add(_C11, r, _C10), r2, _multiply_add(_C9, r, _C8))
     third = _multiply_add(_C12, r4, third)
     p = _multiply_add(_multiply_add(third, r4, second), r4, first)
-    return _double(_bits(p) + (_bits(shifted) << 52))
+    scaled: float = _double(_bits(p) + (_bits(shifted) << 52))
+    return scaled
 
 
 @kernel

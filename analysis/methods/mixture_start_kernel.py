@@ -35,9 +35,9 @@ def _quantile(x: Array, level: int, levels: int) -> float:
     share = 1.0 if level == levels - 1 else level * (1.0 / (levels - 1))
     index = (n - 1) * share + 1.0
     low = int(np.floor(index))
-    below = x[low - 1]
+    below: float = x[low - 1]
     if index > low:
-        above = x[low]
+        above: float = x[low]
         if above != below:
             h = index - low
             return (1.0 - h) * below + h * above
