@@ -156,6 +156,7 @@ def lilliefors(values: ArrayLike) -> NormalityTest:
 
     x = np.sort(checked(values, LILLIEFORS_LEAST, "Lilliefors' test"))
     n = x.size
+    x = np.ldexp(x, -np.frexp(np.abs(x).max())[1])  # exact, and no square overflows
     p = ndtr((x - x.mean()) / x.std(ddof=1))
     steps = np.arange(1, n + 1)
     distance = float(max((steps / n - p).max(), (p - (steps - 1) / n).max()))

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InsufficientDataError, UsageError
+from .errors import AnalysisError, InsufficientDataError, UsageError
 from .matrix import PerformanceMatrix
 from .normal_estimators import NormalSpread, normal_spread
 from .streams import stream
@@ -45,6 +45,7 @@ SUBSAMPLES = 4000
 MARGIN = 0.05  # sds closer than this are level: about twice the error of 4000 subsamples
 FEW = 20
 _CHUNK = 1 << 20  # values shuffled at a time
+_APART = 1e300  # a factor between two runs beyond which a relative spread may be no number
 _REFERENCES = (
     "S. Touati, J. Worms, S. Briais, The Speedup Test, technical report, 2010, appendix A",
     "W. Hoeffding, Annals of Mathematical Statistics 19, 1948 (means over subsamples)",
@@ -100,8 +101,8 @@ class EstimatorRow:
 class EstimatorSpread:
     """The spread of minimum, median and mean over the benchmarks of one matrix.
 
-    `steadiest` is what is the steadiest on most benchmarks, None when no one estimator is; `counts` says
-    on how many. `normal` holds the reference at every size that was used and at those published.
+    `steadiest` is what is the steadiest on more than half of the benchmarks, None when no one estimator
+    is; `counts` says on how many. `normal` holds the reference at every size that was used and at those published.
     `seed` is the whole number drawn from `rng` that every benchmark's stream derives from.
     """
 
@@ -159,8 +160,18 @@ def subsample_spread(
     -------
     tuple of SizeSpread
         One for each size that fits twice.
+
+    Raises
+    ------
+    AnalysisError
+        If two runs lie more than a factor of 1e300 apart.
     """
-    base = float(values.min())
+    base, top = float(values.min()), float(values.max())
+    if base < top / _APART:
+        raise AnalysisError(
+            f"these runs lie too far apart to be compared: {base:.3g} and {top:.3g}",
+            fix="look for a wrong value",
+        )
     scale = float(np.ptp(values)) or 1.0
     # Deviations from the minimum: equal values give exactly 0, and no unit is too large or too small.
     deviations = (values - base) / scale
@@ -235,6 +246,8 @@ def estimator_spread(
         If the sizes are not whole numbers from 2 on, or `subsamples` is below 2.
     InsufficientDataError
         If no benchmark has enough runs for two disjoint subsamples of the smallest size.
+    AnalysisError
+        If two runs of a benchmark lie more than a factor of 1e300 apart.
     """
     if subsamples < 2:
         raise UsageError(f"there must be 2 subsamples at least, not {subsamples}")
@@ -254,14 +267,13 @@ def estimator_spread(
         for name, values in zip(matrix.benchmarks, matrix.samples, strict=True)
     )
     counts = {name: sum(row.steadiest == name for row in rows) for name in ESTIMATORS}
-    most = max(counts.values())
-    leading = [name for name in ESTIMATORS if counts[name] == most > 0]
+    leading = [name for name in ESTIMATORS if 2 * counts[name] > len(rows)]
     used = {size.size for row in rows for size in row.sizes}
     return EstimatorSpread(
         name=matrix.name,
         unit=matrix.unit,
         benchmarks=rows,
-        steadiest=leading[0] if len(leading) == 1 else None,
+        steadiest=leading[0] if leading else None,
         counts=counts,
         normal=tuple(normal_spread(size) for size in sorted(used | set(PUBLISHED_SIZES))),
         seed=root,

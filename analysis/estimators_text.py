@@ -58,9 +58,10 @@ def _compared(rows: list[EstimatorRow]) -> str:
     told = []
     for name in ("minimum", "median"):
         at = [_at_judged(row) for row in rows]
-        ratio = float(np.median([getattr(size, name).sd / size.mean.sd for size in at]))
+        ratios = [getattr(size, name).relative_sd / size.mean.relative_sd for size in at]
+        ratio = float(np.median(ratios))
         told.append(f"the {name} varies {typeset.significant(ratio)} times as much")
-    return f"compared with the mean, {' and '.join(told)} (median over the benchmarks)"
+    return f"compared with the mean, {' and '.join(told)} (relative; median over the benchmarks)"
 
 
 def _percent(value: float) -> str:

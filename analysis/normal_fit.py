@@ -20,6 +20,7 @@ __all__ = ["Curves", "checked", "normal_curves"]
 
 Array = NDArray[np.float64]
 LEAST = 3
+_SMALLEST = 1e-140  # spread, and one over the largest value: their squares must be numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -63,6 +64,11 @@ def normal_curves(values: ArrayLike, *, points: int = 128) -> Curves:
     from scipy.special import ndtri
 
     x = np.sort(checked(values, LEAST, "a density"))
+    if not _SMALLEST < np.ptp(x) <= np.abs(x).max() < 1 / _SMALLEST:
+        raise AnalysisError(
+            f"a density needs values of a usual size, not {x[0]:.3g} to {x[-1]:.3g}",
+            fix="look for a wrong value, or give the values in another unit",
+        )
     mean, sd = float(x.mean()), float(x.std(ddof=1))
     low, high = np.quantile(x, [0.25, 0.75])
     spread = min(sd, float(high - low) / 1.34) or sd

@@ -46,6 +46,7 @@ _RANK_SUM_EXACT_BELOW = 50  # n and m
 _CONSTANT = 10 * np.finfo(np.float64).eps
 _CENTRING_NOISE = 1e-10  # of the largest deviation from the median
 _STRADDLING = 0.1  # of that unit
+_RESOLUTION = 4 * np.finfo(np.float64).eps  # of a difference of two deviations, per largest value
 _LIMIT_TOLERANCE = 1e-6  # of R's limit law
 _CHUNK = 1 << 20  # cells of one array of paths
 
@@ -142,9 +143,10 @@ def ks_centred(x: ArrayLike, y: ArrayLike) -> PairTests:
 
     H0: x - median(x) and y - median(y) have the same distribution. Medians are estimated, so that p is
     approximate whatever its law. Centring makes ties (both sides hold a 0 when their sizes are odd) and
-    rounding noise, so deviations are rounded to 1e-10 of the largest one of the pair (and tie where only
-    a limit of rounding separates them, by less than a tenth of that unit), and D is compared in whole
-    numbers: D n m = max abs(m #{x <= t} - n #{y <= t}).
+    rounding noise, so deviations are rounded to 1e-10 of the largest one of the pair. They also tie where
+    only a limit of rounding separates them, by less than a tenth of that unit, or less than what binary
+    numbers of the samples' size resolve (100 s with deviations of 0.1 ms carry noise of some such units).
+    D is compared in whole numbers: D n m = max abs(m #{x <= t} - n #{y <= t}).
 
     p is exact given the ties where n m < 10,000, as R's ``ks.test`` from 4.1 on (``psmirnov`` with
     ``z``) [2]_; beyond, it is the limit law as R sums it: only the first term of the series for small
@@ -162,11 +164,13 @@ def ks_centred(x: ArrayLike, y: ArrayLike) -> PairTests:
     b = b - np.median(b, axis=1, keepdims=True)
     both = np.concatenate([a, b], axis=1)
     largest = np.abs(both).max(axis=1, keepdims=True)
-    order, ordered = _sorted(both / np.where(largest > 0, largest, 1.0) / _CENTRING_NOISE)
+    unit = np.where(largest > 0, largest, 1.0) * _CENTRING_NOISE
+    order, ordered = _sorted(both / unit)
     whole = np.rint(ordered)
     ends = np.ones(ordered.shape, dtype=np.bool_)
-    # Noise may straddle a limit of rounding: what differs by far less than a unit ties as well.
-    ends[:, :-1] = (whole[:, 1:] != whole[:, :-1]) & (np.diff(ordered, axis=1) > _STRADDLING)
+    # Noise may straddle a limit of rounding; the values are below 1 here, so its size is known.
+    noise = np.maximum(_STRADDLING, _RESOLUTION / unit)
+    ends[:, :-1] = (whole[:, 1:] != whole[:, :-1]) & (np.diff(ordered, axis=1) > noise)
     path = np.cumsum(np.where(order < n, m, -n), axis=1)
     crossed = np.where(ends, np.abs(path), 0).max(axis=1)
     if n * m < _KS_EXACT_BELOW:

@@ -49,8 +49,22 @@ def add(subparsers: Subparsers) -> None:
         "Name,Sample1,Sample2,ConfLevel,Coef; its four files are written beside it.",
         usage="%(prog)s [options] (CANDIDATE [BASELINE] | CONFIG)",
     )
-    parser.add_argument("candidate", metavar="CANDIDATE | CONFIG")
-    parser.add_argument("baseline", metavar="BASELINE", nargs="?")
+    parser.add_argument(
+        "candidate",
+        metavar="CANDIDATE | CONFIG",
+        help="the new version (runs/NAME:VARIANT, or a matrix file), or a configuration",
+    )
+    parser.add_argument(
+        "baseline",
+        metavar="BASELINE",
+        nargs="?",
+        help="the old version (default: the baseline of the candidate's campaign)",
+    )
+    _add_options(parser)
+    parser.set_defaults(run=_speedup_test)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
     add_metric(parser)
     add_file_reading(parser)
     parser.add_argument(
@@ -100,7 +114,6 @@ def add(subparsers: Subparsers) -> None:
         help="also print how each benchmark's decision was reached",
     )
     parser.add_argument("--json", action="store_true", help="print the whole result as JSON")
-    parser.set_defaults(run=_speedup_test)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,7 @@ COLUMNS = (
 
 _TRUTH = {True: "TRUE", False: "FALSE", None: "NA"}
 _REMARK = (
-    "Remark: the interval is invalid if the {} benchmarks were not selected randomly among a huge "
+    "Remark: the interval is invalid if the {} not selected randomly among a huge "
     "number of representative benchmarks."
 )
 
@@ -149,7 +149,7 @@ def _proportion(centre: str, found: Proportion) -> list[str]:
             "The minimal needed number of randomly selected benchmarks is "
             f"{found.needed_benchmarks} (in order to have a precision r={found.precision:g})."
         )
-    lines.append(_REMARK.format(b))
+    lines.append(_REMARK.format("benchmark was" if b == 1 else f"{b} benchmarks were"))
     return [*lines, ""]
 
 

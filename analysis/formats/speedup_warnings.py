@@ -68,4 +68,4 @@ def _of_search(decision: Decision, centre: str) -> list[str]:
 
 
 def _reason(step: Step) -> str:
-    return f"\n({step.consequence})" if step.outcome == "not tested" else ""
+    return f"\n(not tested: {step.consequence})" if step.outcome == "not tested" else ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import AnalysisError
 from .speedup_cautions import particular
 from .speedup_protocol import Decided, decide
 from .speedup_result import SpeedupTest
@@ -15,6 +16,8 @@ from .speedup_result import SpeedupTest
 __all__ = ["SamplePair", "judge"]
 
 Array = NDArray[np.float64]
+
+_APART = 1e300  # a factor between two times beyond which no ratio or scale can be trusted to exist
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -28,7 +31,13 @@ class SamplePair:
 
 
 def judge(pairs: Sequence[SamplePair], *, compatible: bool) -> tuple[SpeedupTest, ...]:
-    """Judge all pairs; the results stand in the order of the pairs."""
+    """Judge all pairs; the results stand in the order of the pairs.
+
+    Raises
+    ------
+    AnalysisError
+        If two times of one benchmark lie more than a factor of 1e300 apart.
+    """
     groups: dict[tuple[int, int], list[int]] = {}
     for k, pair in enumerate(pairs):
         groups.setdefault((pair.baseline.size, pair.candidate.size), []).append(k)
@@ -42,12 +51,25 @@ def judge(pairs: Sequence[SamplePair], *, compatible: bool) -> tuple[SpeedupTest
 def _judge_group(pairs: Sequence[SamplePair], *, compatible: bool) -> list[SpeedupTest]:
     x = np.stack([pair.baseline for pair in pairs])
     y = np.stack([pair.candidate for pair in pairs])
+    _check_range(pairs, np.concatenate([x, y], axis=1))
     decided = decide(x, y, [pair.confidence for pair in pairs], compatible=compatible)
     centres = zip(*(_centres(rows) for rows in (x, y)), strict=True)
     return [
         _result(pair, before, after, both)
         for pair, (before, after), both in zip(pairs, centres, decided, strict=True)
     ]
+
+
+def _check_range(pairs: Sequence[SamplePair], rows: Array) -> None:
+    apart = rows.max(axis=1) * (1 / _APART) > rows.min(axis=1)
+    if apart.any():
+        first = int(apart.argmax())
+        low, high = float(rows[first].min()), float(rows[first].max())
+        raise AnalysisError(
+            f"its times lie too far apart to be compared: {low:.3g} and {high:.3g}",
+            pairs[first].name,
+            "look for a wrong value, or for different units of the two sides",
+        )
 
 
 def _centres(rows: Array) -> list[tuple[float, float, float]]:

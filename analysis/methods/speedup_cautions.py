@@ -47,8 +47,8 @@ def particular(mean: Decision, median: Decision) -> tuple[str, ...]:
     sides = _not_normal(mean)
     if sides:
         cautions.append(
-            f"the {' and the '.join(sides)} does not look normal: the confidence for the mean is "
-            "approximate"
+            f"the {' and the '.join(sides)} {'do' if len(sides) > 1 else 'does'} not look normal: the "
+            "confidence for the mean is approximate"
         )
     if _not_shifted(median):
         cautions.append(
@@ -68,7 +68,7 @@ def collective(tests: Sequence[SpeedupTest]) -> list[str]:
         open_ones = [
             test.name or ""
             for test, decision in zip(tests, decisions, strict=True)
-            if decision.needed_runs is not None or decision.significant is None
+            if decision.stopped
         ]
         if open_ones:
             cautions.append(

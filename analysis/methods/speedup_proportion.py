@@ -29,7 +29,7 @@ class Proportion:
 
     `low` and `high` are Wilson's interval with Yates' continuity correction, as published (R's
     ``prop.test``); `low_plain` and `high_plain` without. `accurate` is the report's condition
-    a - a^2 / b > 5. `needed_benchmarks` are those that make the interval C +- `precision`; None when
+    a - a^2 / b > 5. `needed_benchmarks` are those that make the interval C ± `precision`; None when
     none or all are accelerated, because then the formula gives 0.
     """
 

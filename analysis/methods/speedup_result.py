@@ -109,6 +109,18 @@ class Decision:
             return "cannot conclude"
         return "significant" if self.significant else "not significant"
 
+    @property
+    def stopped(self) -> bool:
+        """Whether a failed check is what stands against a conclusion.
+
+        After a search without a level that is so only where p itself would allow one.
+        """
+        if self.significant is None:
+            return True
+        if self.needed_runs is None:
+            return False
+        return self.pvalue is None or self.pvalue <= self.steps[0].risk
+
     def to_dict(self) -> dict[str, Any]:
         """Give the decision as JSON types."""
         return {

@@ -141,14 +141,11 @@ def _normality(runs: int, p: float, risk: float) -> tuple[int | None, str]:
             return None, f"not required with {_MORE}: the t-test is used; {_APPROXIMATE}"
         if runs > wilk.MOST:
             return None, f"not required with {_MORE}; no law is known beyond {wilk.MOST}"
-        return None, f"not tested: all values are equal; not required with {_MORE}"
+        return None, f"all values are equal; not required with {_MORE}"
     if runs < wilk.LEAST:
-        return wilk.LEAST, f"not tested: it needs {wilk.LEAST} runs, so cannot conclude"
+        return wilk.LEAST, f"it needs {wilk.LEAST} runs, so cannot conclude"
     if math.isnan(p):
-        return (
-            LARGE + 1,
-            f"not tested: all values are equal, so cannot conclude; {_MORE} are needed",
-        )
+        return LARGE + 1, f"all values are equal, so cannot conclude; {_MORE} are needed"
     if p > risk + P_TOLERANCE:
         return None, "taken as normal"
     return LARGE + 1, f"not normal: cannot conclude; {_MORE} are needed"

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..errors import UsageError
+from ..errors import AnalysisError, UsageError
 from .speedup_result import CENTRES, Centre, SpeedupTest, Weighting
 
 __all__ = ["SuiteFigures", "Weights", "suite_figures"]
 
 Weights = Weighting | Mapping[str, float]
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +56,8 @@ def suite_figures(
     ------
     UsageError
         If the weights are of no known kind, lack a benchmark, or are not positive.
+    AnalysisError
+        If times and weights lie so far apart that gain or speedup is no number.
     """
     weighting, given = _coefficients(names, weights)
     done = SuiteFigures(
@@ -69,19 +73,37 @@ def suite_figures(
         before, after = (
             np.array(side) for side in zip(*(test.times(centre) for test in tests), strict=True)
         )
+        before, after = _scaled(before, after)
         coefficients = before / before.sum() if weighting == "fraction" else np.array(given)
-        share = coefficients / coefficients.sum()
+        (share,) = _scaled(coefficients)
+        share = share / share.sum()
         done.coefficients[centre] = dict(zip(names, coefficients.tolist(), strict=True))
         done.weights[centre] = dict(zip(names, share.tolist(), strict=True))
         old, new = share * before, share * after
-        done.gain[centre] = float(1 - new.sum() / old.sum())
-        done.speedup[centre] = float(old.sum() / new.sum())
+        done.gain[centre], done.speedup[centre] = _overall(old, new)
         chosen = np.array([_accelerated(test, centre) for test in tests], dtype=np.bool_)
-        some = bool(chosen.any())
-        old, new = old[chosen], new[chosen]
-        done.gain_accelerated[centre] = float(1 - new.sum() / old.sum()) if some else None
-        done.speedup_accelerated[centre] = float(old.sum() / new.sum()) if some else None
+        done.gain_accelerated[centre], done.speedup_accelerated[centre] = (
+            _overall(old[chosen], new[chosen]) if chosen.any() else (None, None)
+        )
     return done
+
+
+def _scaled(*sides: Array) -> list[Array]:
+    """Scale all sides by one power of two, which is exact, so that no sum of them overflows."""
+    exponent = -np.frexp(max(float(side.max()) for side in sides))[1]
+    return [np.ldexp(side, exponent) for side in sides]
+
+
+def _overall(old: Array, new: Array) -> tuple[float, float]:
+    """Give gain (equation 2) and speedup (equation 3) of weighted times."""
+    with np.errstate(all="ignore"):
+        gain, speedup = 1 - new.sum() / old.sum(), old.sum() / new.sum()
+    if not (np.isfinite(gain) and np.isfinite(speedup) and speedup > 0):
+        raise AnalysisError(
+            "times and weights of these benchmarks lie too far apart for an overall gain and speedup",
+            fix="look for a wrong value, for different units, and for a weight near zero",
+        )
+    return float(gain), float(speedup)
 
 
 def _accelerated(test: SpeedupTest, centre: Centre) -> bool:

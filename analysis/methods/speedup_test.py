@@ -11,8 +11,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..errors import UsageError
-from ..matrix import PerformanceMatrix, match
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import AnalysisError, UsageError
+from ..matrix import Match, PerformanceMatrix, match
 from .speedup_batch import SamplePair, judge
 from .speedup_cautions import collective, figures, general, sessions
 from .speedup_proportion import proportion
@@ -64,7 +67,7 @@ def speedup_test(
     UsageError
         If the confidence does not lie between 0 and 1.
     AnalysisError
-        If a value is not a positive finite number.
+        If a value is not a positive finite number, or two lie more than a factor of 1e300 apart.
     InsufficientDataError
         If a side has no runs.
     """
@@ -118,27 +121,15 @@ def speedup_test_suite(
     UsageError
         If an argument is out of its range, or a mapping lacks a benchmark.
     AnalysisError
-        If the two have no benchmark in common, or differ in direction or unit.
+        If the two have no benchmark in common, or differ in direction or unit; if times, or times and
+        weights, lie so far apart that no ratio can be given.
     """
     both = match(candidate, baseline)
-    ours, theirs = both.candidate, both.baseline
-    names = ours.benchmarks
-    levels = _levels(confidence, names)
-    inverted = ours.better == "higher"
-    tests = judge(
-        [
-            SamplePair(
-                name=name,
-                baseline=1 / x if inverted else x,
-                candidate=1 / y if inverted else y,
-                confidence=levels[name],
-            )
-            for name, x, y in zip(names, theirs.samples, ours.samples, strict=True)
-        ],
-        compatible=compatible,
-    )
+    tests = judge(_pairs(both, confidence), compatible=compatible)
     if proportion_confidence is None:
-        proportion_confidence = confidence if isinstance(confidence, float) else _PROPORTION
+        proportion_confidence = _PROPORTION
+        if confidence is not None and not isinstance(confidence, Mapping):
+            proportion_confidence = float(confidence)
     shares = [
         proportion(
             sum(decision.significant is True for decision in decisions),
@@ -148,24 +139,10 @@ def speedup_test_suite(
         )
         for decisions in ([t.mean for t in tests], [t.median for t in tests])
     ]
-    sums = suite_figures(tests, names, weights)
-    cautions = [
-        *both.cautions,
-        *dict.fromkeys((*theirs.cautions, *ours.cautions)),
-        *collective(tests),
-        *general(tests),
-        *sessions(theirs, ours),
-        *figures(sums.weighting),
-    ]
-    if inverted:
-        cautions.insert(
-            0,
-            f"more is better here ({ours.unit}), so the reciprocals were judged as times: the mean is "
-            "the harmonic mean of the values",
-        )
+    sums = suite_figures(tests, both.candidate.benchmarks, weights)
     return SpeedupSuite(
-        baseline=theirs.name,
-        candidate=ours.name,
+        baseline=both.baseline.name,
+        candidate=both.candidate.name,
         benchmarks=tests,
         weighting=sums.weighting,
         coefficients=sums.coefficients,
@@ -176,8 +153,53 @@ def speedup_test_suite(
         speedup_accelerated=sums.speedup_accelerated,
         proportion_mean=shares[0],
         proportion_median=shares[1],
-        cautions=tuple(cautions),
+        cautions=(
+            *_about_data(both),
+            *collective(tests),
+            *general(tests),
+            *sessions(both.baseline, both.candidate),
+            *figures(sums.weighting),
+        ),
     )
+
+
+def _pairs(both: Match, confidence: Confidence) -> list[SamplePair]:
+    names = both.candidate.benchmarks
+    levels = _levels(confidence, names)
+    inverted = both.candidate.better == "higher"
+    return [
+        SamplePair(
+            name=name,
+            baseline=_reciprocals(x, name) if inverted else x,
+            candidate=_reciprocals(y, name) if inverted else y,
+            confidence=levels[name],
+        )
+        for name, x, y in zip(names, both.baseline.samples, both.candidate.samples, strict=True)
+    ]
+
+
+def _reciprocals(rates: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    with np.errstate(over="ignore"):
+        times = 1 / rates
+    if not np.isfinite(times).all():
+        raise AnalysisError(
+            f"{float(rates.min()):.3g} is too small a rate: its reciprocal is no number",
+            name,
+            "give the rates in a smaller unit",
+        )
+    return times
+
+
+def _about_data(both: Match) -> list[str]:
+    """Say what became of the data before any test."""
+    cautions = []
+    if both.candidate.better == "higher":
+        cautions.append(
+            f"more is better here ({both.candidate.unit}), so the reciprocals were judged as times: the "
+            "mean is the harmonic mean of the values"
+        )
+    known = dict.fromkeys((*both.baseline.cautions, *both.candidate.cautions))
+    return [*cautions, *both.cautions, *known]
 
 
 def _levels(confidence: Confidence, names: tuple[str, ...]) -> dict[str, float | None]:

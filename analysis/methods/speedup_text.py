@@ -32,8 +32,8 @@ _SIGNS = {
 }
 _NAME = 24
 _RANDOM = (
-    "remark: these intervals speak of other benchmarks only if the {n} were chosen at random from a "
-    "large set of representative ones"
+    "remark: these intervals speak of other benchmarks only if {these} chosen at random from a large "
+    "set of representative ones"
 )
 
 
@@ -71,7 +71,7 @@ def _answer(decision: Decision) -> str:
 
 
 def _more(decision: Decision) -> str:
-    if decision.needed_runs is None:
+    if decision.needed_runs is None or not decision.stopped:
         return ""
     return f"; {decision.needed_runs} runs are needed where a check failed"
 
@@ -123,7 +123,8 @@ def suite_text(suite: SpeedupSuite) -> str:
     lines += ["", *typeset.grid(rows, "<>>><><"), "", *_overall(suite), ""]
     for word, share in (("mean", mean), ("median", median)):
         lines += typeset.wrapped(_share(word, share))
-    lines += typeset.wrapped(_RANDOM.format(n=n))
+    these = "this one was" if n == 1 else f"these {n} were"
+    lines += typeset.wrapped(_RANDOM.format(these=these))
     return "\n".join([*lines, *typeset.numbered(suite.cautions)])
 
 
@@ -146,22 +147,29 @@ def _cell(decision: Decision) -> str:
 
 
 def _overall(suite: SpeedupSuite) -> list[str]:
-    def percent(value: float | None) -> str:
-        return "-" if value is None else f"{100 * value:.2f} %"
-
     rows = [["", "gain, all", "speedup, all", "gain, accelerated", "speedup, accelerated"]]
     rows += [
         [
             f"overall, by {_WORDS[centre]}",
-            percent(suite.gain[centre]),
+            _percent(suite.gain[centre]),
             _times(suite.speedup[centre]),
-            percent(suite.gain_accelerated[centre]),
+            _percent(suite.gain_accelerated[centre]),
             _times(suite.speedup_accelerated[centre]),
         ]
         for centre in CENTRES
     ]
     words = {"equal": "equal", "fraction": "by the baseline's time", "custom": "as given"}
     return [*typeset.grid(rows, "<>>>>"), f"weights: {words[suite.weighting]}"]
+
+
+def _percent(value: float | None) -> str:
+    """Write a gain: two decimals; of huge losses, four digits."""
+    if value is None:
+        return "-"
+    if value < -100:
+        return f"{typeset.significant(100 * value, 4)} %"
+    text = f"{100 * value:.2f} %"
+    return text[1:] if text == "-0.00 %" else text
 
 
 def _share(word: str, share: Proportion) -> str:
@@ -173,7 +181,7 @@ def _share(word: str, share: Proportion) -> str:
     if not share.accurate:
         text += "; it may not be accurate, because a (1 - a/b) > 5 does not hold"
     if share.needed_benchmarks is not None:
-        text += f"; {share.needed_benchmarks} benchmarks would give +- {share.precision:g}"
+        text += f"; {share.needed_benchmarks} benchmarks would give ± {share.precision:g}"
     return text
 
 

@@ -134,3 +134,17 @@ def test_constant_suite_says_what_is_missing() -> None:
     assert any("no study of means" in text for text in study.cautions)
     with pytest.raises(UsageError, match="risk must lie"):
         normality(matrix({"b": [1.0] * 8}), risk=2)
+
+
+def test_values_of_unusual_size_raise_no_bare_warning() -> None:
+    rng = np.random.default_rng(3)
+    usual = rng.lognormal(0, 0.3, 12)
+    known = lilliefors(usual).pvalue
+    for unit in (2.0**1020, 2.0**-1000):
+        assert lilliefors(usual * unit).pvalue == known
+    study = normality(matrix({"huge": (usual * 1e306).tolist(), "tiny": (usual * 1e-306).tolist()}))
+    for row in study.benchmarks:
+        assert row.curves is None
+        assert str(row.why).startswith("a density needs values of a usual size")
+        assert row.lilliefors.pvalue == pytest.approx(known)
+    str(study)

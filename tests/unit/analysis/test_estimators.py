@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from analysis.central_limit import central_limit_study
-from analysis.errors import InsufficientDataError, UsageError
+from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.estimators import ESTIMATORS, estimator_spread, subsample_spread
 from analysis.matrix import PerformanceMatrix
 from analysis.normal_estimators import normal_spread
@@ -101,6 +101,19 @@ def test_the_median_is_the_steadiest_with_spikes() -> None:
     assert study.steadiest == "median"
     assert str(study).startswith("the median is the steadiest estimator on new: of 1 benchmark,")
     assert "a steady minimum" not in str(study)
+
+
+def test_one_benchmark_of_three_makes_no_answer() -> None:
+    flat = rng(8).normal(10, 1, 8)  # n = 2: mean and median are the same
+    study = estimator_spread(matrix({"a": SKEWED, "b": flat, "c": [3.0] * 8}), rng=rng())
+    assert study.counts == {"minimum": 1, "median": 0, "mean": 0}
+    assert study.steadiest is None
+    assert str(study).startswith("no one estimator is the steadiest on new: of 3 benchmarks, the")
+
+
+def test_runs_too_far_apart_are_refused() -> None:
+    with pytest.raises(AnalysisError, match="too far apart"):
+        estimator_spread(matrix({"a": [1e308, 1e-300, 1.0, 2.0]}), rng=rng())
 
 
 def test_the_mean_follows_the_square_root_law_exactly() -> None:

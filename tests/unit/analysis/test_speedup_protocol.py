@@ -95,6 +95,11 @@ def test_f_and_t_run_when_both_are_large() -> None:
     assert done.mean.steps[0].outcome == "rejected"
     assert "approximate" in done.mean.steps[0].consequence
     assert any("the baseline does not look normal" in text for text in done.cautions)
+    both = speedup_test(SKEWED + 2, SKEWED)
+    assert any(
+        text.startswith("the baseline and the candidate do not look normal")
+        for text in both.cautions
+    )
 
 
 def test_shapes_that_differ_stop_the_median_of_small_samples() -> None:
@@ -121,7 +126,7 @@ def test_too_few_runs_for_shapiro(runs: int) -> None:
     assert done.needed_runs == 3
     assert done.steps[0].outcome == "not tested"
     assert done.steps[0].statistic is None
-    assert "needs 3 runs" in done.steps[0].consequence
+    assert done.steps[0].consequence == "it needs 3 runs, so cannot conclude"
 
 
 def test_one_run_on_each_side() -> None:
@@ -209,6 +214,19 @@ def test_a_failed_search_tells_what_would_be_needed() -> None:
     assert {step.risk for step in done.steps} == {0.49}
 
 
+def test_a_failed_check_is_blamed_only_where_p_would_allow_a_level() -> None:
+    # Shapiro's p is 0.17: it fails at 0.49 in both. Where the candidate is slower, p forbids each
+    # level by itself; where it is a little faster, a level near 0.7 is lost to the check.
+    x = 5 - np.log(1 - (np.arange(9) + 0.5) / 9)
+    level, apart = (speedup_test(x + shift, x, confidence=None) for shift in (-0.05, 0.2))
+    for done in (level, apart):
+        assert (done.mean.confidence, done.mean.needed_runs) == (None, 31)
+    assert level.mean.pvalue > 0.49 > apart.mean.pvalue
+    assert (level.mean.stopped, apart.mean.stopped) == (False, True)
+    assert "31 runs are needed" not in str(level)
+    assert "31 runs are needed where a check failed" in " ".join(str(apart).split())
+
+
 def test_bisection_is_cut_to_two_decimals() -> None:
     for shift in (0.02, 0.1, 0.3, 0.5):
         scan = speedup_test(NORMAL + shift, NORMAL, confidence=None).median
@@ -259,6 +277,21 @@ def test_the_dictionary_is_plain_json(pair: tuple) -> None:
 def test_a_wrong_confidence_is_refused(confidence: float) -> None:
     with pytest.raises(UsageError, match="confidence"):
         speedup_test([1.0, 2.0], [1.0, 2.0], confidence=confidence)
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        ([1e308], [1e-308]),
+        ([1e-308] * 5, [1e308] * 4),
+        ([1.0, 2.0], [1e308, 1e-308, 1e-308]),
+        ([1.0], [1e-320]),
+    ],
+)
+def test_times_too_far_apart_are_refused(x: list[float], y: list[float]) -> None:
+    with pytest.raises(AnalysisError, match="too far apart"):
+        speedup_test(x, y)
+    assert speedup_test([1e150, 2e150], [1e-149, 2e-149]).speedup_mean == pytest.approx(1e299)
 
 
 def test_wrong_values_are_refused() -> None:

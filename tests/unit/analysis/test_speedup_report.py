@@ -221,7 +221,7 @@ def test_small_samples_that_do_not_look_normal() -> None:
     assert heads(both, (30, 30)) == heads(both)
     assert heads(normality("not rejected", "rejected")) == [SMALL_MEAN.format("Sample2")]
     (text,) = warnings_of(normality("not rejected", "not tested"))
-    assert text.endswith("more than 30 times.\n(why it is so)")
+    assert text.endswith("more than 30 times.\n(not tested: why it is so)")
 
 
 def test_large_samples_that_do_not_look_normal() -> None:

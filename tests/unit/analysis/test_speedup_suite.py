@@ -10,6 +10,7 @@ import pytest
 
 from analysis import PerformanceMatrix, SpeedupSuite, speedup_test, speedup_test_suite
 from analysis.errors import AnalysisError, UsageError
+from analysis.formats.speedup_report import report_text
 from analysis.methods.speedup_proportion import proportion
 
 Rows = dict[str, list[float]]
@@ -210,7 +211,8 @@ def test_the_text() -> None:
         "without continuity",
         "chosen at random",
         "a (1 - a/b) > 5 does not hold",
-        "385 benchmarks would give",
+        "385 benchmarks would give ± 0.05",
+        "only if these 6 were chosen",
     ):
         assert words in text
     long = {"a-very-long-benchmark-name-" * 3: [1.0] * 500, "b": [1.0, 1.5, 2.0]}
@@ -220,6 +222,48 @@ def test_the_text() -> None:
         )
         assert max(map(len, str(wide).splitlines())) <= 96
     assert "each at the best level" in str(suite(confidence=None))
+
+
+def test_the_text_of_one_benchmark_and_of_odd_gains() -> None:
+    one = matrix("old", {"a": [1.0, 1.2, 1.1]})
+    assert "only if this one was chosen at random" in " ".join(str(suite_of(one, one)).split())
+    assert "invalid if the benchmark was not selected" in report_text("one", suite_of(one, one))
+    slower = matrix("new", {"a": [1.0, 1.2, 1.100001]})
+    assert "-0.00 %" not in str(suite_of(one, slower))
+    awful = suite_of(one, matrix("new", {"a": [1e8, 1e8 + 1, 1e8]}))
+    assert "-1.000e+10 %" in str(awful)
+
+
+def suite_of(old: PerformanceMatrix, new: PerformanceMatrix, **options: object) -> SpeedupSuite:
+    return speedup_test_suite(old, new, **options)
+
+
+def test_large_and_small_units_of_a_suite() -> None:
+    old, new = sides()
+    usual = suite(weights="fraction")
+    for unit in (2.0**1019, 2.0**-1000):
+        scaled = [
+            matrix(name, {b: [v * unit for v in row] for b, row in rows.items()})
+            for name, rows in (("old", old), ("new", new))
+        ]
+        done = suite_of(*scaled, weights="fraction")
+        assert (done.gain, done.speedup) == (usual.gain, usual.speedup)
+        assert done.coefficients == usual.coefficients
+    heavy = suite(weights={name: 1e308 for name in old})
+    assert heavy.gain == pytest.approx(suite().gain, rel=1e-12)
+
+
+def test_what_no_number_can_hold_is_refused() -> None:
+    one, tiny = [1.0, 1.1, 1.2], [1e-308, 1.1e-308, 1.2e-308]
+    with pytest.raises(AnalysisError, match="b: its times lie too far apart"):
+        suite_of(matrix("old", {"a": one, "b": [1e308]}), matrix("new", {"a": one, "b": tiny}))
+    rates = matrix("old", {"a": [1e-310]}, better="higher")
+    with pytest.raises(AnalysisError, match="a: 1e-310 is too small a rate"):
+        suite_of(rates, rates)
+    both = {"a": [v * 1e307 for v in (4.0, 4.1, 4.2)], "b": tiny}
+    faster = both | {"a": [v * 1e307 for v in (1.0, 1.1, 1.2)]}
+    with pytest.raises(AnalysisError, match="times and weights"):
+        suite_of(matrix("o", both), matrix("n", faster), weights={"a": 1e-308, "b": 1e308})
 
 
 def test_the_dictionary_is_plain_json() -> None:

@@ -90,6 +90,22 @@ def test_the_exact_law_ends_at_ten_thousand() -> None:
     assert not ks_centred(rng.normal(size=100), rng.normal(size=100)).exact[0]
 
 
+@pytest.mark.parametrize(("size", "decimals"), [(1.0, 4), (100.0, 4), (100.0, 6), (1000.0, 6)])
+def test_a_shift_of_long_steady_times_has_one_shape(size: float, decimals: int) -> None:
+    # With a spread of 1e-5 the noise of 100 s in binary is larger than 1e-10 of the largest deviation.
+    rng = np.random.default_rng(30)
+    for _ in range(50):
+        x = (size * (1 + 1e-5 * rng.random(15))).round(decimals)
+        done = ks_centred((x + 0.3).round(decimals), x)
+        assert (done.statistic[0], done.pvalue[0]) == (0.0, 1.0)
+
+
+def test_what_times_of_their_size_can_resolve_is_a_difference() -> None:
+    one, other = np.array([[-200, -100, 0, 100, 200], [-200, -150, 0, 150, 200]]) * 1e-12
+    done = ks_centred(100 + one, 100 + other)
+    assert done.statistic[0] == 0.2
+
+
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (3, 4), (8, 5), (49, 49)])
 def test_rank_sum_without_ties_is_exact(n: int, m: int) -> None:
     rng = np.random.default_rng(n)
