@@ -121,6 +121,7 @@ class _Entry:
     files: tuple[str, str]
     confidence: float | None
     coefficient: float | None
+    doubt: str | None
 
 
 class _QuotesError(Exception):
@@ -207,7 +208,10 @@ def read_speedup_config(path: str | Path) -> SpeedupConfig:
         confidences=MappingProxyType({entry.name: entry.confidence for entry in kept}),
         coefficients=MappingProxyType({entry.name: entry.coefficient for entry in kept}),
         left_out=tuple(left_out),
-        cautions=_doubts(list(dict.fromkeys(doubtful))),
+        cautions=(
+            *(f"{path}: {entry.doubt}" for entry in kept if entry.doubt is not None),
+            *_doubts(list(dict.fromkeys(doubtful))),
+        ),
     )
 
 
@@ -305,7 +309,7 @@ def _entry(
             problems.append(
                 _Problem(line=line, what=f"{word} is missing", fix="name the file with the times")
             )
-    confidence = _level(line, field["conflevel"], problems)
+    confidence, doubt = _level(line, field["conflevel"], problems)
     coefficient = _coefficient(line, field["coef"], problems)
     if len(problems) > before:
         return None
@@ -315,21 +319,25 @@ def _entry(
         files=(field["sample1"], field["sample2"]),
         confidence=confidence,
         coefficient=coefficient,
+        doubt=doubt,
     )
 
 
-def _level(line: int, text: str, problems: list[_Problem]) -> float | None:
+def _level(line: int, text: str, problems: list[_Problem]) -> tuple[float | None, str | None]:
+    """Give the level, or None and perhaps why: a number out of range counts as missing (6.2.2)."""
     if text in _MISSING:
-        return None
+        return None, None
     if NUMBER.fullmatch(text) and 0 < float(text) < 1:
-        return float(text)
+        return float(text), None
     percent = text.removesuffix("%").strip()
     fix = "write a number between 0 and 1, such as 0.95, or leave the field empty"
     if NUMBER.fullmatch(percent) and 1 < float(percent) < 100:
         fix = f"write {float(percent) / 100:g} for {float(percent):g} %"
     what = f"ConfLevel {text!r} is not a number between 0 and 1"
+    if NUMBER.fullmatch(text):
+        return None, f"line {line}: {what}, and counts as missing as in the original: {fix}"
     problems.append(_Problem(line=line, what=what, fix=fix))
-    return None
+    return None, None
 
 
 def _coefficient(line: int, text: str, problems: list[_Problem]) -> float | None:

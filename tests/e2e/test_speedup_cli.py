@@ -198,11 +198,11 @@ def test_wrong_usage_is_exit_2_and_writes_nothing(example, words, says):
 
 def test_wrong_configuration_is_told_with_its_lines(example):
     path = example.folder / "bench.cfg"
-    path.write_text(path.read_text() + "fifth,bench1.data.1\nsixth,a,b,95,\n")
+    path.write_text(path.read_text() + "fifth,bench1.data.1\nsixth,a,b,95%,\n")
     done = example.run_fairtrial("speedup-test", "bench.cfg")
     assert done.returncode == 2
     assert "bench.cfg:6: this line has 2 fields" in done.stderr
-    assert "bench.cfg:7: ConfLevel '95' is not a number between 0 and 1" in done.stderr
+    assert "bench.cfg:7: ConfLevel '95%' is not a number between 0 and 1" in done.stderr
     assert made(example) == []
 
 

@@ -226,10 +226,7 @@ def test_nothing_left() -> None:
         (",a.1,a.2,,", "Name is empty", "name the benchmark"),
         ("one,,a.2,,", "Sample1 is missing", "name the file"),
         ("one,a.1,NA,,", "Sample2 is missing", "name the file"),
-        ("one,a.1,a.2,95,", "ConfLevel '95' is not", "write 0.95 for 95 %"),
         ("one,a.1,a.2,99.9 %,", "ConfLevel '99.9 %' is not", "write 0.999 for 99.9 %"),
-        ("one,a.1,a.2,0,", "ConfLevel '0' is not", "between 0 and 1"),
-        ("one,a.1,a.2,1,", "ConfLevel '1' is not", "between 0 and 1"),
         ("one,a.1,a.2,nan,", "ConfLevel 'nan' is not", "between 0 and 1"),
         ("one,a.1,a.2,high,", "ConfLevel 'high' is not", "between 0 and 1"),
         ("one,a.1,a.2,,0", "Coef '0' is not a positive", "such as 1.5"),
@@ -248,6 +245,18 @@ def test_wrong_row_is_told_with_its_line(row: str, what: str, fix: str | None) -
     assert what in error.what
     assert fix is None or fix in (error.fix or "")
     assert error.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("level", "fix"), [("95", "write 0.95 for 95 %"), ("0", "leave"), ("1", "leave")]
+)
+def test_a_level_out_of_range_counts_as_missing_and_says_so(level: str, fix: str) -> None:
+    config = read(f"{HEADING}one,a.1,a.2,{level},\n")
+    assert dict(config.confidences) == {"one": None}
+    (caution,) = config.cautions
+    assert caution.startswith(f"b.cfg: line 2: ConfLevel '{level}' is not a number between 0 and 1")
+    assert "counts as missing" in caution
+    assert fix in caution
 
 
 def test_line_of_a_row_after_a_name_over_two_lines() -> None:
@@ -269,7 +278,7 @@ def test_wrong_headings() -> None:
 
 
 def test_all_problems_are_told_at_once() -> None:
-    error = problem(f"{HEADING}{ROW}two,a.1\nthree,a.1,a.2,2,-1\n{ROW}")
+    error = problem(f"{HEADING}{ROW}two,a.1\nthree,a.1,a.2,high,-1\n{ROW}")
     assert error.where == "b.cfg"
     lines = error.what.splitlines()
     assert lines[0] == "the configuration has 4 problems"
