@@ -24,7 +24,15 @@ from ..errors import AnalysisError, InsufficientDataError, UsageError
 from .mixture_model import REFERENCES as MODEL_REFERENCES
 from .mixture_model import EmState, Mixture, Scale
 
-__all__ = ["REFERENCES", "EmState", "Mixture", "Sample", "fit_mixture", "prepared"]
+__all__ = [
+    "REFERENCES",
+    "EmState",
+    "Mixture",
+    "Sample",
+    "checked_count",
+    "fit_mixture",
+    "prepared",
+]
 
 Array = NDArray[np.float64]
 
@@ -105,8 +113,8 @@ def fit_mixture(
     """
     from . import mixture_kernel as kernels
 
-    most = _checked_count(max_components, "max_components", MOST_COMPONENTS)
-    further = _checked_count(starts, "starts", 10_000) - 1
+    most = checked_count(max_components, "max_components", MOST_COMPONENTS)
+    further = checked_count(starts, "starts", 10_000) - 1
     if further and rng is None:
         raise UsageError("further starts are random and need rng, a numpy Generator")
     sample = prepared(values, variance_floor=variance_floor, resolution=resolution, scale=scale)
@@ -118,7 +126,7 @@ def fit_mixture(
     work = np.empty(kernels.work_size(x.size, most))
     kernels.fit_sorted(x, sample.floor, draws, table, state, found, work)
     k, varying = int(found[0]), found[1] > 0
-    if k == 0:
+    if k == 0 or not (state[2, :k] > 0).all():
         raise AnalysisError(
             f"no mixture fits these {x.size} values: their spread is lost in rounding",
             fix="subtract a constant, or give the values with more digits",
@@ -170,7 +178,7 @@ def prepared(
     if scale == "log":
         x = np.log(x)
     if max(abs(x[0]), abs(x[-1])) > _LARGEST:
-        raise AnalysisError(f"a value exceeds {_LARGEST:g} in size", fix="choose a larger unit")
+        raise _too_large()
     if x[0] == x[-1] and floor == 0:
         raise AnalysisError(
             f"all {x.size} values are equal: no Gaussian has so little spread",
@@ -195,6 +203,8 @@ def _sorted_values(values: ArrayLike) -> Array:
         x = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise UsageError("the values to be fitted are not numbers") from error
+    except OverflowError as error:  # a whole number beyond all doubles
+        raise _too_large() from error
     if x.ndim != 1:
         raise UsageError(f"the values to be fitted must be one list, not {x.ndim}-dimensional")
     if x.size < LEAST_VALUES:
@@ -209,7 +219,18 @@ def _sorted_values(values: ArrayLike) -> Array:
     return x
 
 
-def _checked_count(value: int, name: str, most: int) -> int:
+def _too_large() -> AnalysisError:
+    return AnalysisError(f"a value exceeds {_LARGEST:g} in size", fix="choose a larger unit")
+
+
+def checked_count(value: int, name: str, most: int) -> int:
+    """Give a whole number from 1 to `most` back.
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+    """
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise UsageError(f"{name} must be a whole number, not {value!r}")
     if not 1 <= value <= most:

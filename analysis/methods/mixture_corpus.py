@@ -20,15 +20,8 @@ from numpy.typing import ArrayLike
 from .. import typeset
 from ..errors import AnalysisError
 from ..streams import stream
-from .mixture import fit_mixture
-from .mixture_fit_test import (
-    FitTest,
-    Progress,
-    TiesHandling,
-    available_cores,
-    checked_count,
-    ks_fit,
-)
+from .mixture import checked_count, fit_mixture
+from .mixture_fit_test import FitTest, Progress, TiesHandling, available_cores, ks_fit
 from .mixture_model import Mixture, Scale
 
 __all__ = ["CorpusFit", "fit_corpus"]

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import typeset
 from ..errors import UsageError
-from .mixture import MOST_COMPONENTS, Sample, fit_mixture, prepared
+from .mixture import MOST_COMPONENTS, Sample, checked_count, fit_mixture, prepared
 from .mixture_clock import jittered
 from .mixture_model import Mixture
 
@@ -35,7 +35,6 @@ __all__ = [
     "Progress",
     "TiesHandling",
     "available_cores",
-    "checked_count",
     "ks_fit",
 ]
 
@@ -299,21 +298,6 @@ def _ordered(distances: Array, risk: float) -> float:
     """Give the [N (1 - risk)]-th of the ordered distances, counted from 1."""
     place = math.floor(distances.size * (1 - risk) + _ROUNDING)
     return float(distances[place - 1]) if place > 0 else math.nan
-
-
-def checked_count(value: int, name: str, most: int) -> int:
-    """Give a whole number from 1 to `most` back.
-
-    Raises
-    ------
-    UsageError
-        If it is none.
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise UsageError(f"{name} must be a whole number, not {value!r}")
-    if not 1 <= value <= most:
-        raise UsageError(f"{name} must lie between 1 and {most}, and is {value}")
-    return int(value)
 
 
 def _tie_cautions(test: FitTest) -> Iterator[str]:

@@ -125,7 +125,9 @@ def _fit_candidates(
     levels = 0 if x[0] < x[n - 1] else -1  # no cut points in a constant sample
     for k in range(1, min(most, n) + 1):
         if k == 1:
-            _fit_one(x, n, limits, p, bounds, table, state, found)
+            bounds[0], bounds[1] = 0, n
+            _moments_of_classes(x[:n], k, bounds, p)
+            _fit_one(n, limits, p, table, state, found)
             continue
         if levels >= 0:
             levels = quantile_start(start, k, levels, cuts, bounds)
@@ -152,29 +154,27 @@ def _fit_candidates(
 
 @kernel
 def _fit_one(
-    x: Array,
     n: int,
     limits: tuple[float, float, float],
     p: Array,
-    bounds: Index,
     table: Array,
     state: Array,
     found: Array,
 ) -> None:
-    """Fit one Gaussian in closed form; mclust's limit on the variance does not apply."""
-    bounds[0], bounds[1] = 0, n
-    _moments_of_classes(x[:n], 1, bounds, p)
-    raw = (p[_SUMS + 2, 0] - p[_SUMS + 1, 0] ** 2 / n) / n
-    if not _m_step(p, n, 1, 1, 0.0, limits[1]):
+    """Fit one Gaussian in closed form from the sums in p; mclust's limit does not apply to it."""
+    lowest, shift = limits[1], limits[2]
+    d = p[_SUMS + 1, 0] / n
+    raw = (p[_SUMS + 2, 0] - p[_SUMS + 1, 0] * d) / n
+    variance = max(raw, lowest)
+    if not variance > 0.0:
         return
-    variance = p[_VARIANCE, 0]
-    likelihood = -0.5 * n * (_LOG_2PI + math.log(variance) + raw / variance) - limits[2]
+    likelihood = -0.5 * n * (_LOG_2PI + math.log(variance) + raw / variance) - shift
     bic = 2.0 * likelihood - 2.0 * math.log(n)
     table[:, 0] = bic
     found[0], found[2], found[3] = 1.0, likelihood, bic
-    found[5] = 1.0 if limits[1] > 0.0 and variance <= limits[1] else 0.0
+    found[5] = 1.0 if lowest > 0.0 and variance <= lowest else 0.0
     for row in (0, 3):
-        state[row, 0], state[row + 1, 0] = 1.0, p[_MEAN, 0]
+        state[row, 0], state[row + 1, 0] = 1.0, p[_CENTRE, 0] + d
         state[row + 2, 0] = math.sqrt(variance)
 
 

@@ -70,8 +70,10 @@ def mean_difference(x: Mixture, y: Mixture) -> float:
         return _mean_difference_of_logs(x, y, weights, apart, spread)
     from scipy.special import erf
 
-    z = apart / spread
-    folded = apart * erf(z / math.sqrt(2)) + spread * math.sqrt(2 / math.pi) * np.exp(-0.5 * z * z)
+    with np.errstate(over="ignore"):
+        z = apart / spread
+        tail = spread * math.sqrt(2 / math.pi) * np.exp(-0.5 * z * z)
+    folded = apart * erf(z / math.sqrt(2)) + tail
     return float((weights * folded).sum())
 
 
@@ -117,7 +119,8 @@ def probability_faster(x: Mixture, y: Mixture, *, shift: float = 0.0) -> float:
         return _faster_by_logs(x, y, shift)
     from scipy.special import ndtr
 
-    z = (shift - np.subtract.outer(x.means, y.means)) / np.hypot.outer(x.sds, y.sds)
+    with np.errstate(over="ignore"):
+        z = (shift - np.subtract.outer(x.means, y.means)) / np.hypot.outer(x.sds, y.sds)
     return min(float(x.weights @ ndtr(z) @ y.weights), 1.0)
 
 
@@ -215,9 +218,10 @@ def _expected(
     Each component is integrated in its own z, so that a narrow one keeps its digits far from 0.
     `pieces` gives the places between which `value` is smooth, for steps in standard deviations.
     """
-    total = _integral(mixture, value, pieces(_NEAR), _NEAR)
-    if total < _TINY:
-        total = _integral(mixture, value, pieces(_FAR), _FAR)
+    with np.errstate(over="ignore"):
+        total = _integral(mixture, value, pieces(_NEAR), _NEAR)
+        if total < _TINY:
+            total = _integral(mixture, value, pieces(_FAR), _FAR)
     return min(total, 1.0)
 
 

@@ -35,7 +35,7 @@ __all__ = [
 Array = NDArray[np.float64]
 LEAST = 4  # the dip of fewer values is the same for every sample
 _SAME = 1e-9  # neighbours closer than this share of the range are one reading of the clock
-_LARGEST = 1e150  # squares stay finite
+_LARGEST, _LEAST_RANGE = 1e150, 1e-150  # squares stay finite, and above 0
 _MOST = 2000  # values of a simulated uniform sample; beyond, the dip's law in sqrt(n) D is settled
 _CHUNK = 2_000_000  # values simulated at a time
 _ROUNDING = 1e-12
@@ -95,7 +95,7 @@ def checked(values: ArrayLike, least: int = LEAST) -> Array:
     InsufficientDataError
         With fewer than `least` values.
     AnalysisError
-        If a value is not finite or beyond 1e150, or all are equal.
+        If a value is not finite or beyond 1e150, or all are equal or within 1e-150.
     """
     x = np.sort(np.asarray(values, dtype=np.float64).reshape(-1))
     if x.size < least:
@@ -112,6 +112,10 @@ def checked(values: ArrayLike, least: int = LEAST) -> Array:
         raise AnalysisError(
             f"all {x.size} values are equal: there is nothing to tell modes by",
             fix="measure with a finer clock",
+        )
+    if x[-1] - x[0] < _LEAST_RANGE:
+        raise AnalysisError(
+            f"the values lie within {_LEAST_RANGE:g} of each other", fix="choose a smaller unit"
         )
     return x
 

@@ -44,6 +44,13 @@ def local_maxima(log_weights: Array, means: Array, sds: Array) -> Array:
         return means.copy()
     unit = sds.max()
     slope = _Slope(log_weights - np.log(sds), (means - origin) / unit, sds / unit)
+    # slopes of components without a share may overflow: they count for nothing
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        found: Array = origin + unit * _maxima(slope)
+    return found
+
+
+def _maxima(slope: _Slope) -> Array:
     places = (slope.means[:, None] + slope.sds[:, None] * _AROUND).ravel()
     # a component narrower than the spacing of numbers still has a left and a right
     sides = [np.nextafter(slope.means, -np.inf), np.nextafter(slope.means, np.inf)]
@@ -57,8 +64,7 @@ def local_maxima(log_weights: Array, means: Array, sds: Array) -> Array:
             )
     curve = slope.derivative(0)
     left, right = _crossings(grid, curve(grid), falling=True)
-    found: Array = origin + unit * _refined(slope, left, right)
-    return found
+    return _refined(slope, left, right)
 
 
 class _Slope:
@@ -76,15 +82,20 @@ class _Slope:
             share = np.exp(share - share.max(axis=1, keepdims=True))
             share /= share.sum(axis=1, keepdims=True)
             u, steep = z / self.sds, 1 / self.sds**2
-            mean = (share * u).sum(axis=1)
+            mean = _weighted(share, u)
             if order == 0:
-                return _denoised(mean, (share * np.abs(u)).sum(axis=1))
+                return _denoised(mean, _weighted(share, np.abs(u)))
             apart = u - mean[:, None]
             moment = apart * apart - steep if order == 1 else apart**3 - 3 * apart * steep
-            summed: Array = (share * moment).sum(axis=1)
-            return summed
+            return _weighted(share, moment)
 
         return curve
+
+
+def _weighted(share: Array, values: Array) -> Array:
+    """Sum over the components, leaving out those without a share."""
+    summed: Array = np.where(share > 0, share * values, 0.0).sum(axis=1)
+    return summed
 
 
 def _denoised(values: Array, size: Array) -> Array:

@@ -59,6 +59,14 @@ def _put_ellipse(cov: Array, k: int, major: float, minor: float, c: float, s: fl
 
 
 @kernel
+def _grow(cov: Array, factor: float) -> None:
+    """Multiply all covariances (by number: in-place operations on rows are slow to compile)."""
+    for k in range(cov.shape[1]):
+        cov[0, k] *= factor
+        cov[2, k] *= factor
+
+
+@kernel
 def _axes(scatter: Array, k: int) -> tuple[float, float, float, float]:
     """Give the eigenvalues of a scatter matrix, the larger first, and the first's direction."""
     xx, xy, yy = scatter[XX, k], scatter[XY, k], scatter[YY, k]
@@ -104,8 +112,7 @@ def _diagonals(code: int, scatter: Array, n: float, cov: Array) -> bool:
             volume += root
             _put(cov, k, a / root, 0.0, b / root)
     if code == _EVI:
-        cov[0] *= volume / n
-        cov[2] *= volume / n
+        _grow(cov, volume / n)
         return volume / n > _EPS
     return True
 
@@ -222,8 +229,7 @@ def _free(code: int, scatter: Array, n: float, cov: Array) -> bool:
             least = min(least, root if k > 0 else np.inf)
             _put(cov, k, xx / root, slope, scatter[REST, k] / root)
     if code == _EVV:
-        cov[0] *= volume / n
-        cov[2] *= volume / n
+        _grow(cov, volume / n)
         return volume / n > ROOT and least > ROOT
     for k in range(components):
         small = math.sqrt(min(cov[0, k], cov[2, k]))

@@ -83,11 +83,18 @@ def _changed(costs: Array, row: int, column: int, least: Array, place: Whole) ->
 
 
 @kernel
+def _copy(source: Array, target: Array) -> None:
+    """Copy number by number: an assignment would take two seconds to compile its error message."""
+    for i in range(source.size):
+        target[i] = source[i]
+
+
+@kernel
 def _move(table: Array, costs: Array, ids: Whole, target: int, last: int) -> None:
     """Put the last cluster in the place of one that is gone."""
     if target == last:
         return
-    table[target] = table[last]
+    _copy(table[last], table[target])
     ids[target] = ids[last]
     for i in range(target):
         costs[target, i] = costs[last, i]
@@ -98,7 +105,7 @@ def _move(table: Array, costs: Array, ids: Whole, target: int, last: int) -> Non
 @kernel
 def _store(table: Array, place: int, joint: Array) -> None:
     """Keep a merged cluster as it will be read back (see the module's text)."""
-    table[place] = joint
+    _copy(joint, table[place])
     if joint[SIZE] > 2:
         table[place, VV] = 2 * joint[UV] * joint[UV] / joint[UU] if joint[UU] > 0 else 0.0
 
@@ -172,7 +179,9 @@ def partitions(u: Array, v: Array, alpha: float, classes: Whole) -> None:
     """
     n, most = u.size, classes.shape[0]
     table = np.zeros((n, FIELDS))
-    table[:, SIZE], table[:, U], table[:, V], table[:, TERM] = 1.0, u, v, math.log(alpha)
+    table[:, SIZE], table[:, TERM] = 1.0, math.log(alpha)
+    for i in range(n):
+        table[i, U], table[i, V] = u[i], v[i]
     ids, owner, numbers = np.arange(n), np.arange(n), np.empty(n, dtype=np.int64)
     costs, least, place = np.empty((n, n)), np.full(n, np.inf), np.zeros(n, dtype=np.int64)
     _costs(table, alpha, costs, least, place)
@@ -196,7 +205,7 @@ def partitions(u: Array, v: Array, alpha: float, classes: Whole) -> None:
             _scan(costs, j, least, place)
             for row in range(j + 1, last):
                 _changed(costs, row, j, least, place)
-        truth[:] = joint
+        _copy(joint, truth)
         newest = i
         _store(table, i, joint)
         _renew(table, truth, i, last, alpha, costs, least, place)

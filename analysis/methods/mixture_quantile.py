@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 __all__ = ["quantiles"]
 
 Array = NDArray[np.float64]
-_STEPS = 200
+_STEPS = 4000  # few are needed, unless spreads differ by as much as numbers can
+_STEEP = 1e12  # logarithms of this size leave their differences, and so the slope, no digits
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -48,7 +49,8 @@ def quantiles(q: Array, weights: Array, means: Array, sds: Array) -> Array:
     parts = means + sds * ndtri(levels)[:, None]
     slack = 4 * _EPS * np.abs(parts).max(axis=1)
     low, high = parts.min(axis=1) - slack, parts.max(axis=1) + slack
-    found[inside] = _root(balance, low, high, float(sds.min()))
+    with np.errstate(over="ignore"):  # far out in narrow components
+        found[inside] = _root(balance, low, high, float(sds.min()))
     return found
 
 
@@ -102,7 +104,7 @@ def _root(balance: _Balance, low: Array, high: Array, unit: float) -> Array:
             return middle
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             newton = x - value / slope
-        inside = (newton > low) & (newton < high) & ~close
+        inside = (newton > low) & (newton < high) & ~close & (np.abs(value) < _STEEP)
         settled = inside & (np.abs(newton - x) <= 2 * _EPS * np.abs(x) + _EPS / 64 * unit)
         if (settled | close).all():
             return np.where(close, middle, newton)

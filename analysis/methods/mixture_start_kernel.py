@@ -80,12 +80,7 @@ def quantile_start(x: Array, k: int, levels: int, cuts: Array, bounds: Index) ->
         levels += 1
     if levels > most:
         return -1
-    count = 0
-    for level in range(levels):
-        q = _quantile(x, level, levels)
-        if count == 0 or q != cuts[count - 1]:
-            cuts[count] = q
-            count += 1
+    count = _cut_points(x, levels, cuts)
     if count > k + 1:
         _close_gaps(cuts, count, count - k - 1)
     bounds[0] = 0
@@ -93,6 +88,18 @@ def quantile_start(x: Array, k: int, levels: int, cuts: Array, bounds: Index) ->
     for i in range(1, k):  # the outer two cut points are beyond all values
         bounds[i] = first_at_least(x, cuts[i])
     return levels
+
+
+@kernel
+def _cut_points(x: Array, levels: int, cuts: Array) -> int:
+    """Write the distinct quantiles at so many levels; give their number."""
+    count = 0
+    for level in range(levels):
+        q = _quantile(x, level, levels)
+        if count == 0 or q != cuts[count - 1]:
+            cuts[count] = q
+            count += 1
+    return count
 
 
 @kernel

@@ -1,12 +1,17 @@
-"""Where compiled kernels are kept, and that a user hears of a compilation. Each case is a process of
-its own: the choice is made once, on import."""
+"""Where compiled kernels are kept, and that a user hears of a compilation. The choice is made once, on
+import, so each case about it is a process of its own."""
 
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
+import numba
+import numpy as np
 import pytest
+
+from analysis import compiled
 
 PROGRAM = """
 import sys
@@ -80,3 +85,53 @@ def test_without_any_folder_kernels_work_and_the_user_hears_why(toy, tmp_path):
     assert "$FAIRTRIAL_CACHE" in said
     assert "FOLDER None" in said
     assert not (toy / "__pycache__").exists() or not list((toy / "__pycache__").glob("*.nbi"))
+
+
+@pytest.fixture
+def use(toy, tmp_path, monkeypatch):
+    """Load the kernel from the cache, as a new process would, and give what the user hears."""
+    folder = tmp_path / "kept"
+    monkeypatch.setitem(vars(numba.config), "CACHE_DIR", str(folder))
+    monkeypatch.setattr(compiled, "CACHE", compiled.Cache(folder=folder))
+
+    def use() -> list[str]:
+        said: list[str] = []
+        total = runpy.run_path(str(toy / "toy_kernel.py"))["total"]
+        with compiled.announcing(said.append):
+            assert total(np.arange(4.0)) == 6.0
+        return said
+
+    use()
+    assert use() == []
+    return use
+
+
+def torn(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-40])
+
+
+def empty(path: Path) -> None:  # what a power failure leaves
+    path.write_bytes(b"")
+
+
+def spoilt(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", [torn, empty, spoilt])
+def test_damaged_machine_code_is_compiled_again(use, tmp_path, damage, ending):
+    (file,) = (tmp_path / "kept").rglob(f"*total*.{ending}")
+    damage(file)
+    (said,) = use()
+    assert said.startswith("compiling the numeric kernels")
+    assert use() == []
+
+
+def test_what_cannot_be_kept_is_said(use, tmp_path):
+    (file,) = (tmp_path / "kept").rglob("*total*.nbc")
+    file.unlink()
+    file.mkdir()  # stands for a full disk: nothing can be written there
+    assert use()[1].startswith(f"the compiled kernels could not be kept in {tmp_path / 'kept'}: ")

@@ -87,9 +87,11 @@ class TestArguments:
 
     def test_too_large(self) -> None:
         sure(lambda: fit_mixture([1e200, -1e200, 0]), AnalysisError, "larger unit")
+        sure(lambda: fit_mixture([10**400, 1]), AnalysisError, "larger unit")
 
     def test_spread_below_rounding(self) -> None:
         sure(lambda: fit_mixture([0.0, 5e-324]), AnalysisError, "rounding")
+        sure(lambda: fit_mixture([1e-323] * 9 + [1.5e-323]), AnalysisError, "rounding")
 
     def test_the_values_are_not_touched(self, bimodal: np.ndarray) -> None:
         before = bimodal.copy()

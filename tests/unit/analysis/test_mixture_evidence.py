@@ -215,6 +215,8 @@ def test_the_tests_refuse(test: object) -> None:
         test([2.0] * 9, rng=rng())  # type: ignore[operator]
     with pytest.raises(AnalysisError, match="not finite"):
         test([1, 2, math.nan, 4], rng=rng())  # type: ignore[operator]
+    with pytest.raises(AnalysisError, match="smaller unit"):
+        test([1e-200, 2e-200, 4e-200, 9e-200], rng=rng())  # type: ignore[operator]
     with pytest.raises(UsageError, match="resamples"):
         test([1, 2, 3, 4], resamples=0, rng=rng())  # type: ignore[operator]
 

@@ -160,6 +160,19 @@ def test_refusals() -> None:
             probability_faster(TWO, WIDE, shift=shift)
 
 
+def test_spreads_as_different_as_numbers_can_be() -> None:
+    wide = Mixture.from_parameters(weights=[0.5, 0.5], means=[0, 1e100], sds=[3e-3, 1e86])
+    thin = single(1e150, 1e-150)
+    assert wide.modes() == pytest.approx([0, 1e100], abs=1e-9)
+    narrow = Mixture.from_parameters(weights=[0.5, 0.5], means=[0, 1e100], sds=[3e-3, 1e-80])
+    assert narrow.modes()[0] == 0  # the other peak is narrower than the gap between two numbers
+    assert wide.quantile([0.25, 0.75]) == pytest.approx([0, 1e100], abs=1e-9)
+    assert mean_difference(wide, thin) == pytest.approx(1e150)
+    assert probability_faster(wide, thin) == 1
+    assert probability_fastest(wide, thin) == pytest.approx(1)
+    assert probability_fastest(thin, wide) == 0
+
+
 def test_logarithms_beyond_the_largest_number() -> None:
     assert mean_difference(single(2000, 1, scale="log"), single(0, 1, scale="log")) == math.inf
     huge, small = single(2000, 1, scale="log"), single(0, 1, scale="log")
