@@ -18,6 +18,10 @@ import pytest
 FAIRTRIAL = Path(sys.executable).parent / "fairtrial"
 _PATIENCE_S = 120
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Started in the background (nohup): commands under test would inherit deafness to Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 processes = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "processes.py")))
 
 
@@ -97,7 +101,11 @@ class Lab:
 
     def ended(self, process):
         """Wait for a started command: (exit code, what it wrote to stderr)."""
-        code = process.wait(_PATIENCE_S)
+        try:
+            code = process.wait(_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
         return code, process.err_path.read_text()
 
     def trial(self):
