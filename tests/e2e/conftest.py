@@ -18,9 +18,10 @@ import pytest
 FAIRTRIAL = Path(sys.executable).parent / "fairtrial"
 _PATIENCE_S = 120
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # Started in the background (nohup): commands under test would inherit deafness to Ctrl-C.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+    # Started in the background or under nohup: commands under test would inherit the deafness.
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.SIG_DFL)
 
 processes = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "processes.py")))
 
