@@ -6,77 +6,106 @@ This module stays light. The names of the Python contract are handed on lazily, 
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
-_HOMES = {
-    "PerformanceMatrix": "analysis.matrix",
-    "Trial": "analysis.trial",
-    "Verdict": "analysis.verdict",
-    "hpt": "analysis.methods.hpt",
-    "HptResult": "analysis.methods.hpt",
-    "hpt_speedup": "analysis.methods.hpt_speedup",
-    "HptSpeedup": "analysis.methods.hpt_speedup",
-    "hpt_context": "analysis.methods.hpt_context",
-    "hpt_report": "analysis.methods.hpt_report",
-    "speedup_test": "analysis.methods.speedup_test",
-    "speedup_test_suite": "analysis.methods.speedup_test",
-    "SpeedupTest": "analysis.methods.speedup_result",
-    "SpeedupSuite": "analysis.methods.speedup_result",
-    "normality": "analysis.assumptions",
-    "randomization_test": "analysis.methods.resampling_test",
-    "RandomizationTest": "analysis.methods.resampling_test",
-    "bootstrap_speedup": "analysis.methods.resampling_interval",
-    "BootstrapInterval": "analysis.methods.resampling_interval_result",
-    "estimator_spread": "analysis.estimators",
-    "EstimatorSpread": "analysis.estimators",
-    "normal_spread": "analysis.normal_estimators",
-    "central_limit_study": "analysis.central_limit",
-    "CentralLimitStudy": "analysis.central_limit",
-    "empirical_distribution": "analysis.methods.resampling_distribution",
-    "EmpiricalDistribution": "analysis.methods.resampling_distribution",
-    "compare_distributions": "analysis.methods.resampling_distribution",
-    "biplot": "analysis.methods.biplot",
-    "Biplot": "analysis.methods.biplot",
-    "plan_runs": "analysis.planning",
-    "width_loop": "analysis.planning",
-    "power_study": "analysis.studies",
-    "type1_study": "analysis.studies",
-    "coverage_study": "analysis.studies",
-    "read_trial": "analysis.trial",
-    "fit_mixture": "analysis.methods.mixture",
-    "ks_fit": "analysis.methods.mixture_fit_test",
-    "FitTest": "analysis.methods.mixture_fit_test",
-    "Mixture": "analysis.methods.mixture_model",
-    "fit_mixture_2d": "analysis.methods.mixture_plane",
-    "Mixture2d": "analysis.methods.mixture_plane_model",
-    "pairs_of_runs": "analysis.methods.mixture_plane_pairs",
-    "mean_difference": "analysis.methods.mixture_metrics",
-    "probability_faster": "analysis.methods.mixture_metrics",
-    "probability_fastest": "analysis.methods.mixture_metrics",
-    "variability_level": "analysis.methods.mixture_metrics",
-    "mode_evidence": "analysis.methods.mixture_evidence",
-    "fitted_sample": "analysis.methods.mixture_intervals",
-    "metric_interval": "analysis.methods.mixture_intervals",
-    "faster_estimate": "analysis.methods.mixture_intervals",
-    "rank_share": "analysis.methods.mixture_rank_share",
-    "dip_test": "analysis.methods.mixture_mode_tests",
-    "bandwidth_test": "analysis.methods.mixture_mode_tests",
-    "skewed_families": "analysis.methods.mixture_families",
-    "fit_corpus": "analysis.methods.mixture_corpus",
-    "CorpusFit": "analysis.methods.mixture_corpus",
-    "FairtrialError": "analysis.errors",
-    "UsageError": "analysis.errors",
-    "StoreError": "analysis.errors",
-    "AnalysisError": "analysis.errors",
-    "InsufficientDataError": "analysis.errors",
+from .faces import hands_on
+
+if TYPE_CHECKING:
+    from .data import (
+        PerformanceMatrix as PerformanceMatrix,
+        Trial as Trial,
+        read_trial as read_trial,
+    )
+    from .diagnosis.central_limit import (
+        CentralLimitStudy as CentralLimitStudy,
+        central_limit_study as central_limit_study,
+    )
+    from .diagnosis.estimators import (
+        EstimatorSpread as EstimatorSpread,
+        estimator_spread as estimator_spread,
+        normal_spread as normal_spread,
+    )
+    from .diagnosis.normality import normality as normality
+    from .errors import (
+        AnalysisError as AnalysisError,
+        FairtrialError as FairtrialError,
+        InsufficientDataError as InsufficientDataError,
+        StoreError as StoreError,
+        UsageError as UsageError,
+    )
+    from .methods.biplot import Biplot as Biplot, biplot as biplot
+    from .methods.hpt import (
+        HptResult as HptResult,
+        HptSpeedup as HptSpeedup,
+        hpt as hpt,
+        hpt_context as hpt_context,
+        hpt_report as hpt_report,
+        hpt_speedup as hpt_speedup,
+    )
+    from .methods.mixture import (
+        CorpusFit as CorpusFit,
+        FitTest as FitTest,
+        Mixture as Mixture,
+        Mixture2d as Mixture2d,
+        bandwidth_test as bandwidth_test,
+        dip_test as dip_test,
+        faster_estimate as faster_estimate,
+        fit_corpus as fit_corpus,
+        fit_mixture as fit_mixture,
+        fit_mixture_2d as fit_mixture_2d,
+        fitted_sample as fitted_sample,
+        ks_fit as ks_fit,
+        mean_difference as mean_difference,
+        metric_interval as metric_interval,
+        mode_evidence as mode_evidence,
+        pairs_of_runs as pairs_of_runs,
+        probability_faster as probability_faster,
+        probability_fastest as probability_fastest,
+        rank_share as rank_share,
+        skewed_families as skewed_families,
+        variability_level as variability_level,
+    )
+    from .methods.resampling import (
+        BootstrapInterval as BootstrapInterval,
+        EmpiricalDistribution as EmpiricalDistribution,
+        RandomizationTest as RandomizationTest,
+        bootstrap_speedup as bootstrap_speedup,
+        compare_distributions as compare_distributions,
+        empirical_distribution as empirical_distribution,
+        randomization_test as randomization_test,
+    )
+    from .methods.speedup_test import (
+        SpeedupSuite as SpeedupSuite,
+        SpeedupTest as SpeedupTest,
+        speedup_test as speedup_test,
+        speedup_test_suite as speedup_test_suite,
+    )
+    from .planning import plan_runs as plan_runs, width_loop as width_loop
+    from .studies import (
+        coverage_study as coverage_study,
+        power_study as power_study,
+        type1_study as type1_study,
+    )
+    from .verdict import Verdict as Verdict, judge as judge
+
+_ROOMS = {
+    "data": "PerformanceMatrix Trial read_trial",
+    "methods.hpt": "hpt HptResult hpt_speedup HptSpeedup hpt_context hpt_report",
+    "methods.speedup_test": "speedup_test speedup_test_suite SpeedupTest SpeedupSuite",
+    "methods.resampling": "randomization_test RandomizationTest bootstrap_speedup BootstrapInterval empirical_distribution EmpiricalDistribution compare_distributions",
+    "methods.mixture": "fit_mixture ks_fit FitTest Mixture fit_mixture_2d Mixture2d pairs_of_runs mean_difference probability_faster probability_fastest variability_level mode_evidence fitted_sample metric_interval faster_estimate rank_share dip_test bandwidth_test skewed_families fit_corpus CorpusFit",
+    "methods.biplot": "biplot Biplot",
+    "verdict": "Verdict judge",
+    "diagnosis.normality": "normality",
+    "diagnosis.estimators": "estimator_spread EstimatorSpread normal_spread",
+    "diagnosis.central_limit": "central_limit_study CentralLimitStudy",
+    "planning": "plan_runs width_loop",
+    "studies": "power_study type1_study coverage_study",
+    "errors": "FairtrialError UsageError StoreError AnalysisError InsufficientDataError",
 }
 
-__all__ = sorted(_HOMES)  # noqa: PLE0605 - the table above is the one list of public names
+# the table above is the one list of public names
+__all__ = sorted(name for names in _ROOMS.values() for name in names.split())  # noqa: PLE0605
 
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module attribute may be anything
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(home), name)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = hands_on(__name__, _ROOMS)

@@ -21,9 +21,8 @@ from . import __version__
 if TYPE_CHECKING:
     from analysis.errors import FairtrialError
 
-    from .ending import Ending
-    from .execution import Options
-    from .view import View
+    from .screen import View
+    from .trial import Ending, Options
 
     # argparse gives no public name to what add_subparsers() returns
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -91,7 +90,7 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
         return code
     except Exception as error:  # noqa: BLE001 - the last line of defence says whose fault it is
-        from .interrupts import Interrupted
+        from .launch import Interrupted
 
         if isinstance(error, Interrupted):  # before there was a trial to close
             return 130
@@ -238,8 +237,8 @@ def _count(text: str) -> int:
 
 
 def _init(args: argparse.Namespace, _out: TextIO, err: TextIO) -> int:
+    from .campaign import starter_text
     from .errors import UsageError
-    from .starter import starter_text
 
     path: Path = args.path
     if path.is_dir():
@@ -257,7 +256,7 @@ def _init(args: argparse.Namespace, _out: TextIO, err: TextIO) -> int:
 
 
 def _doctor(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from .diagnosis import diagnose
+    from .screen import diagnose
 
     diagnosis = diagnose(args.campaign, args.dir, strict=args.strict)
     if args.json:
@@ -270,11 +269,10 @@ def _doctor(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     import shlex
 
-    from .campaign_file import load_campaign
+    from .campaign import load_campaign
     from .errors import UsageError
-    from .execution import Options, resume, start
-    from .preview import preview
-    from .view import View, scale
+    from .screen import View, preview, scale
+    from .trial import Options, resume, start
 
     if (args.trial or args.accept_drift) and not args.resume:
         raise UsageError("--trial and --accept-drift go with --resume")
@@ -308,9 +306,9 @@ def _compare(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     import shlex
     import tempfile
 
-    from .execution import Options, start
-    from .quick import QuickOptions, quick_campaign
-    from .view import View, scale
+    from .commands.quick import QuickOptions, quick_campaign
+    from .screen import View, scale
+    from .trial import Options, start
 
     quick = QuickOptions(
         commands=tuple(args.commands),
@@ -355,10 +353,10 @@ def _ended(ending: Ending, args: argparse.Namespace, out: TextIO, view: View, *,
 
 def _status(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from .errors import StoreError, UsageError
-    from .progress import read_progress
+    from .screen import read_progress
 
     if args.diff is not None:
-        from .comparison import compare_environments
+        from .environment import compare_environments
 
         if args.trial is None:
             raise UsageError("--diff needs a trial", None, "fairtrial status TRIAL --diff [OTHER]")

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 from ..errors import StoreError, UsageError
 
 if TYPE_CHECKING:
-    from ..matrix import PerformanceMatrix
-    from ..trial import Trial
+    from ..data import PerformanceMatrix, Trial
 
     # argparse gives no public name to what add_subparsers() returns
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -132,7 +131,7 @@ def open_trial(path: Path) -> Trial:
     StoreError
         If there is none, or it cannot be trusted.
     """
-    from ..trial import read_trial
+    from ..data import read_trial
 
     if not (names_folder(str(path)) or names_file(str(path))):
         raise StoreError(
@@ -179,7 +178,7 @@ def read_matrix(text: str, args: argparse.Namespace) -> PerformanceMatrix:
             )
         if args.metric is not None:
             raise UsageError("--metric is for trials; a matrix file has one metric", text)
-        from ..matrix import PerformanceMatrix
+        from ..data import PerformanceMatrix
 
         unit = "s" if args.better == "lower" else "score"
         return PerformanceMatrix.read(path, better=args.better, unit=unit, layout=args.layout)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from ..matrix import PerformanceMatrix
+    from ..data import PerformanceMatrix
     from .arguments import Subparsers
 
 __all__ = ["add"]
@@ -62,14 +62,14 @@ def _biplot(args: argparse.Namespace, out: TextIO) -> int:
     from dataclasses import replace
 
     from ..methods.biplot import biplot
-    from ..plots import check_picture, write_picture
+    from ..report.drawing import check_picture, write_picture
 
     picture = None if args.plot is None else check_picture(args.plot)
     read = _read(args)
     result = biplot(read.values, read.names, read.benchmarks, scale=args.scale)
     result = replace(result, cautions=(*read.cautions, *result.cautions))
     if picture is not None:
-        from ..plots_biplot import biplot_figure
+        from ..methods.biplot import biplot_figure
 
         write_picture(biplot_figure(result), picture)
     show(result, out, as_json=args.json)
@@ -103,7 +103,7 @@ def _read(args: argparse.Namespace) -> _Systems:
 
 
 def _table(path: Path, args: argparse.Namespace) -> _Systems:
-    from ..formats.systems_table import read_systems
+    from ..formats import read_systems
 
     for option, given in (
         ("--metric", args.metric),

@@ -11,7 +11,7 @@ from ..errors import UsageError
 from .arguments import Result, add_file_reading, add_metric, names_file, number, read_matrix, show
 
 if TYPE_CHECKING:
-    from ..matrix import PerformanceMatrix
+    from ..data import PerformanceMatrix
     from .arguments import Subparsers
 
 __all__ = ["add"]
@@ -87,21 +87,21 @@ def _diagnose(args: argparse.Namespace, out: TextIO) -> int:
 
 
 def _normality(matrix: PerformanceMatrix, args: argparse.Namespace) -> Result:
-    from ..assumptions import normality
+    from ..diagnosis.normality import normality
 
     return normality(matrix, risk=args.risk, seed=args.seed)
 
 
 def _estimators(matrix: PerformanceMatrix, args: argparse.Namespace) -> Result:
-    from ..estimators import estimator_spread
-    from ..streams import stream
+    from ..diagnosis.estimators import estimator_spread
+    from ..stats import stream
 
     return estimator_spread(matrix, rng=stream(args.seed, "estimators"))
 
 
 def _clt(matrix: PerformanceMatrix, args: argparse.Namespace) -> Result:
-    from ..central_limit import central_limit_study
-    from ..streams import stream
+    from ..diagnosis.central_limit import central_limit_study
+    from ..stats import stream
 
     return central_limit_study(matrix, risk=args.risk, rng=stream(args.seed, "clt"))
 

@@ -66,7 +66,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _hpt(args: argparse.Namespace, out: TextIO) -> int:
-    from ..methods.hpt_report import hpt_report
+    from ..methods.hpt import hpt_report
 
     candidate = read_matrix(args.candidate, args)
     baseline = read_matrix(args.baseline or campaign_baseline(args.candidate), args)
@@ -80,7 +80,7 @@ def _hpt(args: argparse.Namespace, out: TextIO) -> int:
         scores=args.scores,
     )
     if args.html is not None:
-        from ..hpt_page import hpt_page
+        from ..methods.hpt import hpt_page
 
         write_file(Path(args.html), hpt_page(result))
     show(result, out, as_json=args.json)

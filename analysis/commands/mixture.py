@@ -14,7 +14,7 @@ from .arguments import add_file_reading, add_metric, add_shared, number, show
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..mixture_options import MixtureOptions
+    from ..methods.mixture import MixtureOptions
     from .arguments import Subparsers
 
 __all__ = ["add"]
@@ -128,14 +128,14 @@ def _add_fitting(parser: argparse.ArgumentParser) -> None:
 def _mixture(args: argparse.Namespace, out: TextIO) -> int:
     picture = None
     if args.plot is not None:
-        from ..plots import check_picture
+        from ..report.drawing import check_picture
 
         picture = check_picture(args.plot)
     if not 1 <= args.digits <= _MOST_DIGITS:
         raise UsageError(f"--digits must lie between 1 and {_MOST_DIGITS}, and is {args.digits}")
     if args.other is not None:
         return _plane(args, out, picture)
-    from ..mixture_sources import read_sources
+    from ..formats import read_sources
 
     sources = read_sources(args.sources, metric=args.metric, better=args.better, layout=args.layout)
     names = {name for matrix in sources.matrices for name in matrix.benchmarks}
@@ -147,9 +147,8 @@ def _mixture(args: argparse.Namespace, out: TextIO) -> int:
             "add --benchmark NAME",
         )
     options = _options(args, detailed=detailed)
-    from ..compiled import announcing
-    from ..mixture_report import mixture_report
-    from ..streams import stream
+    from ..methods.mixture import mixture_report
+    from ..stats import announcing, stream
 
     with announcing(_say), _bar(sys.stderr) as progress:
         report = mixture_report(
@@ -162,8 +161,8 @@ def _mixture(args: argparse.Namespace, out: TextIO) -> int:
             progress=progress,
         )
     if picture is not None:
-        from ..plots import write_picture
-        from ..plots_mixture import mixture_figure
+        from ..methods.mixture import mixture_figure
+        from ..report.drawing import write_picture
 
         write_picture(mixture_figure(report), picture)
     if args.json:
@@ -174,7 +173,7 @@ def _mixture(args: argparse.Namespace, out: TextIO) -> int:
 
 
 def _options(args: argparse.Namespace, *, detailed: bool) -> MixtureOptions:
-    from ..mixture_options import MixtureOptions
+    from ..methods.mixture import MixtureOptions
 
     resamples = args.resamples
     if resamples is None:
@@ -197,9 +196,9 @@ def _options(args: argparse.Namespace, *, detailed: bool) -> MixtureOptions:
 def _plane(args: argparse.Namespace, out: TextIO, picture: Path | None) -> int:
     """Fit two metrics of the same runs."""
     _refuse_with_other(args)
-    from ..compiled import announcing
-    from ..mixture_plane_report import plane_report
-    from ..mixture_sources import trials_of
+    from ..formats import trials_of
+    from ..methods.mixture import plane_report
+    from ..stats import announcing
 
     trials = trials_of(args.sources)
     with announcing(_say), _bar(sys.stderr) as progress:
@@ -211,8 +210,8 @@ def _plane(args: argparse.Namespace, out: TextIO, picture: Path | None) -> int:
             progress=progress,
         )
     if picture is not None:
-        from ..plots import write_picture
-        from ..plots_mixture_plane import plane_figure
+        from ..methods.mixture import plane_figure
+        from ..report.drawing import write_picture
 
         cell = report.cells[0]
         if len(report.cells) > 1 or cell.mixture is None or cell.pairs is None:
@@ -249,10 +248,15 @@ def _bar(err: TextIO) -> Iterator[Callable[[int, int, str], None] | None]:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-    from rich.progress import TimeRemainingColumn as Left
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn as Left,
+    )
 
-    from ..typeset import shorten
+    from ..report.figures import shorten
 
     columns = (
         BarColumn(bar_width=30),

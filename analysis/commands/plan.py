@@ -5,14 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, TextIO
 
-from .arguments import (
-    add_file_reading,
-    add_metric,
-    campaign_baseline,
-    number,
-    read_matrix,
-    show,
-)
+from .arguments import add_file_reading, add_metric, campaign_baseline, number, read_matrix, show
 
 if TYPE_CHECKING:
     from .arguments import Subparsers
@@ -83,7 +76,7 @@ def add(subparsers: Subparsers) -> None:
 
 def _plan(args: argparse.Namespace, out: TextIO) -> int:
     from ..planning import plan_runs
-    from ..streams import stream
+    from ..stats import stream
 
     candidate = read_matrix(args.candidate, args)
     baseline = read_matrix(args.baseline or campaign_baseline(args.candidate), args)

@@ -20,8 +20,8 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from ..matrix import PerformanceMatrix
-    from ..methods.resampling_units import Unit
+    from ..data import PerformanceMatrix
+    from ..methods.resampling import Unit
     from .arguments import Subparsers
 
 __all__ = ["add"]
@@ -117,7 +117,7 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
 
 
 def _resample(args: argparse.Namespace, out: TextIO) -> int:
-    from ..plots import check_picture, write_picture
+    from ..report.drawing import check_picture, write_picture
 
     picture = None if args.plot is None else check_picture(args.plot)
     if not 2 <= args.resamples <= 10_000_000:
@@ -127,9 +127,8 @@ def _resample(args: argparse.Namespace, out: TextIO) -> int:
         )
     candidate, baseline = _sides(args)
     others = [read_matrix(text, args) for text in args.also]
-    from ..compiled import announcing
-    from ..resampling_report import resampling_report
-    from ..streams import stream
+    from ..methods.resampling import resampling_report
+    from ..stats import announcing, stream
 
     with announcing(lambda said: print(said, file=sys.stderr)):
         report = resampling_report(
@@ -148,7 +147,7 @@ def _resample(args: argparse.Namespace, out: TextIO) -> int:
             seed=args.seed,
         )
     if picture is not None:
-        from ..plots_resampling import resampling_figure
+        from ..methods.resampling import resampling_figure
 
         write_picture(resampling_figure(report), picture)
     show(report, out, as_json=args.json)
@@ -157,7 +156,7 @@ def _resample(args: argparse.Namespace, out: TextIO) -> int:
 
 def _sides(args: argparse.Namespace) -> tuple[PerformanceMatrix, PerformanceMatrix]:
     """Read both sides; rounds and sessions of different trials never count as the same."""
-    from ..methods.resampling_units import set_apart
+    from ..methods.resampling import set_apart
 
     candidate = read_matrix(args.candidate, args)
     other = args.baseline or campaign_baseline(args.candidate)
@@ -175,8 +174,8 @@ def _with_shared_ids(
     candidate: PerformanceMatrix, baseline: PerformanceMatrix, unit: Unit | None
 ) -> PerformanceMatrix:
     """Add a caution where ids of two files meet: whether by accident, nobody but the user knows."""
-    from ..matrix import match
-    from ..methods.resampling_units import exchangeable_units
+    from ..data import match
+    from ..methods.resampling import exchangeable_units
 
     pair = match(candidate, baseline)
     units = exchangeable_units(pair.candidate, pair.baseline, unit)

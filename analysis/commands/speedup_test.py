@@ -23,10 +23,8 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from ..formats.speedup_config import LeftOut, SpeedupConfig
-    from ..matrix import PerformanceMatrix
-    from ..methods.speedup_result import SpeedupSuite
-    from ..methods.speedup_suite import Weights
+    from ..data import PerformanceMatrix
+    from ..methods.speedup_test import LeftOut, SpeedupConfig, SpeedupSuite, Weights
     from .arguments import Subparsers
 
 __all__ = ["add"]
@@ -174,7 +172,7 @@ def _level(text: str) -> float | str:
 
 
 def _is_config(args: argparse.Namespace) -> bool:
-    from ..formats.speedup_config import looks_like_speedup_config
+    from ..methods.speedup_test import looks_like_speedup_config
 
     if args.baseline is not None:
         for text in (args.candidate, args.baseline):
@@ -233,7 +231,7 @@ def _compared(args: argparse.Namespace) -> _Case:
 
 def _configured(args: argparse.Namespace) -> _Case:
     """Read a configuration; its levels come before the command line's (section 6.2.2)."""
-    from ..formats.speedup_config import read_speedup_config
+    from ..methods.speedup_test import read_speedup_config
 
     for option, given in (
         ("--metric", args.metric),
@@ -332,8 +330,13 @@ def _check_prefix(prefix: str) -> None:
 
 
 def _write_results(prefix: str, case: _Case, suite: SpeedupSuite, begin: float) -> None:
-    from ..formats.speedup_report import report_text, results_text, status_text, warning_text
-    from ..formats.speedup_warnings import warnings_of
+    from ..methods.speedup_test import (
+        report_text,
+        results_text,
+        status_text,
+        warning_text,
+        warnings_of,
+    )
 
     warnings = {
         name: warnings_of(test) for test in suite.benchmarks if (name := test.name) is not None
@@ -348,8 +351,7 @@ def _write_results(prefix: str, case: _Case, suite: SpeedupSuite, begin: float) 
 
 
 def _write_failure(prefix: str, title: str, error: AnalysisError) -> None:
-    from ..formats.speedup_config import NothingLeftError
-    from ..formats.speedup_report import failure_text, warning_text
+    from ..methods.speedup_test import NothingLeftError, failure_text, warning_text
 
     left_out = error.left_out if isinstance(error, NothingLeftError) else ()
     texts = {

@@ -13,7 +13,7 @@ from .arguments import add_file_reading, add_metric, number, read_matrix, show
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..studies_result import CoverageStudy, RejectionStudy
+    from ..studies import CoverageStudy, RejectionStudy
     from .arguments import Subparsers
 
 __all__ = ["add"]
@@ -123,7 +123,7 @@ def _study(args: argparse.Namespace, out: TextIO) -> int:
 def _made(
     args: argparse.Namespace, report: Callable[[int, int], None]
 ) -> RejectionStudy | CoverageStudy:
-    from ..streams import stream
+    from ..stats import stream
     from ..studies import coverage_study, power_study, type1_study
 
     population = read_matrix(args.matrix, args)

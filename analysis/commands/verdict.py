@@ -29,9 +29,9 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _verdict(args: argparse.Namespace, out: TextIO) -> int:
-    from ..verdict import verdict
+    from ..verdict import judge
 
-    result = verdict(
+    result = judge(
         open_trial(Path(args.trial)), confidence=args.confidence, metric=args.metric or "wall"
     )
     show(result, out, as_json=args.json)

@@ -28,8 +28,8 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import bootstrap
 
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.resampling_interval import bootstrap_speedup
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.resampling.interval.compare import bootstrap_speedup
 
 SEED = 20261121
 N, M, RESAMPLES = 29, 30, 10_000

@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import mannwhitneyu, norm, rankdata
 
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.hpt_speedup import hpt_speedup
-from analysis.ranks import rank_sum_table, signed_rank_normal, signed_rank_table
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.hpt.speedup import hpt_speedup
+from analysis.stats.ranks import rank_sum_table, signed_rank_normal, signed_rank_table
 
 # benchmarks, runs, centre of the true speedups (the supremum is near 1.25), ratio to reach
 SUITES = {"29 x 5": (29, 5, 1.381, 300.0), "40 x 200": (40, 200, 1.344, 50.0)}

@@ -30,9 +30,9 @@ SERVER = """
 import json, os, statistics, sys
 from pathlib import Path
 from harness.campaign import Isolation
-from harness.interrupts import Interrupts
-from harness.exchange import Request
-from harness.process import Launcher
+from harness.launch.interrupts import Interrupts
+from harness.launch.exchange import Request
+from harness.launch.process import Launcher
 ballast = bytearray(os.urandom(1 << 20) * int(sys.argv[2]))
 others = os.sched_getaffinity(0) - {int(sys.argv[1])}
 os.sched_setaffinity(0, others or os.sched_getaffinity(0))  # as a session does
@@ -55,8 +55,8 @@ isolation: {{cpus: {cpu}}}
 
 # The real command, with the interval between syncs as an argument.
 COMMAND = """
-import sys, harness.session
-harness.session._SYNC_S = float(sys.argv.pop(1))
+import sys, harness.trial.session
+harness.trial.session._SYNC_S = float(sys.argv.pop(1))
 from harness.cli import console
 console()
 """

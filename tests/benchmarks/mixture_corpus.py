@@ -17,7 +17,7 @@ import time
 
 import numpy as np
 
-from analysis.methods.mixture_corpus import fit_corpus
+from analysis.methods.mixture.goodness.corpus import fit_corpus
 
 VALUES, RESAMPLES, SEED = 35, 200, 20261121
 WHOLE, LIMIT = 2400, 300.0  # samples, seconds

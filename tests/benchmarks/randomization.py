@@ -32,9 +32,9 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.resampling_test import randomization_test
-from analysis.methods.suite_mean import CENTRES, MEANS
+from analysis.data.matrix import PerformanceMatrix
+from analysis.data.suite import CENTRES, MEANS
+from analysis.methods.resampling.randomization.compare import randomization_test
 
 SEED = 20261121
 N, M = 13, 5

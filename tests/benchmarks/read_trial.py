@@ -21,8 +21,8 @@ import time
 from dataclasses import fields
 from pathlib import Path
 
+from analysis.data.trial import Trial, read_trial
 from analysis.record import MEASUREMENTS, PLAN, Manifest, encode, encode_checked
-from analysis.trial import Trial, read_trial
 
 VARIANTS = tuple(f"variant-{k}" for k in range(5))
 BENCHMARKS = tuple(f"benchmark-{k}" for k in range(20))
@@ -31,7 +31,7 @@ LIMIT_RATIO, LIMIT_MB = 3.0, 300.0
 _PEAK = """
 import resource, sys
 from pathlib import Path
-from analysis.trial import read_trial
+from analysis.data.trial import read_trial
 trial = read_trial(Path(sys.argv[1]))
 matrices = [trial.matrix(name) for name in trial.manifest.variants]
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)

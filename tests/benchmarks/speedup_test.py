@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.speedup_test import speedup_test_suite
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.speedup_test.compare import speedup_test_suite
 
 SCRIPT = Path(__file__).parent / "r" / "speedup_test.R"
 SEED = 20261121

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.hpt_page import hpt_page
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.hpt_report import HptReport, hpt_report
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.hpt.html_page import hpt_page
+from analysis.methods.hpt.report import HptReport, hpt_report
 
 EVIL = "<script>alert(1)</script>"
 CHROMIUM = next(

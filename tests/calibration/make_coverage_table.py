@@ -25,13 +25,13 @@ from typing import Any
 
 import numpy as np
 
-import analysis.methods
+import analysis.methods.resampling.interval
+from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.resampling_draws import Draws, compare, draw
-from analysis.methods.resampling_interval import bca_corrections, interval_ends
-from analysis.methods.resampling_units import exchangeable_units
-from analysis.streams import stream
+from analysis.methods.resampling.interval.compare import bca_corrections, interval_ends
+from analysis.methods.resampling.interval.draws import Draws, compare, draw
+from analysis.methods.resampling.units import exchangeable_units
+from analysis.stats.streams import stream
 
 SEED = 20261121
 RESAMPLES = 1999
@@ -196,5 +196,5 @@ def main(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    home = Path(analysis.methods.__file__).parent / "resampling_coverage.json"
+    home = Path(analysis.methods.resampling.interval.__file__).parent / "coverage.json"
     main(Path(sys.argv[1]) if len(sys.argv) > 1 else home)

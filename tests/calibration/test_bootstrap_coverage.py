@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.resampling_coverage import known_coverage
-from analysis.methods.resampling_interval import bootstrap_speedup
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.resampling.interval.compare import bootstrap_speedup
+from analysis.methods.resampling.interval.coverage import known_coverage
 
 pytestmark = pytest.mark.calibration
 
@@ -164,7 +164,7 @@ def test_drawn_from_both_sides_together_the_truth_is_never_held() -> None:
     ],
 )
 def test_what_is_not_covered(kind: str, published: tuple[float, ...]) -> None:
-    from analysis.methods.resampling_coverage import _table
+    from analysis.methods.resampling.interval.coverage import _table
 
     rows = [row for row in _table()["not_covered"] if row["kind"] == kind]
     for row, share, m in zip(rows, published, RUNS, strict=True):

@@ -18,9 +18,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.hpt import hpt
-from analysis.methods.hpt_speedup import hpt_speedup
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.hpt.compare import hpt
+from analysis.methods.hpt.speedup import hpt_speedup
 
 pytestmark = pytest.mark.calibration
 

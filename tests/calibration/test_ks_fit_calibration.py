@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, kstest
 
-from analysis.methods.mixture_corpus import CorpusFit, fit_corpus
+from analysis.methods.mixture.goodness.corpus import CorpusFit, fit_corpus
 
 pytestmark = pytest.mark.calibration
 

@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from analysis.methods.mixture import fit_mixture
-from analysis.methods.mixture_evidence import STABLE
-from analysis.methods.mixture_intervals import faster_estimate, fitted_sample
-from analysis.methods.mixture_metrics import variability_level
-from analysis.methods.mixture_mode_tests import bandwidth_test, dip_test
-from analysis.methods.mixture_model import Mixture
-from analysis.methods.mixture_rank_share import rank_share
+from analysis.methods.mixture.fitting.fit import fit_mixture
+from analysis.methods.mixture.metrics.intervals import faster_estimate
+from analysis.methods.mixture.metrics.rank_share import rank_share
+from analysis.methods.mixture.metrics.single_run import variability_level
+from analysis.methods.mixture.modality.dip_and_bandwidth import bandwidth_test, dip_test
+from analysis.methods.mixture.modality.evidence import STABLE
+from analysis.methods.mixture.model.mixture import Mixture
+from analysis.methods.mixture.refits import fitted_sample
 
 pytestmark = pytest.mark.calibration
 

@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.resampling_test import randomization_test
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.resampling.randomization.compare import randomization_test
 
 pytestmark = pytest.mark.calibration
 

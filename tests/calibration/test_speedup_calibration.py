@@ -26,11 +26,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.speedup_proportion import proportion
-from analysis.methods.speedup_result import KOLMOGOROV, SpeedupSuite
-from analysis.methods.speedup_test import speedup_test_suite
-from analysis.two_samples import f_test, student, welch
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.speedup_test.compare import speedup_test_suite
+from analysis.methods.speedup_test.proportion import proportion
+from analysis.methods.speedup_test.result import KOLMOGOROV, SpeedupSuite
+from analysis.stats.two_samples import f_test, student, welch
 
 pytestmark = pytest.mark.calibration
 

@@ -16,11 +16,11 @@ import math
 import numpy as np
 import pytest
 
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.resampling_interval import bootstrap_speedup
-from analysis.planning import RunningSuite, decide, plan_runs, t_interval, width_loop
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.resampling.interval.compare import bootstrap_speedup
+from analysis.planning.plan import RunningSuite, decide, plan_runs, t_interval, width_loop
 from analysis.record import StopRule
-from analysis.streams import stream
+from analysis.stats.streams import stream
 
 pytestmark = pytest.mark.calibration
 

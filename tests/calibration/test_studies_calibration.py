@@ -11,9 +11,9 @@ import math
 import numpy as np
 import pytest
 
-from analysis.matrix import PerformanceMatrix
-from analysis.streams import stream
-from analysis.studies import coverage_study, power_study, type1_study
+from analysis.data.matrix import PerformanceMatrix
+from analysis.stats.streams import stream
+from analysis.studies.error_rates import coverage_study, power_study, type1_study
 
 pytestmark = pytest.mark.calibration
 

@@ -25,8 +25,8 @@ from analysis.record import (
     PlannedRun,
     TrialStatus,
 )
-from harness.campaign_file import load_campaign
-from harness.campaign_model import KNOWN_CHECKS
+from harness.campaign.load import load_campaign
+from harness.campaign.schema.sections import KNOWN_CHECKS
 
 ROOT = Path(__file__).resolve().parents[2]
 FORMAT = ROOT / "docs" / "trial-format.md"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.trial import read_trial
+from analysis.data.trial import read_trial
 
 SAMPLE = Path(__file__).resolve().parents[2] / "runs" / "sample"
 MOST_BYTES = 200_000

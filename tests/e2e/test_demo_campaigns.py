@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign_file import load_campaign
+from harness.campaign.load import load_campaign
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 # Of all eight files, in their order: the same with every version of Python and on every machine.

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
+from analysis.data.trial import read_trial
 from analysis.record import StopRule
-from analysis.trial import read_trial
-from harness.campaign_file import load_campaign
-from harness.progress import read_progress
-from harness.stopping import SessionWatch, stored_runs
+from harness.campaign.load import load_campaign
+from harness.screen.progress import read_progress
+from harness.trial.stopping import SessionWatch, stored_runs
 
 CELLS = 4
 

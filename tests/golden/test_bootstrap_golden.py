@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.resampling_interval import bootstrap_speedup
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.resampling.interval.compare import bootstrap_speedup
 
 HERE = Path(__file__).parent
 FORMS = list(itertools.product(("geometric", "harmonic", "arithmetic"), ("runs", "mean", "median")))

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.central_limit import SIZES, central_limit_study
-from analysis.estimators import PUBLISHED_SIZES
-from analysis.matrix import PerformanceMatrix
-from analysis.normal_estimators import normal_spread
+from analysis.data.matrix import PerformanceMatrix
+from analysis.diagnosis.central_limit.study import SIZES, central_limit_study
+from analysis.diagnosis.estimators.normal import normal_spread
+from analysis.diagnosis.estimators.study import PUBLISHED_SIZES
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "reference"
 

@@ -8,10 +8,10 @@ import subprocess
 import numpy as np
 import pytest
 
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.hpt import hpt
-from analysis.methods.hpt_context import hpt_context
-from analysis.ranks import rank_sum_table, signed_rank_table
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.hpt.compare import hpt
+from analysis.methods.hpt.context import hpt_context
+from analysis.stats.ranks import rank_sum_table, signed_rank_table
 
 pytestmark = pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
 

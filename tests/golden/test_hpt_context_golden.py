@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.hpt import hpt
-from analysis.methods.hpt_context import hpt_context
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.hpt.compare import hpt
+from analysis.methods.hpt.context import hpt_context
 
 HERE = Path(__file__).parent
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "reference"

@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.hpt import hpt, signed_rank_stage
-from analysis.ranks import (
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.hpt.compare import hpt
+from analysis.methods.hpt.stages import signed_rank_stage
+from analysis.stats.ranks import (
     rank_sum_normal,
     rank_sum_table,
     rank_sum_tied,

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.hpt import hpt
-from analysis.methods.hpt_speedup import hpt_speedup
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.hpt.compare import hpt
+from analysis.methods.hpt.speedup import hpt_speedup
 
 HERE = Path(__file__).parent
 Pair = tuple[PerformanceMatrix, PerformanceMatrix]

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.methods.mixture import fit_mixture
-from analysis.methods.mixture_fit_test import FitTest, ks_fit
-from analysis.methods.mixture_fit_test_kernel import draw_sorted
-from analysis.methods.mixture_model import Mixture
+from analysis.methods.mixture.fitting.fit import fit_mixture
+from analysis.methods.mixture.goodness.fit_test import FitTest, ks_fit
+from analysis.methods.mixture.goodness.kernel import draw_sorted
+from analysis.methods.mixture.model.mixture import Mixture
 
 HERE = Path(__file__).parent / "varcore_ammp"
 EXPECTED = json.loads((HERE / "expected.json").read_text())

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.methods.mixture import Mixture, fit_mixture
+from analysis.methods.mixture.fitting.fit import Mixture, fit_mixture
 
 HERE = Path(__file__).parent / "varcore_ammp"
 EXPECTED = json.loads((HERE / "expected.json").read_text())

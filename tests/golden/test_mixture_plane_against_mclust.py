@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.methods.mixture_plane import MODELS, fit_mixture_2d
-from analysis.methods.mixture_plane_start import start_classes
+from analysis.methods.mixture.plane.fit import MODELS, fit_mixture_2d
+from analysis.methods.mixture.plane.start import start_classes
 
 HERE = Path(__file__).parent / "mixture_plane_mclust"
 RECORDED = json.loads((HERE / "recorded.json").read_text())

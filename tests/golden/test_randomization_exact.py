@@ -15,8 +15,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.resampling_test import randomization_test
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.resampling.randomization.compare import randomization_test
 
 MEANS = {
     "geometric": statistics.geometric_mean,

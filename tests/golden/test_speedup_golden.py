@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from analysis import speedup_test, speedup_test_suite
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.speedup_proportion import proportion
-from analysis.methods.speedup_result import SpeedupSuite, SpeedupTest
-from analysis.two_samples import f_test, ks_centred, rank_sum, student, welch
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.speedup_test.proportion import proportion
+from analysis.methods.speedup_test.result import SpeedupSuite, SpeedupTest
+from analysis.stats.two_samples import f_test, ks_centred, rank_sum, student, welch
 
 FOLDER = Path(__file__).with_name("speedup_test")
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())

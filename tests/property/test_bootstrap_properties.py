@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
+from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.resampling_interval import bootstrap_speedup
+from analysis.methods.resampling.interval.compare import bootstrap_speedup
 
 KINDS = ("percentile", "corrected", "bca", "studentized")
 MEANS = ("geometric", "harmonic", "arithmetic")

@@ -12,12 +12,11 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from harness.campaign_shape import check_shape
-from harness.editor_schema import editor_schema
-from harness.yaml_marks import read_document
+from harness.campaign.schema.check import check_shape
+from harness.campaign.schema.editor import editor_schema
+from harness.campaign.source.yaml_marks import read_document
 
 FULL: dict[str, Any] = {
     "name": "full",

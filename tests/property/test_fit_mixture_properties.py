@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from analysis.errors import AnalysisError
-from analysis.methods.mixture import Mixture, fit_mixture
+from analysis.methods.mixture.fitting.fit import Mixture, fit_mixture
 
 SIZES = st.integers(2, 60)
 

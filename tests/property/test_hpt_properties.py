@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.hpt import hpt
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.hpt.compare import hpt
 
 # Few distinct values, so that ties are common; powers of two scale without rounding.
 VALUES = st.integers(min_value=1, max_value=12).map(float)

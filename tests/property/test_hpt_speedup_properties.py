@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.hpt import hpt
-from analysis.methods.hpt_speedup import HptSpeedup, hpt_speedup
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.hpt.compare import hpt
+from analysis.methods.hpt.speedup import HptSpeedup, hpt_speedup
 
 NEAR = 1e-9  # more than the tolerance of ties, less than what separates the breakpoints here
 Pair = tuple[PerformanceMatrix, PerformanceMatrix]

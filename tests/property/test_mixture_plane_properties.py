@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from analysis.methods.mixture_plane import fit_mixture_2d
-from analysis.methods.mixture_plane_start import start_classes
+from analysis.methods.mixture.plane.fit import fit_mixture_2d
+from analysis.methods.mixture.plane.start import start_classes
 
 
 def drawn(seed: int, n: int) -> np.ndarray:

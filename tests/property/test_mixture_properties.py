@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from analysis.methods.mixture_metrics import (
+from analysis.methods.mixture.metrics.single_run import (
     mean_difference,
     probability_faster,
     probability_fastest,
     variability_level,
 )
-from analysis.methods.mixture_model import Mixture
+from analysis.methods.mixture.model.mixture import Mixture
 
 
 @st.composite

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from analysis.matrix import PerformanceMatrix
-from analysis.methods.resampling_test import RandomizationTest, randomization_test
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.resampling.randomization.compare import RandomizationTest, randomization_test
 
 # Few distinct values, so that ties are common; powers of two scale without rounding.
 VALUES = st.integers(min_value=1, max_value=9).map(float)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from analysis import PerformanceMatrix, SpeedupTest, speedup_test, speedup_test_suite
-from analysis.methods.speedup_protocol import LEVELS
-from analysis.two_samples import ks_centred, rank_sum
+from analysis.methods.speedup_test.protocol import LEVELS
+from analysis.stats.two_samples import ks_centred, rank_sum
 
 # Coarse values make ties, constant samples and equal medians likely; the powers of two make other
 # units of the same values exact.

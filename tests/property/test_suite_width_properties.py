@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from analysis.stopping import RunningSuite, log_half_width, relative_width
+from analysis.planning.stopping import RunningSuite, log_half_width, relative_width
 
 SHAPES = st.tuples(st.integers(1, 4), st.integers(2, 3), st.integers(0, 2**32 - 1))
 

@@ -9,8 +9,16 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.record import Manifest, Measurement
-from harness.campaign import Campaign, Cell, CheckPolicy, Command, Expect, Hooks, Isolation
-from harness.campaign import Protocol as CampaignProtocol
+from harness.campaign.model import (
+    Campaign,
+    Cell,
+    CheckPolicy,
+    Command,
+    Expect,
+    Hooks,
+    Isolation,
+    Protocol as CampaignProtocol,
+)
 
 _PROCESSES = Path(__file__).parents[2] / "processes.py"
 

@@ -1,0 +1,34 @@
+"""Measured values: trials read, columns, performance matrices and their files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..faces import hands_on
+
+if TYPE_CHECKING:
+    from .matrix import (
+        Layout as Layout,
+        Match as Match,
+        PerformanceMatrix as PerformanceMatrix,
+        match as match,
+    )
+    from .matrix_file import Table as Table, read_table as read_table
+    from .suite import (
+        Centre as Centre,
+        Mean as Mean,
+        check_means as check_means,
+        speedup_of as speedup_of,
+        suite_mean as suite_mean,
+    )
+    from .trial import SEQUENTIAL as SEQUENTIAL, Trial as Trial, read_trial as read_trial
+else:
+    __getattr__, __dir__ = hands_on(
+        __name__,
+        {
+            "matrix": "Layout Match PerformanceMatrix match",
+            "matrix_file": "Table read_table",
+            "suite": "Centre Mean check_means speedup_of suite_mean",
+            "trial": "SEQUENTIAL Trial read_trial",
+        },
+    )

@@ -1,0 +1,352 @@
+"""The files of a trial directory, streamed into flat columns and checked against each other.
+
+``measurements.jsonl`` may hold a hundred thousand runs: no record is kept longer than its line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from array import array
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from operator import itemgetter
+from pathlib import Path, PurePosixPath
+from typing import Any, Final, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import StoreError
+from ..record import MEASUREMENTS, OUTPUTS, PLAN, Manifest, Outcome, checksum_holds
+
+__all__ = [
+    "OUTCOMES",
+    "Columns",
+    "FailedRun",
+    "MetricColumn",
+    "compare_with_plan",
+    "read_measurements",
+    "read_plan",
+    "verify_files",
+]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+OUTCOMES: Final[tuple[str, ...]] = get_args(Outcome)
+# Whole numbers that every run has, and small enough for a float to hold them exactly.
+_WHOLE = ("position", "session", "segment", "block", "orphans")
+# Numbers that may be unknown: nan here. A run that was never executed has no times.
+_OPEN = (
+    "wall_ns",
+    "user_s",
+    "system_s",
+    "max_rss_bytes",
+    "max_rss_floor_bytes",
+    "minor_faults",
+    "major_faults",
+    "voluntary_switches",
+    "involuntary_switches",
+    "frequency_khz",
+    "temperature_c",
+    "steal_s",
+    "padding_bytes",
+    "before_s",
+    "after_s",
+)
+_UNKNOWN = -1  # a start that is not known; the clock never shows it
+_NUMBERS = (*_WHOLE, *_OPEN)
+_TIMES = slice(len(_WHOLE), len(_WHOLE) + 3)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MetricColumn:
+    """A metric parsed from output: its values, run after run.
+
+    Run i has the values ``values[offsets[i]:offsets[i + 1]]``, one for each iteration, or none.
+    """
+
+    values: Floats
+    offsets: Integers
+
+    def per_run(self) -> Floats:
+        """Give each run's value, the median of its iterations; nan for a run without one."""
+        counts = np.diff(self.offsets)
+        result = np.full(counts.size, np.nan)
+        single = counts == 1
+        result[single] = self.values[self.offsets[:-1][single]]
+        for i in np.flatnonzero(counts > 1):
+            result[i] = np.median(self.values[self.offsets[i] : self.offsets[i + 1]])
+        return result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedRun:
+    """One run whose outcome is not ``ok``."""
+
+    position: int
+    session: int
+    benchmark: str
+    variant: str
+    warmup: bool
+    outcome: str
+    exit_code: int | None
+    signal: int | None
+    detail: str | None
+
+
+def verify_files(path: Path, manifest: Manifest) -> Iterator[str]:
+    """Compare every file that the manifest lists with its SHA-256.
+
+    Yields a caution for kept output that is gone or changed; raises StoreError for the rest.
+    """
+    for name, expected in manifest.files.items():
+        parts = PurePosixPath(name)
+        if parts.is_absolute() or ".." in parts.parts:
+            raise StoreError(f"the manifest lists a file outside the trial: {name!r}", str(path))
+        aside = parts.parts[0] == OUTPUTS  # kept output is evidence, not data
+        try:
+            with (path / name).open("rb") as file:
+                actual = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            if not aside:
+                raise StoreError(
+                    f"the file cannot be read: {error.strerror}",
+                    str(path / name),
+                    "restore it: the finished trial lists it in its manifest",
+                ) from error
+            yield f"{name} is gone since the trial ended"
+            continue
+        if actual != expected and not aside:
+            raise StoreError(
+                "the file changed after the trial ended: its SHA-256 is not the manifest's",
+                str(path / name),
+                "restore the original, or measure again",
+            )
+        if actual != expected:
+            yield f"{name} changed since the trial ended"
+
+
+def read_plan(path: Path, manifest: Manifest, cautions: list[str]) -> tuple[Integers, ...]:
+    """Read the plan into columns: position, session, block, benchmark, variant, warm-up.
+
+    The runner appends the plan of a session when the session begins, so the plan of an unfinished
+    trial may be shorter than the manifest says, and may end in a torn line.
+    """
+    benchmarks = {name: k for k, name in enumerate(manifest.benchmarks)}
+    variants = {name: k for k, name in enumerate(manifest.variants)}
+    get = itemgetter("position", "session", "block", "benchmark", "variant", "warmup")
+    fix = "restore the file: without its plan a trial cannot be read"
+    flat = array("q")
+    number = 0
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                number += 1
+                if not manifest.files and not line.endswith(b"\n"):
+                    cautions.append(f"the last line of {path.name} ({number}) is torn and left out")
+                    number -= 1
+                    break
+                position, session, block, benchmark, variant, warmup = get(_object(line.rstrip()))
+                flat.extend(
+                    (position, session, block, benchmarks[benchmark], variants[variant], warmup)
+                )
+    except OSError as error:
+        raise StoreError(f"the plan cannot be read: {error.strerror}", str(path)) from error
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
+        raise StoreError(
+            f"the plan is damaged: {_reason(error)}", f"{path}:{number}", fix
+        ) from None
+    if number < manifest.planned and manifest.status == "complete":
+        what = f"it has {number} runs, the manifest of the complete trial {manifest.planned}"
+        raise StoreError(f"the plan is damaged: {what}", str(path), fix)
+    columns = tuple(np.array(flat, dtype=np.int64).reshape(-1, 6).T)
+    if np.unique(columns[0]).size != number or (number and columns[0].min() < 0):
+        raise StoreError("the plan is damaged: its positions are not unique", str(path), fix)
+    return columns
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"unknown or missing {error.args[0]!r}"
+    return str(error)
+
+
+class Columns:
+    """The growing columns while ``measurements.jsonl`` is read."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self._benchmarks = {name: k for k, name in enumerate(manifest.benchmarks)}
+        self._variants = {name: k for k, name in enumerate(manifest.variants)}
+        self._outcomes = {name: k for k, name in enumerate(OUTCOMES)}
+        self._numbers = itemgetter(*_NUMBERS)
+        self._labels = itemgetter("benchmark", "variant", "outcome", "warmup", "start_ns")
+        self._flat = array("d")
+        self._whole = array("q")
+        self._values = {name: array("d") for name in manifest.metrics}
+        self._counts = {name: array("q") for name in manifest.metrics}
+        self._failed: list[FailedRun] = []
+
+    def add(self, record: dict[str, Any]) -> None:
+        """Append one run; raises KeyError or TypeError on a record of another shape."""
+        numbers = self._numbers(record)
+        benchmark, variant, outcome, warmup, start_ns = self._labels(record)
+        if None in numbers:
+            if None in numbers[: len(_WHOLE)]:
+                raise TypeError(f"one of {', '.join(_WHOLE)} is null")
+            if outcome == "ok" and None in numbers[_TIMES]:
+                raise TypeError("a run with the outcome 'ok' has no times")
+            numbers = [math.nan if x is None else x for x in numbers]
+        metrics = record["metrics"]
+        if metrics and not metrics.keys() <= self._values.keys():
+            raise KeyError(next(iter(metrics.keys() - self._values.keys())))
+        kind = self._outcomes[outcome]
+        self._whole.extend(
+            (
+                self._benchmarks[benchmark],
+                self._variants[variant],
+                kind,
+                warmup,
+                _UNKNOWN if start_ns is None else start_ns,
+            )
+        )
+        self._flat.extend(numbers)
+        for name, values in self._values.items():
+            given = metrics.get(name, ())
+            values.extend(given)
+            self._counts[name].append(len(given))
+        if kind:
+            self._failed.append(
+                FailedRun(
+                    position=record["position"],
+                    session=record["session"],
+                    benchmark=benchmark,
+                    variant=variant,
+                    warmup=warmup,
+                    outcome=outcome,
+                    exit_code=record["exit_code"],
+                    signal=record["signal"],
+                    detail=record["detail"],
+                )
+            )
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Give the columns as read-only arrays, by the names that `Trial` has for them."""
+        table = np.frombuffer(self._flat, dtype=np.float64).reshape(-1, len(_NUMBERS))
+        numbers = dict(zip(_NUMBERS, table.T, strict=True))
+        columns: dict[str, NDArray[Any]] = {}
+        for name in _WHOLE:
+            columns[name] = _fixed(numbers.pop(name).astype(np.int64))
+        columns["wall_s"] = _fixed(numbers.pop("wall_ns") / 1e9)
+        columns |= {name: _fixed(np.array(values)) for name, values in numbers.items()}
+        labels = np.frombuffer(self._whole, dtype=np.int64).reshape(-1, 5).T
+        names = ("benchmark", "variant", "outcome", "warmup", "start_ns")
+        columns |= {n: _fixed(np.array(row)) for n, row in zip(names, labels, strict=True)}
+        columns["warmup"] = _fixed(columns["warmup"].astype(np.bool_))
+        return columns
+
+    def metrics(self) -> dict[str, MetricColumn]:
+        """Give the metrics parsed from output."""
+        return {
+            name: MetricColumn(
+                values=_fixed(np.array(values, dtype=np.float64)),
+                offsets=_fixed(
+                    np.concatenate(([0], np.cumsum(self._counts[name], dtype=np.int64)))
+                ),
+            )
+            for name, values in self._values.items()
+        }
+
+    @property
+    def failed(self) -> tuple[FailedRun, ...]:
+        """The runs whose outcome is not ``ok``."""
+        return tuple(self._failed)
+
+
+_decode = json.JSONDecoder().raw_decode
+
+
+def _object(line: bytes) -> Any:  # noqa: ANN401 - any JSON value; what it lacks shows at once
+    """Parse one line; about a fifth faster than ``json.loads``, which guesses the encoding."""
+    text = line.decode("ascii")
+    value, end = _decode(text)
+    if end != len(text):
+        raise ValueError(f"text after the record, at column {end + 1}")
+    return value
+
+
+def _fixed(values: NDArray[Any]) -> NDArray[Any]:
+    values.flags.writeable = False
+    return values
+
+
+def read_measurements(path: Path, columns: Columns, cautions: list[str], *, torn_ok: bool) -> None:
+    """Stream the measurements into `columns`; `torn_ok` forgives a torn last line."""
+    add = columns.add
+    number = 0
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                number += 1
+                # A line without its newline is torn even when its checksum holds: a resumed
+                # trial cuts it off and repeats the run.
+                body = line[:-1]
+                if not (line.endswith(b"\n") and checksum_holds(body)):
+                    if torn_ok and not file.read(1):
+                        cautions.append(
+                            f"the last line of {path.name} ({number}) is torn and left out: "
+                            "the runner was stopped while it wrote, or is writing now"
+                        )
+                        return
+                    raise StoreError(
+                        "the line's checksum is wrong: it was changed or is damaged",
+                        f"{path}:{number}",
+                        "restore the file, or measure again; no run is dropped silently",
+                    )
+                add(_object(body))
+    except FileNotFoundError:
+        if not torn_ok:
+            raise StoreError("the measurements are missing", str(path)) from None
+    except OSError as error:
+        raise StoreError(f"the measurements cannot be read: {error.strerror}", str(path)) from error
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        raise StoreError(
+            f"the record is not one of schema 1: {_reason(error)}", f"{path}:{number}"
+        ) from None
+
+
+def compare_with_plan(
+    columns: Mapping[str, NDArray[Any]], plan: tuple[Integers, ...], where: Path
+) -> None:
+    """Refuse two rows for one position, and rows that are not what was planned there."""
+    position = columns["position"]
+    distinct, first, count = np.unique(position, return_index=True, return_counts=True)
+    if distinct.size != position.size:
+        again = distinct[count > 1][np.argmin(first[count > 1])]
+        rows = np.flatnonzero(position == again) + 1
+        raise StoreError(
+            f"position {again} has {rows.size} rows, the first two in lines {rows[0]} and {rows[1]}",
+            f"{where}:{rows[1]}",
+            "the trial is damaged: two runners may have written it at once",
+        )
+    # A negative position is a warm-up that a resumed session repeated; the plan does not hold it.
+    planned = position >= 0
+    bad = ~planned & ~columns["warmup"]
+    order = np.argsort(plan[0])
+    slot = np.searchsorted(plan[0], position, sorter=order)
+    if order.size:
+        slot = order[np.minimum(slot, order.size - 1)]
+        names = ("position", "session", "block", "benchmark", "variant", "warmup")
+        for name, expected in zip(names, plan, strict=True):
+            bad |= planned & (columns[name] != expected[slot])
+    else:
+        bad |= planned
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise StoreError(
+            f"the run at position {position[row]} is not the planned one",
+            f"{where}:{row + 1}",
+            f"{PLAN} and {MEASUREMENTS} do not belong together: restore both",
+        )

@@ -1,0 +1,344 @@
+"""PerformanceMatrix: the runs of one variant, benchmark by benchmark.
+
+It is what every method of `analysis.methods` takes. A matrix may be ragged: a benchmark has the
+runs it has. Values are positive and finite, because every comparison here is one of ratios.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import AnalysisError, InsufficientDataError, UsageError
+from ..record import Better
+
+__all__ = ["Layout", "Match", "PerformanceMatrix", "match"]
+
+Layout = Literal["rows", "columns"]
+Ids = Mapping[str, Sequence[int] | Sequence[str] | NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PerformanceMatrix:
+    """Benchmarks x runs of one variant; build it with `from_samples` or `read`.
+
+    Attributes
+    ----------
+    name : str
+        The variant's name.
+    benchmarks : tuple of str
+        The benchmarks' names, in their order.
+    samples : tuple of read-only float arrays
+        One array of runs for each benchmark.
+    better : {"lower", "higher"}
+        Which direction is better.
+    unit : str
+        The unit of the values.
+    blocks, sessions : tuple of read-only arrays, or None
+        The block and the session of each run, in the shape of `samples`; None when unknown.
+        Two runs of one trial stem from the same block exactly when their block ids are equal.
+    cautions : tuple of str
+        What a reader of the values should know, such as runs that were left out.
+    """
+
+    name: str
+    benchmarks: tuple[str, ...]
+    samples: tuple[NDArray[np.float64], ...]
+    better: Better
+    unit: str = "s"
+    blocks: tuple[NDArray[Any], ...] | None = None
+    sessions: tuple[NDArray[Any], ...] | None = None
+    cautions: tuple[str, ...] = ()
+
+    @classmethod
+    def from_samples(
+        cls,
+        name: str,
+        samples: Mapping[str, ArrayLike],
+        *,
+        better: Better,
+        unit: str = "s",
+        blocks: Ids | None = None,
+        sessions: Ids | None = None,
+        cautions: Sequence[str] = (),
+    ) -> Self:
+        """Build a matrix from the runs of each benchmark.
+
+        Parameters
+        ----------
+        name : str
+            The variant's name.
+        samples : mapping of str to array_like
+            Benchmark -> its runs, at least one each. The values are copied.
+        better : {"lower", "higher"}
+            Which direction is better.
+        unit : str
+            The unit of the values.
+        blocks, sessions : mapping of str to sequence, optional
+            Benchmark -> the ids (whole numbers or names) of its runs' blocks and sessions.
+        cautions : sequence of str
+            What a reader of the values should know.
+
+        Raises
+        ------
+        UsageError
+            If `better` is unknown, or ids do not fit the samples.
+        AnalysisError
+            If a value is not a positive finite number.
+        InsufficientDataError
+            If there is no benchmark, or one without runs.
+        """
+        if better not in ("lower", "higher"):
+            raise UsageError(f"better must be 'lower' or 'higher', not {better!r}", name)
+        if not samples:
+            raise InsufficientDataError(
+                "there is no benchmark", name, "give at least one benchmark", n=0, needed=1
+            )
+        arrays = tuple(
+            _checked(values, f"{name}, benchmark {bench!r}") for bench, values in samples.items()
+        )
+        names = tuple(samples)
+        return cls(
+            name=name,
+            benchmarks=names,
+            samples=arrays,
+            better=better,
+            unit=unit,
+            blocks=_ids(name, "blocks", blocks, names, arrays),
+            sessions=_ids(name, "sessions", sessions, names, arrays),
+            cautions=tuple(cautions),
+        )
+
+    @classmethod
+    def read(
+        cls,
+        path: str | Path,
+        *,
+        better: Better,
+        unit: str = "s",
+        layout: Layout = "rows",
+        name: str | None = None,
+    ) -> Self:
+        """Read a matrix from a ``.csv``, ``.txt`` or ``.json`` file.
+
+        Text files hold numbers separated by commas, tabs or blanks, with or without a line of
+        headings and a column of names; lines that start with ``#`` are comments. JSON files hold
+        ``{benchmark: [runs]}``, a list of rows, or what `to_dict` gives.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        better : {"lower", "higher"}
+            Which direction is better; a file cannot be trusted to say so.
+        unit : str
+            The unit of the values, unless a JSON file names its own.
+        layout : {"rows", "columns"}
+            Whether each row, or each column, is one benchmark.
+        name : str, optional
+            The variant's name; the file's name without its ending by default.
+
+        Raises
+        ------
+        UsageError
+            If the file is missing or of another kind, or contradicts `better`.
+        AnalysisError
+            If a cell is no positive finite number; the message says file, line and column.
+        """
+        from .matrix_file import read_table
+
+        path = Path(path)
+        table = read_table(path, layout)
+        if table.better is not None and table.better != better:
+            raise UsageError(
+                f"the file says that {table.better} values are better, the call says {better}",
+                str(path),
+                "make both agree",
+            )
+        return cls.from_samples(
+            name or table.name or path.stem,
+            table.samples,
+            better=better,
+            unit=table.unit or unit,
+            blocks=table.blocks,
+            sessions=table.sessions,
+            cautions=table.cautions,
+        )
+
+    def values(self, benchmark: str) -> NDArray[np.float64]:
+        """Give the runs of one benchmark (read-only).
+
+        Raises
+        ------
+        UsageError
+            If the matrix has no such benchmark.
+        """
+        try:
+            return self.samples[self.benchmarks.index(benchmark)]
+        except ValueError:
+            raise UsageError(
+                f"there is no benchmark {benchmark!r}",
+                self.name,
+                f"known here: {', '.join(self.benchmarks)}",
+            ) from None
+
+    @property
+    def runs(self) -> tuple[int, ...]:
+        """How many runs each benchmark has."""
+        return tuple(len(values) for values in self.samples)
+
+    def medians(self) -> NDArray[np.float64]:
+        """Give the median of each benchmark (read-only)."""
+        return _frozen(np.array([np.median(values) for values in self.samples]))
+
+    def select(self, benchmarks: Sequence[str]) -> Self:
+        """Give the matrix of these benchmarks only, in this order."""
+        place = {bench: i for i, bench in enumerate(self.benchmarks)}
+        where = [place[bench] for bench in benchmarks]
+
+        def pick(rows: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
+            return tuple(rows[i] for i in where)
+
+        return type(self)(
+            name=self.name,
+            benchmarks=tuple(benchmarks),
+            samples=pick(self.samples),
+            better=self.better,
+            unit=self.unit,
+            blocks=None if self.blocks is None else pick(self.blocks),
+            sessions=None if self.sessions is None else pick(self.sessions),
+            cautions=self.cautions,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the matrix as JSON types; `read` takes this back."""
+
+        def rows(arrays: tuple[NDArray[Any], ...]) -> dict[str, list[Any]]:
+            return {b: array.tolist() for b, array in zip(self.benchmarks, arrays, strict=True)}
+
+        return {
+            "name": self.name,
+            "better": self.better,
+            "unit": self.unit,
+            "samples": rows(self.samples),
+            "blocks": None if self.blocks is None else rows(self.blocks),
+            "sessions": None if self.sessions is None else rows(self.sessions),
+            "cautions": list(self.cautions),
+        }
+
+    def __str__(self) -> str:
+        low, high = min(self.runs), max(self.runs)
+        runs = f"{low}" if low == high else f"{low} to {high}"
+        return (
+            f"{self.name}: {len(self.benchmarks)} benchmarks x {runs} runs, in {self.unit}, "
+            f"{self.better} is better"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Match:
+    """Two matrices with the same benchmarks in the same order, and what was left out for it."""
+
+    candidate: PerformanceMatrix
+    baseline: PerformanceMatrix
+    cautions: tuple[str, ...]
+
+
+def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
+    """Match two matrices by benchmark name, in the candidate's order.
+
+    Benchmarks that only one of them has are left out, and `Match.cautions` says which.
+
+    Raises
+    ------
+    AnalysisError
+        If the directions or units differ, or no benchmark is common.
+    """
+    where = f"{candidate.name} against {baseline.name}"
+    for field in ("better", "unit"):
+        ours, theirs = getattr(candidate, field), getattr(baseline, field)
+        if ours != theirs:
+            raise AnalysisError(
+                f"the two differ in '{field}': {ours!r} and {theirs!r}",
+                where,
+                "compare values of one kind",
+            )
+    if candidate.benchmarks == baseline.benchmarks:
+        return Match(candidate=candidate, baseline=baseline, cautions=())
+    theirs_have = set(baseline.benchmarks)
+    common = [bench for bench in candidate.benchmarks if bench in theirs_have]
+    if not common:
+        raise AnalysisError(
+            "they have no benchmark in common",
+            where,
+            f"one has {_some(candidate.benchmarks)}; the other {_some(baseline.benchmarks)}",
+        )
+    cautions = tuple(
+        f"left out, because only {matrix.name!r} has it: {_some(rest)}"
+        if len(rest) == 1
+        else f"{len(rest)} benchmarks left out, because only {matrix.name!r} has them: {_some(rest)}"
+        for matrix in (candidate, baseline)
+        if (rest := [bench for bench in matrix.benchmarks if bench not in set(common)])
+    )
+    return Match(
+        candidate=candidate.select(common), baseline=baseline.select(common), cautions=cautions
+    )
+
+
+def _some(names: Sequence[str], most: int = 8) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.flags.writeable = False
+    return array
+
+
+def _checked(values: ArrayLike, where: str) -> NDArray[np.float64]:
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise AnalysisError(f"the runs are not numbers: {error}", where) from None
+    if array.ndim != 1:
+        raise AnalysisError(f"the runs must be a flat list, not of {array.ndim} dimensions", where)
+    if array.size == 0:
+        raise InsufficientDataError(
+            "the benchmark has no runs", where, "leave it out, or measure it", n=0, needed=1
+        )
+    bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
+    if bad.size:
+        raise AnalysisError(
+            f"run {bad[0] + 1} is {float(array[bad[0]])!r}",
+            where,
+            "values must be positive and finite: every comparison here is one of ratios",
+        )
+    return _frozen(array)
+
+
+def _ids(
+    name: str,
+    kind: str,
+    ids: Ids | None,
+    benchmarks: tuple[str, ...],
+    samples: tuple[NDArray[np.float64], ...],
+) -> tuple[NDArray[Any], ...] | None:
+    if ids is None:
+        return None
+    if set(ids) != set(benchmarks):
+        raise UsageError(f"{kind} must name the same benchmarks as the samples", name)
+    rows = []
+    for bench, values in zip(benchmarks, samples, strict=True):
+        row = np.array(ids[bench])
+        if row.shape != values.shape or row.dtype.kind not in "iuU":
+            raise UsageError(
+                f"{kind} must hold one whole number or name for each of the {len(values)} runs",
+                f"{name}, benchmark {bench!r}",
+            )
+        rows.append(_frozen(row))
+    return tuple(rows)

@@ -1,0 +1,1 @@
+"""What the runs themselves look like, before any comparison."""

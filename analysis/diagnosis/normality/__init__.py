@@ -1,0 +1,12 @@
+"""Whether runs are normally distributed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...faces import hands_on
+
+if TYPE_CHECKING:
+    from .study import normality as normality
+else:
+    __getattr__, __dir__ = hands_on(__name__, {"study": "normality"})

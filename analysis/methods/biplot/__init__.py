@@ -1,0 +1,19 @@
+"""Systems and benchmarks in one picture: the biplot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...faces import hands_on
+
+if TYPE_CHECKING:
+    from .fit import Biplot as Biplot, biplot as biplot
+    from .plots import biplot_figure as biplot_figure
+else:
+    __getattr__, __dir__ = hands_on(
+        __name__,
+        {
+            "fit": "Biplot biplot",
+            "plots": "biplot_figure",
+        },
+    )

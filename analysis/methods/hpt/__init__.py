@@ -1,0 +1,27 @@
+"""HPT: hierarchical performance testing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...faces import hands_on
+
+if TYPE_CHECKING:
+    from .compare import hpt as hpt
+    from .context import hpt_context as hpt_context
+    from .html_page import hpt_page as hpt_page
+    from .report import hpt_report as hpt_report
+    from .result import HptResult as HptResult
+    from .speedup import HptSpeedup as HptSpeedup, hpt_speedup as hpt_speedup
+else:
+    __getattr__, __dir__ = hands_on(
+        __name__,
+        {
+            "compare": "hpt",
+            "context": "hpt_context",
+            "html_page": "hpt_page",
+            "report": "hpt_report",
+            "result": "HptResult",
+            "speedup": "HptSpeedup hpt_speedup",
+        },
+    )

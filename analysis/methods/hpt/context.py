@@ -1,0 +1,228 @@
+"""What HPT is compared with in its paper: geometric-mean speedups and paired t-tests.
+
+[1]_, section 5, sets the geometric-mean speedup beside the r-Speedup ("speedup error") and asks
+HPT how far it trusts it ("confidence loss"); section 5.2 does the same for the paired t-test. The
+two speedups answer different questions, so "error" is the paper's word for their distance, no more.
+
+References
+----------
+.. [1] T. Chen, Y. Chen, Q. Guo, O. Temam, Y. Wu, W. Hu, "Statistical performance comparisons of
+   computers", 18th International Symposium on High Performance Computer Architecture, 2012.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from ...data import PerformanceMatrix, match
+from ...report import figures
+from .result import REFERENCES, Ties
+from .speedup import hpt_speedup
+from .stages import Scores, kind_of, validate
+from .winners import Array, lines_of, stack
+
+__all__ = ["GeometricMean", "HptContext", "PairedT", "hpt_context"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeometricMean:
+    """A geometric-mean speedup and what HPT says about it.
+
+    `confidence` is HPT's at this speedup; `confidence_loss` is it relative to the level asked for,
+    less 1; `speedup_error` is the speedup relative to the r-Speedup, less 1 (None without one).
+    """
+
+    of: Literal["medians", "means", "runs"]
+    speedup: float
+    confidence: float
+    confidence_loss: float
+    speedup_error: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedT:
+    """A paired t-test over the benchmarks that the candidate is `speedup` times better.
+
+    `mean`, `low` and `high` are those of the differences; on log ratios they are turned back into
+    ratios relative to the speedup under test. t and p are None where the differences have no
+    spread, everything but the mean is None with one benchmark. `pvalue` is one-sided.
+    """
+
+    on: Literal["differences", "log ratios"]
+    benchmarks: int
+    mean: float
+    sd: float | None
+    t: float | None
+    df: int
+    pvalue: float | None
+    pvalue_two_sided: float | None
+    confidence: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HptContext:
+    """The comparisons of the paper's section 5 on one suite.
+
+    `required` is the level of the r-Speedup and of the two-sided t intervals; `r_speedup` is None
+    when no speedup reaches it.
+    """
+
+    candidate: str
+    baseline: str
+    required: float
+    speedup: float
+    r_speedup: float | None
+    geometric_means: tuple[GeometricMean, ...]
+    paired_t: tuple[PairedT, ...]
+    references: tuple[str, ...] = REFERENCES
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the result as JSON types."""
+        data = asdict(self)
+        for key in ("geometric_means", "paired_t", "references"):
+            data[key] = list(data[key])
+        return data
+
+    def __str__(self) -> str:
+        lines = []
+        for row in self.geometric_means:
+            error = (
+                ""
+                if row.speedup_error is None
+                else f", {row.speedup_error:+.1%} from the {self.required:g}-speedup"
+            )
+            reached = figures.reliability(row.confidence, self.required)
+            lines.append(
+                f"geometric mean of {row.of}: {figures.ratio(row.speedup)}, "
+                f"HPT reliability {reached}{error}"
+            )
+        for test in self.paired_t:
+            if test.pvalue is None or test.low is None or test.high is None:
+                lines.append(f"paired t on {test.on}: not possible, no spread")
+                continue
+            lines.append(
+                f"paired t on {test.on}: p {figures.pvalue(test.pvalue)}, "
+                f"{self.required:g} interval [{figures.significant(test.low, 4)}, "
+                f"{figures.significant(test.high, 4)}]"
+            )
+        return "\n".join(lines)
+
+
+def hpt_context(
+    candidate: PerformanceMatrix,
+    baseline: PerformanceMatrix,
+    *,
+    speedup: float = 1.0,
+    confidence: float = 0.95,
+    alpha: float | None = None,
+    ties: Ties = "table",
+    scores: Scores = "auto",
+) -> HptContext:
+    """Compute what the paper compares HPT with.
+
+    Parameters
+    ----------
+    candidate, baseline, speedup, confidence, alpha, ties, scores
+        As for `hpt`. The t-tests look at the medians of the scores, the candidate's divided by
+        `speedup`.
+
+    Returns
+    -------
+    HptContext
+        Geometric means of medians, of means and of all runs, and both paired t-tests.
+
+    Raises
+    ------
+    UsageError
+        If an argument is out of its range.
+    AnalysisError
+        If the matrices do not go together, or a value leaves the range of numbers.
+    """
+    validate(speedup, confidence, alpha, ties, scores)
+    pair = match(candidate, baseline)
+    a, b = pair.candidate, pair.baseline
+    kind, n = kind_of(scores, a), len(a.benchmarks)
+    best = hpt_speedup(a, b, confidence=confidence, alpha=alpha, ties=ties, scores=scores)
+    sign = 1.0 if a.better == "higher" else -1.0
+    means = []
+    centres: dict[Literal["medians", "means", "runs"], list[Array]] = {
+        "medians": [np.log([np.median(row) for row in m.samples]) for m in (a, b)],
+        "means": [np.log([np.mean(row) for row in m.samples]) for m in (a, b)],
+        "runs": [np.array([np.mean(np.log(row)) for row in m.samples]) for m in (a, b)],
+    }
+    for of, (ours, theirs) in centres.items():
+        value = math.exp(sign * float(np.mean(ours - theirs)))
+        reached = best.curve.confidence(value)
+        means.append(
+            GeometricMean(
+                of=of,
+                speedup=value,
+                confidence=reached,
+                confidence_loss=reached / confidence - 1,
+                speedup_error=None if best.value is None else value / best.value - 1,
+            )
+        )
+    negated = kind == "raw" and a.better == "lower"
+    lines = lines_of(stack(a, b, kind), n, kind, negated=negated)
+    logs = sign * (centres["medians"][0] - centres["medians"][1]) - math.log(speedup)
+    differences = lines.differences(np.array([speedup]))[0]
+    return HptContext(
+        candidate=a.name,
+        baseline=b.name,
+        required=confidence,
+        speedup=speedup,
+        r_speedup=best.value,
+        geometric_means=tuple(means),
+        paired_t=(
+            _paired_t("differences", differences, confidence),
+            _paired_t("log ratios", logs, confidence),
+        ),
+    )
+
+
+def _paired_t(on: Literal["differences", "log ratios"], d: Array, confidence: float) -> PairedT:
+    from scipy.stats import t as student
+
+    n = d.size
+    mean = float(np.mean(d))
+    back = math.exp if on == "log ratios" else float
+    sd = float(np.std(d, ddof=1)) if n > 1 else None
+    empty = PairedT(
+        on=on,
+        benchmarks=n,
+        mean=back(mean),
+        sd=sd,
+        t=None,
+        df=n - 1,
+        pvalue=None,
+        pvalue_two_sided=None,
+        confidence=None,
+        low=None,
+        high=None,
+    )
+    # Spread that is rounding alone is none.
+    if sd is None or sd <= 1e-12 * float(np.max(np.abs(d))):
+        return empty
+    error = sd / math.sqrt(n)
+    t = mean / error
+    p = float(student.sf(t, n - 1))
+    reach = float(student.ppf((1 + confidence) / 2, n - 1)) * error
+    return PairedT(
+        on=on,
+        benchmarks=n,
+        mean=back(mean),
+        sd=sd,
+        t=t,
+        df=n - 1,
+        pvalue=p,
+        pvalue_two_sided=2 * min(p, 1 - p),
+        confidence=1 - p,
+        low=back(mean - reach),
+        high=back(mean + reach),
+    )

@@ -1,0 +1,222 @@
+"""The r-Speedup of HPT: the largest speedup that is claimed with confidence r, exactly.
+
+[1]_, section 4.2, defines it as the supremum of the speedups g for which HPT says "A, its scores
+divided by g, is better than B" with confidence r at least, and the authors' program searches it
+upwards by small steps until the first failure. Here every step of the confidence is listed
+(`analysis.methods.hpt.curve`), so the supremum is exact, and a later rise is not missed.
+
+References
+----------
+.. [1] T. Chen, Y. Chen, Q. Guo, O. Temam, Y. Wu, W. Hu, "Statistical performance comparisons of
+   computers", 18th International Symposium on High Performance Computer Architecture, 2012.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ...data import PerformanceMatrix, match
+from ...report import as_text, figures
+from ...stats import TIE_TOLERANCE
+from .curve import HptCurve, curve_of
+from .result import REFERENCES, Ties, session_cautions
+from .stages import Kind, Scores, kind_of, validate
+from .winners import lines_of, stack, winners_of
+
+__all__ = ["GRID", "HptSpeedup", "hpt_speedup"]
+
+GRID = 1000  # the program window prints thousandths
+_NAME = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HptSpeedup:
+    """The largest speedup that reaches a confidence.
+
+    Attributes
+    ----------
+    required : float
+        The confidence asked for, r.
+    value : float or None
+        The supremum; None when no speedup at all reaches `required`.
+    attained_confidence : float or None
+        The confidence at `value` when that point reaches `required`, otherwise the one just below.
+    attained_at_value : bool
+        Whether `value` itself reaches it.
+    printed : str or None
+        The largest multiple of 0.001 that lies below `value`, or at it where that point reaches
+        `required`: what a search by steps of 0.001 from below would print.
+    below_one : bool
+        The candidate is not better: it reaches `required` only with its scores raised.
+    first_failure : float or None
+        Where a search upwards fails first: smaller than `value` when the confidence rises again.
+    rises : bool
+        Whether the confidence rises anywhere with the speedup.
+    curve : HptCurve
+        The whole step function.
+    """
+
+    candidate: str
+    baseline: str
+    required: float
+    alpha: float | None
+    ties: Ties
+    scores: Kind
+    faster: bool
+    value: float | None
+    attained_confidence: float | None
+    attained_at_value: bool
+    printed: str | None
+    below_one: bool
+    first_failure: float | None
+    rises: bool
+    curve: HptCurve
+    cautions: tuple[str, ...]
+    references: tuple[str, ...] = REFERENCES
+
+    @property
+    def conclusion(self) -> str:
+        """What the search says, in one sentence."""
+        if self.printed is None or self.attained_confidence is None:
+            most = max([*self.curve.between.tolist(), *self.curve.at.tolist()])
+            return (
+                f"no speedup has HPT reliability {self.required:g}; at most "
+                f"{figures.reliability(most, self.required)} is reached"
+            )
+        reached = figures.reliability(self.attained_confidence, self.required)
+        return (
+            f"largest speedup with HPT reliability {self.required:g}: {self.printed} "
+            f"(reliability {reached} there or just below)"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the result as JSON types."""
+        data = {field.name: getattr(self, field.name) for field in fields(self)}
+        data["curve"] = self.curve.to_dict()
+        data["cautions"] = list(self.cautions)
+        data["references"] = list(self.references)
+        return data
+
+    def __str__(self) -> str:
+        return "\n".join([*as_text.wrapped(self.conclusion), *as_text.numbered(self.cautions)])
+
+
+def hpt_speedup(
+    candidate: PerformanceMatrix,
+    baseline: PerformanceMatrix,
+    *,
+    confidence: float = 0.95,
+    alpha: float | None = None,
+    ties: Ties = "table",
+    scores: Scores = "auto",
+) -> HptSpeedup:
+    """Find the largest speedup that HPT claims with a confidence.
+
+    Parameters
+    ----------
+    candidate, baseline, alpha, ties, scores
+        As for `hpt`.
+    confidence : float
+        The confidence r that the speedup must reach, between 0.5 and 1.
+
+    Returns
+    -------
+    HptSpeedup
+        The exact supremum over all positive speedups, what it attains, and the whole curve.
+
+    Raises
+    ------
+    UsageError
+        If an argument is out of its range.
+    AnalysisError
+        If the matrices do not go together, or a value leaves the range of numbers.
+
+    Notes
+    -----
+    ``hpt(..., speedup=g)`` is the definition, and its tolerances hold here too: breakpoints
+    within 1e-10 of each other, relatively, are one.
+    """
+    validate(1.0, confidence, alpha, ties, scores)
+    pair = match(candidate, baseline)
+    a, b = pair.candidate, pair.baseline
+    kind, n = kind_of(scores, a), len(a.benchmarks)
+    negated = kind == "raw" and a.better == "lower"
+    stacks = stack(a, b, kind)
+    lines = lines_of(stacks, n, kind, negated=negated)
+    winners = winners_of(stacks, n, alpha=alpha, ties=ties, negated=negated)
+    curve = curve_of(lines, winners, ties=ties)
+    found = curve.supremum(confidence)
+    value, attained, there = found if found is not None else (None, None, False)
+    first = curve.first_failure(confidence)
+    rises = curve.rises
+    return HptSpeedup(
+        candidate=a.name,
+        baseline=b.name,
+        required=confidence,
+        alpha=alpha,
+        ties=ties,
+        scores=kind,
+        faster=a.better == "higher" or figures.is_time(a.unit),
+        value=value,
+        attained_confidence=attained,
+        attained_at_value=there,
+        printed=None if value is None else _printed(value, there=there),
+        below_one=value is not None and value < 1,
+        first_failure=first,
+        rises=rises,
+        curve=curve,
+        cautions=(
+            *(f"{matrix.name}: {text}" for matrix in (a, b) for text in matrix.cautions),
+            *pair.cautions,
+            *session_cautions(a, b),
+            *_cautions(value, first, confidence, names=(a.name, b.name), rises=rises, n=n),
+        ),
+    )
+
+
+def _printed(value: float, *, there: bool) -> str:
+    """Round down to the grid; rounding noise must not cost a step, nor win one."""
+    steps = math.floor(value * GRID * (1 + TIE_TOLERANCE))
+    if not there and steps >= value * GRID * (1 - TIE_TOLERANCE):
+        steps -= 1  # the grid point itself does not reach the level
+    return f"{steps / GRID:.3f}"
+
+
+def _cautions(
+    value: float | None,
+    first: float | None,
+    required: float,
+    *,
+    names: tuple[str, str],
+    rises: bool,
+    n: int,
+) -> list[str]:
+    ours, theirs = (figures.shorten(name, _NAME) for name in names)
+    cautions = []
+    if value is None:
+        reason = (
+            f": with {n} benchmarks at most 1 - 2^-{n} is possible"
+            if 2.0**-n > (1 - required)
+            else ""
+        )
+        cautions.append(f"no speedup reaches reliability {required:g}{reason}")
+    elif value < 1:
+        cautions.append(
+            f"the speedup is below 1: that {ours} is better than {theirs} does not reach "
+            f"reliability {required:g}; it would, with its scores divided by less than "
+            f"{value:.4g}"
+        )
+    if value is not None and first is not None and first < value * (1 - TIE_TOLERANCE):
+        cautions.append(
+            f"the reliability falls below {required:g} at {first:.4g} already and reaches it again "
+            f"up to {value:.4g}: the runs are multimodal. The largest speedup is given, as the "
+            "method defines it; look at the runs before relying on it"
+        )
+    elif rises:
+        cautions.append(
+            "the reliability does not fall steadily with the speedup: on some benchmarks ranks "
+            "and medians disagree about the winner, as multimodal runs make them"
+        )
+    return cautions

@@ -1,0 +1,1 @@
+"""Expectation maximisation and the choice of a model by BIC."""

@@ -1,0 +1,1 @@
+"""The calibrated test of fit."""

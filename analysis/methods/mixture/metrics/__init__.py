@@ -1,0 +1,1 @@
+"""What mixtures say about single runs: I1 to I4."""

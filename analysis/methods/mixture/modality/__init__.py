@@ -1,0 +1,1 @@
+"""Evidence for more than one mode."""

@@ -1,0 +1,1 @@
+"""Mixtures of two metrics of the same runs."""

@@ -1,0 +1,287 @@
+"""A mixture of Gaussians in the plane: its density, its clusters, its marginals.
+
+References
+----------
+.. [1] J. Worms, S. Touati, "Modelling program's performance with Gaussian mixtures for parametric
+       statistics", IEEE Trans. Multi-Scale Computing Systems, 2018, section 9.1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ....errors import AnalysisError, UsageError
+from ..model.mixture import Mixture
+
+__all__ = ["REFERENCES", "EmState2d", "Mixture2d"]
+
+Array = NDArray[np.float64]
+_LOG_2PI = math.log(2 * math.pi)
+_WEIGHTS_SUM = 1e-6
+REFERENCES = (
+    "J. Worms, S. Touati, Modelling program's performance with Gaussian mixtures for parametric "
+    "statistics, IEEE TMSCS 2018, section 9.1",
+    "G. Celeux, G. Govaert, Gaussian parsimonious clustering models, Pattern Recognition 28(5), "
+    "1995 (the fourteen models)",
+    "L. Scrucca et al., mclust 5, The R Journal 8(1), 2016 (conventions of the fit)",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class EmState2d:
+    """Weights, means and covariances before the last M-step of the fit."""
+
+    weights: Array
+    means: Array
+    covariances: Array
+
+    def __post_init__(self) -> None:
+        for name in ("weights", "means", "covariances"):
+            object.__setattr__(self, name, _frozen(getattr(self, name)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the state as JSON types."""
+        return {name: getattr(self, name).tolist() for name in ("weights", "means", "covariances")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Mixture2d:
+    """A mixture of K bivariate Gaussians for pairs of two metrics of the same runs.
+
+    Attributes
+    ----------
+    weights : array, shape (K,)
+    means : array, shape (K, 2)
+        In the metrics' units.
+    covariances : array, shape (K, 2, 2)
+    model : str
+        What the components share: the name of one of mclust's fourteen models, "EII" to "VVV"
+        (letters for volume, shape and orientation: equal, varying, I for none). One Gaussian is
+        named by the simplest of its kind: EII, EEI or EEE.
+    names : tuple of two str
+        The metrics.
+    log_likelihood, bic : float
+        BIC is 2 L - p ln n, larger is better. They belong to the state in `em`.
+    bic_table : dict of str to tuple of float
+        For each model the BIC at K = 1, 2, ...; nan where no fit exists.
+    n, iterations : int
+    overall_correlation : float
+        Pearson's correlation of all pairs, whatever their clusters.
+    em : EmState2d
+        The state before the last M-step.
+    cautions, references : tuple of str
+
+    The last eight of these, from `log_likelihood` on, belong to a fit; in a mixture made from
+    parameters they are None, or empty.
+
+    Raises
+    ------
+    UsageError
+        If the parameters are no mixture: wrong shapes, weights that are not positive or do not sum
+        to 1 (within 1e-6), a value that is not finite, a covariance that is not symmetric and
+        positive definite.
+    """
+
+    weights: Array
+    means: Array
+    covariances: Array
+    model: str
+    names: tuple[str, str]
+    log_likelihood: float | None = None
+    bic: float | None = None
+    bic_table: dict[str, tuple[float, ...]] | None = None
+    n: int | None = None
+    iterations: int | None = None
+    overall_correlation: float | None = None
+    em: EmState2d | None = None
+    cautions: tuple[str, ...] = ()
+    references: tuple[str, ...] = REFERENCES
+
+    def __post_init__(self) -> None:
+        w, m, c = (
+            np.asarray(getattr(self, name), dtype=np.float64)
+            for name in ("weights", "means", "covariances")
+        )
+        k = w.size
+        if w.shape != (k,) or k == 0 or m.shape != (k, 2) or c.shape != (k, 2, 2):
+            raise UsageError(
+                "a mixture in the plane needs K weights, K means of two numbers and K covariances "
+                f"of two by two, not {w.shape}, {m.shape} and {c.shape}"
+            )
+        if not all(np.isfinite(a).all() for a in (w, m, c)):
+            raise UsageError("the parameters of a mixture must be finite")
+        if not ((w > 0).all() and abs(math.fsum(w) - 1) <= _WEIGHTS_SUM):
+            raise UsageError("the weights of a mixture must be positive and sum to 1")
+        xx, xy, yx, yy = c[:, 0, 0], c[:, 0, 1], c[:, 1, 0], c[:, 1, 1]
+        sound = (xx > 0) & (yy > 0) & (xy == yx)
+        if not (sound.all() and (np.abs(xy) / np.sqrt(xx) / np.sqrt(yy) < 1).all()):
+            raise UsageError("a covariance must be symmetric and positive definite")
+        if len(set(self.names)) != 2:
+            raise UsageError("a mixture in the plane needs two different names of metrics")
+        for name, value in (("weights", w / math.fsum(w)), ("means", m), ("covariances", c)):
+            object.__setattr__(self, name, _frozen(value))
+
+    @property
+    def components(self) -> int:
+        """The number of Gaussians, K."""
+        return self.weights.size
+
+    @property
+    def correlations(self) -> Array:
+        """Correlation of both metrics within each component, shape (K,)."""
+        c = self.covariances
+        r: Array = c[:, 0, 1] / np.sqrt(c[:, 0, 0]) / np.sqrt(c[:, 1, 1])
+        return r
+
+    @property
+    def correlated(self) -> bool:
+        """Whether the model lets both metrics vary together within a component."""
+        return self.model[2] != "I"
+
+    def mean(self) -> Array:
+        """Give the expectation of both metrics, shape (2,)."""
+        m: Array = self.weights @ self.means
+        return m
+
+    def covariance(self) -> Array:
+        """Give the covariance of the whole mixture, shape (2, 2)."""
+        d = self.means - self.mean()
+        total = self.covariances + d[:, :, None] * d[:, None, :]
+        c: Array = np.tensordot(self.weights, total, 1)
+        return c
+
+    def correlation(self) -> float:
+        """Give the correlation of the whole mixture: between the clusters and within them."""
+        c = self.covariance()
+        return float(c[0, 1] / math.sqrt(c[0, 0]) / math.sqrt(c[1, 1]))
+
+    def within_correlation(self) -> float:
+        """Give the correlation that is left when the clusters' means are taken away."""
+        c = np.tensordot(self.weights, self.covariances, 1)
+        return float(c[0, 1] / math.sqrt(c[0, 0]) / math.sqrt(c[1, 1]))
+
+    def marginal(self, name: str) -> Mixture:
+        """Give the mixture of one metric alone.
+
+        Its density, quantiles, modes and chances are those of `Mixture`; its number of components
+        is that of the plane, not the one that the metric alone would have been fitted with.
+
+        Raises
+        ------
+        UsageError
+            If there is no such metric.
+        """
+        if name not in self.names:
+            raise UsageError(f"the mixture has the metrics {' and '.join(self.names)}, not {name}")
+        j = self.names.index(name)
+        return Mixture.from_parameters(
+            weights=self.weights, means=self.means[:, j], sds=np.sqrt(self.covariances[:, j, j])
+        )
+
+    def pdf(self, points: ArrayLike) -> Any:  # noqa: ANN401 - a number for a point, else an array
+        """Give the density at points, shape (..., 2), in 1 / (unit of the one times the other)."""
+        with np.errstate(under="ignore", over="ignore"):
+            density = np.exp(self._log_parts(points)).sum(axis=-1)
+        return float(density) if density.ndim == 0 else density
+
+    def memberships(self, points: ArrayLike) -> Array:
+        """Give the posterior probability of each component, shape (..., K)."""
+        parts = self._log_parts(points)
+        with np.errstate(under="ignore"):
+            share = np.exp(parts - parts.max(axis=-1, keepdims=True))
+        found: Array = share / share.sum(axis=-1, keepdims=True)
+        return found
+
+    def classify(self, points: ArrayLike) -> NDArray[np.intp]:
+        """Give the component of each point, counted from 0: the largest posterior probability.
+
+        Equal posteriors go to the first component.
+
+        Raises
+        ------
+        AnalysisError
+            If a coordinate is not finite.
+        """
+        found: NDArray[np.intp] = np.argmax(self._log_parts(points), axis=-1)
+        return found
+
+    def sample(self, n: int, *, rng: np.random.Generator) -> Array:
+        """Draw n independent pairs, shape (n, 2).
+
+        Raises
+        ------
+        UsageError
+            If n is negative.
+        """
+        if n < 0:
+            raise UsageError(f"a sample's size must not be negative, and is {n}")
+        of = rng.choice(self.components, size=n, p=self.weights)
+        spread, slope, rest = self._triangles()
+        u, v = rng.standard_normal((2, n))
+        dx = spread[of] * u
+        return np.column_stack([dx, slope[of] * dx + rest[of] * v]) + self.means[of]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the mixture as JSON types; a BIC that does not exist is null."""
+        table = self.bic_table
+        return {
+            "components": self.components,
+            "names": list(self.names),
+            "model": self.model,
+            "weights": self.weights.tolist(),
+            "means": self.means.tolist(),
+            "covariances": self.covariances.tolist(),
+            "correlations": self.correlations.tolist(),
+            "within_correlation": self.within_correlation(),
+            "mixture_correlation": self.correlation(),
+            "overall_correlation": self.overall_correlation,
+            "n": self.n,
+            "log_likelihood": self.log_likelihood,
+            "bic": self.bic,
+            "bic_table": table
+            and {key: [v if math.isfinite(v) else None for v in row] for key, row in table.items()},
+            "iterations": self.iterations,
+            "em": self.em and self.em.to_dict(),
+            "cautions": list(self.cautions),
+            "references": list(self.references),
+        }
+
+    def __str__(self) -> str:
+        from .page import told
+
+        return told(self)
+
+    def _triangles(self) -> tuple[Array, Array, Array]:
+        """Give for each component the sd of x, the slope of y on x, the sd that is left of y."""
+        c = self.covariances
+        slope = c[:, 0, 1] / c[:, 0, 0]
+        r = self.correlations
+        return np.sqrt(c[:, 0, 0]), slope, np.sqrt(c[:, 1, 1]) * np.sqrt((1 - r) * (1 + r))
+
+    def _log_parts(self, points: ArrayLike) -> Array:
+        """Give the logarithm of weight times density for each point and component."""
+        at = np.asarray(points, dtype=np.float64)
+        if at.ndim == 0 or at.shape[-1] != 2:
+            raise UsageError(f"points have two coordinates each, not the shape {at.shape}")
+        if not np.isfinite(at).all():
+            raise AnalysisError("a coordinate of a point is not finite")
+        spread, slope, rest = self._triangles()
+        dx = at[..., 0, None] - self.means[:, 0]
+        dy = at[..., 1, None] - self.means[:, 1]
+        with np.errstate(over="ignore", under="ignore"):
+            square = (dx / spread) ** 2 + ((dy - slope * dx) / rest) ** 2
+        parts: Array = (
+            np.log(self.weights) - _LOG_2PI - np.log(spread) - np.log(rest) - 0.5 * square
+        )
+        return parts
+
+
+def _frozen(values: ArrayLike) -> Array:
+    x = np.array(values, dtype=np.float64)
+    x.flags.writeable = False
+    return x

@@ -1,0 +1,123 @@
+"""Pairs of two metrics that were measured in the same runs of a trial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....data import Trial
+from ....errors import InsufficientDataError, UsageError
+from ....record import BUILTIN_METRICS
+
+__all__ = ["Pairs", "pairs_of_runs"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Pairs:
+    """Two metrics of the same runs, a row a run, in the order of execution.
+
+    `values` has shape (n, 2), in `units`; `positions` says which runs of the trial they are;
+    `cautions` what was left out and what the values cannot tell.
+    """
+
+    values: NDArray[np.float64]
+    names: tuple[str, str]
+    units: tuple[str, str]
+    positions: NDArray[np.int64]
+    cautions: tuple[str, ...]
+
+
+def pairs_of_runs(
+    trial: Trial, variant: str, benchmark: str, *, metrics: tuple[str, str] = ("wall", "max_rss")
+) -> Pairs:
+    """Give both metrics of every run of one cell that counts and has both.
+
+    Warm-ups, failed runs, and runs without one of the values are left out, so that a row is always
+    one run. A run's value of a metric with several iterations is their median.
+
+    Parameters
+    ----------
+    trial : Trial
+    variant, benchmark : str
+    metrics : tuple of two str
+        ``wall``, ``user``, ``system``, ``max_rss``, or metrics parsed from output. Seconds and
+        bytes differ much as numbers: fit such pairs with ``units="spread"``.
+
+    Raises
+    ------
+    UsageError
+        If a name is unknown, or both metrics are the same.
+    InsufficientDataError
+        If no run has both.
+    """
+    info = [trial.metric(name) for name in metrics]
+    if len(set(metrics)) != 2:
+        raise UsageError("pairs need two different metrics", str(trial.path))
+    for name, known, what in (
+        (variant, trial.manifest.variants, "variant"),
+        (benchmark, trial.manifest.benchmarks, "benchmark"),
+    ):
+        if name not in known:
+            raise UsageError(
+                f"the trial has no {what} {name!r}",
+                str(trial.path),
+                f"known here: {', '.join(known)}",
+            )
+    cell = (trial.variant == trial.manifest.variants.index(variant)) & (
+        trial.benchmark == trial.manifest.benchmarks.index(benchmark)
+    )
+    columns = np.column_stack([_column(trial, name) for name in metrics])
+    complete: NDArray[np.bool_] = np.isfinite(columns[:, 0]) & np.isfinite(columns[:, 1])
+    used = np.flatnonzero(cell & trial.measured & complete)
+    if used.size == 0:
+        raise InsufficientDataError(
+            f"no run of {variant!r} on {benchmark!r} has both {metrics[0]} and {metrics[1]}",
+            str(trial.path),
+            "measure more, or look at the failed runs",
+            n=0,
+            needed=1,
+        )
+    values, positions = columns[used], trial.position[used].copy()
+    values.flags.writeable = positions.flags.writeable = False
+    return Pairs(
+        values=values,
+        names=(metrics[0], metrics[1]),
+        units=(info[0].unit, info[1].unit),
+        positions=positions,
+        cautions=_cautions(trial, cell, complete, used, metrics),
+    )
+
+
+def _column(trial: Trial, metric: str) -> NDArray[np.float64]:
+    """Give one value a run, nan where it is unknown."""
+    if metric == "max_rss":
+        return trial.max_rss_bytes
+    if metric in BUILTIN_METRICS:
+        found: NDArray[np.float64] = getattr(trial, f"{metric}_s")
+        return found
+    return trial.metrics[metric].per_run()
+
+
+def _cautions(
+    trial: Trial,
+    cell: NDArray[np.bool_],
+    complete: NDArray[np.bool_],
+    used: NDArray[np.intp],
+    metrics: tuple[str, str],
+) -> tuple[str, ...]:
+    counts = (
+        (int((cell & trial.warmup).sum()), "{} warm-up run{} left out"),
+        (int((cell & ~trial.warmup & (trial.outcome != 0)).sum()), "{} failed run{} left out"),
+        (int((cell & trial.measured & ~complete).sum()), "{} run{} without one of the values"),
+    )
+    said = [text.format(count, "s" * (count > 1)) for count, text in counts if count]
+    if "max_rss" in metrics:
+        floored = trial.max_rss_bytes[used] <= trial.max_rss_floor_bytes[used]
+        if floored.any():
+            said.append(
+                f"{int(floored.sum())} values of max_rss say only 'at most the launcher's floor': "
+                "they are no memory of the program, and their correlation with time means nothing"
+            )
+    return tuple(said)

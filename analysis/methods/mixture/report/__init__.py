@@ -1,0 +1,1 @@
+"""The whole answer of the command ``mixture``."""

@@ -1,0 +1,1 @@
+"""Empirical distributions of the suite mean."""

@@ -1,0 +1,1 @@
+"""Bootstrap intervals of the ratio of suite means."""

@@ -1,0 +1,187 @@
+"""What the bootstrap intervals really cover, read from a table made by simulation.
+
+The table lies beside this file, with the settings, the seed and the Monte Carlo error that belong
+to it; ``tests/calibration/make_coverage_table.py`` makes it anew from the intervals themselves.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+__all__ = ["Design", "KnownCoverage", "known_coverage", "not_covered"]
+
+Design = Literal["runs", "units", "pairs"]
+_TABLE = "coverage.json"
+_NAMES = {"bca": "BCa"}
+_NOISE = {
+    "het": "noise of 0.3 to 10 % by benchmark",
+    "homo": "noise of 3 % on every benchmark",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownCoverage:
+    """The coverage of an interval in the nearest cell of the table.
+
+    Attributes
+    ----------
+    coverage : float
+        The share of simulated suites whose interval held the truth, under the noise that gave less.
+    error : float
+        Its Monte Carlo standard error.
+    suites : int
+        How many were simulated.
+    benchmarks, runs : int
+        The cell. For whole units `runs` is their number (on each side, or together where each
+        holds both variants) and `benchmarks` is 1, because the suite moves as one.
+    others : tuple of (str, float)
+        The coverage under each noise that was simulated.
+    words : str
+        All that in one sentence.
+    """
+
+    coverage: float
+    error: float
+    suites: int
+    benchmarks: int
+    runs: int
+    others: tuple[tuple[str, float], ...]
+    words: str
+
+
+@cache
+def _table() -> dict[str, Any]:
+    text = files(__package__).joinpath(_TABLE).read_text(encoding="utf-8")
+    table: dict[str, Any] = json.loads(text)
+    return table
+
+
+def known_coverage(
+    interval: str,
+    *,
+    centre: str,
+    design: Design,
+    benchmarks: int,
+    runs: float,
+    confidence: float,
+    two_sided: bool,
+) -> KnownCoverage | None:
+    """Read the coverage in the cell nearest to so many benchmarks and runs, by their ratios.
+
+    Parameters
+    ----------
+    interval : {"percentile", "corrected", "bca", "studentized"}
+        The kind of interval.
+    centre : {"runs", "mean", "median"}
+        What stands for a benchmark; means of runs were simulated as geometric ones.
+    design : {"runs", "units", "pairs"}
+        Runs drawn within each benchmark and side; whole units jointly over the benchmarks, for
+        each side; units that hold both sides.
+    benchmarks : int
+        How many.
+    runs : float
+        Runs (or units) in a stratum.
+    confidence : float
+        The nominal confidence.
+    two_sided : bool
+        Whether both ends are bounded.
+
+    Returns
+    -------
+    KnownCoverage or None
+        None where the table has no such interval or confidence.
+    """
+    table = _table()
+    tail = (1 - confidence) / (2 if two_sided else 1)
+    place = next((k for k, t in enumerate(table["tails"]) if math.isclose(t, tail)), None)
+    kind = "median" if centre == "median" else "mean"
+    # whole units of one side move the suite as one: a suite of one benchmark
+    like = "runs" if design == "units" else design
+    if place is None:
+        return None
+    cells = [
+        cell
+        for cell in table["cells"]
+        if cell["design"] == like
+        and cell["centre"] == kind
+        and cell["misses"].get(interval, {place: None})[place] is not None
+    ]
+    if not cells:
+        return None
+
+    def distance(cell: dict[str, Any]) -> tuple[float, float]:
+        return (
+            abs(math.log(cell["runs"] / runs)),
+            abs(math.log(cell["benchmarks"] / benchmarks)),
+        )
+
+    nearest = min(cells, key=distance)
+    size = (nearest["benchmarks"], nearest["runs"])
+    here = [cell for cell in cells if (cell["benchmarks"], cell["runs"]) == size]
+    found = {
+        cell["noise"]: round(1 - cell["misses"][interval][place] * (2 if two_sided else 1), 6)
+        for cell in here
+    }
+    noise = min(found, key=found.__getitem__)
+    name = f"nominal {confidence:g} {_NAMES.get(interval, interval)} " + (
+        f"{'intervals' if two_sided else 'bounds'}{' of medians' * (kind == 'median')}"
+    )
+    least, suites = found[noise], min(cell["suites"] for cell in here)
+    return KnownCoverage(
+        coverage=least,
+        error=math.sqrt(least * (1 - least) / suites),
+        suites=suites,
+        benchmarks=size[0],
+        runs=size[1],
+        others=tuple(found.items()),
+        words=_words(name, found, size, suites, design=design),
+    )
+
+
+def _words(
+    name: str, found: dict[str, float], size: tuple[int, int], suites: int, *, design: Design
+) -> str:
+    n, m = size
+    where = {
+        "runs": f"{n} benchmark{'s' * (n > 1)} x {m} runs on each side",
+        "units": f"{m} independent units on each side, resampled as wholes",
+        "pairs": f"{m} independent units that hold both variants, resampled as wholes",
+    }[design]
+    shares = ", ".join(
+        f"{share:.3f}" + (f" ({_NOISE[noise]})" if len(found) > 1 else "")
+        for noise, share in found.items()
+    )
+    return (
+        f"known coverage: {name} held the true ratio in {shares} of {suites:,} simulated suites, "
+        f"each with {where}; the table's nearest cell"
+    )
+
+
+def not_covered() -> tuple[str, str]:
+    """Say what no interval of this kind covers, with the figures of the table.
+
+    Returns
+    -------
+    sessions, benchmarks : str
+        About shifts between sessions, and about benchmarks as a sample of others.
+    """
+    table = _table()
+
+    def shares(kind: str) -> str:
+        rows = [row for row in table["not_covered"] if row["kind"] == kind]
+        covered = " / ".join(f"{row['coverage']:.2f}" for row in rows)
+        return f"{covered} with {' / '.join(str(row['runs']) for row in rows)} runs"
+
+    return (
+        "shifts between sessions are not covered: where every benchmark of either side kept one "
+        "unrepeated shift as large as its run noise, nominal 0.95 percentile intervals of 12 "
+        f"benchmarks held the truth in only {shares('session')}",
+        "the choice of benchmarks is not covered: the interval speaks of these programs. As one for "
+        "programs like these, with true differences that spread by 5 %, it held the truth in only "
+        f"{shares('benchmarks')}",
+    )

@@ -1,0 +1,308 @@
+"""What is resampled together: single runs, whole rounds, or whole sessions.
+
+A resampling method is honest only when what it moves is independent of the rest. Runs of several
+benchmarks in one round share the machine's state, and often a process; rounds of one session share
+its memory layout and neighbours. So the unit is a choice with consequences, and every result says
+which one was used and what the data cannot tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...data import PerformanceMatrix
+from ...errors import UsageError
+
+__all__ = ["UNITS", "Unit", "Units", "exchangeable_units", "set_apart"]
+
+Unit = Literal["run", "block", "session"]
+UNITS: tuple[Unit, ...] = get_args(Unit)
+Numbers = NDArray[np.int64]
+_NOUN = {"run": "run", "block": "round", "session": "session"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Units:
+    """To which unit each run of two matched matrices belongs.
+
+    Attributes
+    ----------
+    unit : {"run", "block", "session"}
+        What a unit is.
+    chosen : bool
+        The unit was not asked for, but follows from what the data know.
+    candidate, baseline : tuple of read-only int arrays
+        In the shape of the samples: the number of each run's unit. For "block" and "session" the
+        numbers run over both sides and all benchmarks together, and a number that stands on both
+        sides is a unit that holds both variants. For "run" they run over both sides of one
+        benchmark: first the candidate's runs, then the baseline's.
+    sides : read-only int array
+        For each unit: 0 when it holds runs of the candidate only, 1 of the baseline only, 2 of
+        both. Empty for "run".
+    sessions : int or None
+        How many sessions the runs stem from; None when that is not known on both sides.
+    words : str
+        What was used, for a reader.
+    cautions : tuple of str
+        What cannot be told from the data.
+    """
+
+    unit: Unit
+    chosen: bool
+    candidate: tuple[Numbers, ...]
+    baseline: tuple[Numbers, ...]
+    sides: Numbers
+    sessions: int | None
+    words: str
+    cautions: tuple[str, ...]
+
+    @property
+    def noun(self) -> str:
+        """What a unit is called: run, round or session."""
+        return _NOUN[self.unit]
+
+    @property
+    def counts(self) -> str:
+        """How many units hold which variants, for a reader; empty for single runs."""
+        kinds = (
+            (self.both, "with both variants"),
+            (self.only_candidate, "with the candidate only"),
+            (self.only_baseline, "with the baseline only"),
+        )
+        return ", ".join(f"{count} {text}" for count, text in kinds if count)
+
+    @property
+    def only_candidate(self) -> int:
+        """How many units hold runs of the candidate only."""
+        return int((self.sides == 0).sum())
+
+    @property
+    def only_baseline(self) -> int:
+        """How many units hold runs of the baseline only."""
+        return int((self.sides == 1).sum())
+
+    @property
+    def both(self) -> int:
+        """How many units hold runs of both."""
+        return int((self.sides == 2).sum())
+
+
+def exchangeable_units(
+    candidate: PerformanceMatrix, baseline: PerformanceMatrix, unit: Unit | None = None
+) -> Units:
+    """Find the units of two matrices with the same benchmarks in the same order.
+
+    Equal block ids on both sides mean one round that holds both variants, equal session ids one
+    session. Matrices of different trials must not share ids by accident: see `set_apart`. Where
+    sessions are known on both sides, a round is known by its session and its block id together.
+
+    Parameters
+    ----------
+    candidate, baseline : PerformanceMatrix
+        As `analysis.data.matrix.match` gives them.
+    unit : {"run", "block", "session"}, optional
+        What is moved together. None takes "block" when block ids are known on both sides,
+        otherwise "run".
+
+    Raises
+    ------
+    UsageError
+        If `unit` is unknown, or its ids are not known on both sides.
+    """
+    if unit is not None and unit not in UNITS:
+        raise UsageError(f"unit must be 'run', 'block', 'session' or None, not {unit!r}")
+    blocks = candidate.blocks is not None and baseline.blocks is not None
+    used: Unit = unit or ("block" if blocks else "run")
+    sessions = _session_count(candidate, baseline)
+    if used == "run":
+        ours, theirs, sides = _single_runs(candidate, baseline)
+    else:
+        ours, theirs, sides = _numbered(_keys(candidate, baseline, used))
+    return Units(
+        unit=used,
+        chosen=unit is None,
+        candidate=ours,
+        baseline=theirs,
+        sides=sides,
+        sessions=sessions,
+        words=_words(used),
+        cautions=tuple(
+            _cautions(candidate, baseline, used, sessions, blocks=blocks, chosen=unit is None)
+        ),
+    )
+
+
+def set_apart(matrix: PerformanceMatrix, trial: str) -> PerformanceMatrix:
+    """Mark a matrix's block and session ids as those of one trial.
+
+    Trials number their sessions and blocks from 1 on, so two of them share ids by accident. Do this
+    to both sides, with different names, before comparing variants of different trials.
+
+    Parameters
+    ----------
+    matrix : PerformanceMatrix
+        The matrix; it is not changed.
+    trial : str
+        A name that the other trial does not have.
+    """
+
+    def marked(rows: tuple[NDArray[Any], ...] | None) -> dict[str, list[str]] | None:
+        if rows is None:
+            return None
+        return {
+            bench: [f"{trial}/{label}" for label in row.tolist()]
+            for bench, row in zip(matrix.benchmarks, rows, strict=True)
+        }
+
+    return PerformanceMatrix.from_samples(
+        matrix.name,
+        dict(zip(matrix.benchmarks, matrix.samples, strict=True)),
+        better=matrix.better,
+        unit=matrix.unit,
+        blocks=marked(matrix.blocks),
+        sessions=marked(matrix.sessions),
+        cautions=matrix.cautions,
+    )
+
+
+Keys = list[list[Any]]
+
+
+def _keys(a: PerformanceMatrix, b: PerformanceMatrix, unit: Unit) -> tuple[Keys, Keys]:
+    """Give the identity of each run's unit, for both sides."""
+    kind = f"{unit}s"
+    missing = [matrix.name for matrix in (a, b) if getattr(matrix, kind) is None]
+    if missing:
+        raise UsageError(
+            f"unit={unit!r} needs to know each run's {unit}, and does not for "
+            f"{' and '.join(map(repr, missing))}",
+            fix=f"take another unit, or give data that say it: a variant of a trial, or {kind} beside "
+            "the values (a JSON matrix file, PerformanceMatrix.from_samples)",
+        )
+    with_sessions = unit == "block" and a.sessions is not None and b.sessions is not None
+
+    def of(matrix: PerformanceMatrix) -> Keys:
+        rows = [row.tolist() for row in getattr(matrix, kind)]
+        if with_sessions:
+            assert matrix.sessions is not None
+            rows = [
+                list(zip(session.tolist(), row, strict=True))
+                for session, row in zip(matrix.sessions, rows, strict=True)
+            ]
+        return rows
+
+    return of(a), of(b)
+
+
+def _numbered(
+    keys: tuple[Keys, Keys],
+) -> tuple[tuple[Numbers, ...], tuple[Numbers, ...], Numbers]:
+    ours, theirs = ({key for row in rows for key in row} for rows in keys)
+    # An order that depends on neither the benchmarks nor the runs: same data, same draws. Numbers
+    # and names may stand side by side.
+    number = {key: k for k, key in enumerate(sorted(ours | theirs, key=_rank))}
+    a, b = (
+        tuple(_frozen(np.array([number[key] for key in row], dtype=np.int64)) for row in rows)
+        for rows in keys
+    )
+    sides = np.array([2 if key in ours and key in theirs else key in theirs for key in number])
+    return a, b, _frozen(sides.astype(np.int64))
+
+
+def _rank(key: Any) -> tuple[Any, ...]:  # noqa: ANN401 - an id is a number, a name, or a pair
+    parts = key if isinstance(key, tuple) else (key,)
+    return tuple((isinstance(part, str), part) for part in parts)
+
+
+def _single_runs(
+    a: PerformanceMatrix, b: PerformanceMatrix
+) -> tuple[tuple[Numbers, ...], tuple[Numbers, ...], Numbers]:
+    ours = tuple(_frozen(np.arange(m, dtype=np.int64)) for m in a.runs)
+    theirs = tuple(
+        _frozen(np.arange(m, m + k, dtype=np.int64)) for m, k in zip(a.runs, b.runs, strict=True)
+    )
+    return ours, theirs, _frozen(np.empty(0, dtype=np.int64))
+
+
+def _frozen(array: Numbers) -> Numbers:
+    array.flags.writeable = False
+    return array
+
+
+def _session_count(a: PerformanceMatrix, b: PerformanceMatrix) -> int | None:
+    if a.sessions is None or b.sessions is None:
+        return None
+    return len(
+        {label for rows in (a.sessions, b.sessions) for row in rows for label in row.tolist()}
+    )
+
+
+def _words(unit: Unit) -> str:
+    if unit == "run":
+        return "single runs, each benchmark on its own"
+    return f"whole {_NOUN[unit]}s, jointly over all benchmarks"
+
+
+def _cautions(
+    a: PerformanceMatrix,
+    b: PerformanceMatrix,
+    unit: Unit,
+    sessions: int | None,
+    *,
+    blocks: bool,
+    chosen: bool,
+) -> list[str]:
+    said = []
+    if unit == "run":
+        why = (
+            "which runs of different benchmarks belong to one round is not known"
+            if not blocks
+            else "rounds are known, but single runs were asked for"
+        )
+        where = _one_side("blocks", a, b) if chosen else ""
+        said.append(
+            f"{why}{where}: the runs of one benchmark count as independent of those of the others. "
+            "Benchmarks that share a process or a busy moment break that, and the answer is then "
+            "too sure"
+        )
+    if sessions is None:
+        said.append(
+            f"the sessions of the runs are not known{_one_side('sessions', a, b)}: the outcome "
+            "holds within one session only"
+        )
+        return said
+    if sessions == 1:
+        said.append(
+            "all runs stem from one session and share its memory layout, frequencies and "
+            "neighbours: the outcome holds within one session only; measure 3 or more"
+        )
+        return said
+    if unit == "session":
+        return said
+    assert a.sessions is not None
+    assert b.sessions is not None
+    ours, theirs = (
+        {label for row in rows for label in row.tolist()} for rows in (a.sessions, b.sessions)
+    )
+    if not ours & theirs:
+        said.append(
+            "no session holds both variants: a difference between sessions looks like one between "
+            f"the variants, and {_NOUN[unit]}s cannot tell them apart. Take unit 'session', and "
+            "measure both variants in every session"
+        )
+    else:
+        said.append(
+            f"{_NOUN[unit]}s of one session are not independent replications, and all of the "
+            f"{sessions} sessions count as if they were: the answer is too sure where sessions "
+            "shift the variants differently. Unit 'session' asks that question"
+        )
+    return said
+
+
+def _one_side(kind: str, a: PerformanceMatrix, b: PerformanceMatrix) -> str:
+    known = [matrix.name for matrix in (a, b) if getattr(matrix, kind) is not None]
+    return f" (for {known[0]!r} alone they are)" if len(known) == 1 else ""

@@ -1,0 +1,1 @@
+"""Configurations and reports of the original Speedup-Test tool."""

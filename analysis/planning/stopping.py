@@ -1,0 +1,243 @@
+"""When enough runs are there: the stopping rule, on counts and values of plain cells.
+
+Two t intervals on logarithms are looked at, and the wider one decides. Welch and Satterthwaite's
+takes every run as independent: each benchmark of each side is a stratum of its own, and the suite's
+geometric mean is the mean of the strata on the log scale. The other takes each round as one value.
+A loop with the first keeps its confidence when it stops by its own width (.94 to .96 of 95 %), where
+the percentile bootstrap does not (.87 to .89); but only as long as the runs of a round are independent.
+
+The runner imports this module, through `analysis.planning`, when a campaign asks for it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from ..record import SessionEnd, StopReason, StopRule
+
+__all__ = [
+    "CONFIDENCE",
+    "RunningSuite",
+    "decide",
+    "log_error",
+    "log_half_width",
+    "relative_width",
+    "width_text",
+]
+
+Floats = NDArray[np.float64]
+
+CONFIDENCE = 0.95  # of the intervals whose width the rule looks at
+_WIDEST = 300.0  # on the log scale: a factor of 1e130 to either side, whose exponential is finite
+
+
+def log_error(variances: Floats, counts: NDArray[Any], benchmarks: int) -> tuple[Floats, Floats]:
+    """Give the standard error of a suite's mean log (difference), and its degrees of freedom.
+
+    Parameters
+    ----------
+    variances : array, shape (..., strata)
+        Variance of the logarithms (divisor n - 1) of each stratum: a benchmark of one side.
+    counts : array, shape (..., strata) or (strata,)
+        Runs of each stratum, at least 2.
+    benchmarks : int
+        How many benchmarks the suite has: the mean over them weighs each by 1 / `benchmarks`.
+
+    Returns
+    -------
+    error, freedom : arrays, shape (...)
+        0 and 1 where no stratum varies.
+
+    Notes
+    -----
+    With u = variance / count, the standard error is sqrt(sum u) / benchmarks, and the degrees of
+    freedom are (sum u)^2 / sum(u^2 / (count - 1)) (Welch 1947, Satterthwaite 1946).
+    """
+    share = np.asarray(variances, dtype=np.float64) / counts
+    total = share.sum(axis=-1)
+    some: NDArray[np.bool_] = np.asarray(total > 0)
+    weights = share / np.expand_dims(np.where(some, total, 1.0), -1)
+    spent = (weights**2 / (np.asarray(counts) - 1.0)).sum(axis=-1)
+    return np.sqrt(total) / benchmarks, 1.0 / np.where(some, spent, 1.0)
+
+
+def log_half_width(
+    variances: Floats, counts: NDArray[Any], benchmarks: int, confidence: float
+) -> Floats:
+    """Give half the two-sided t interval on the log scale; arguments as in `log_error`.
+
+    It is cut where an exponential of it would overflow.
+    """
+    error, freedom = log_error(variances, counts, benchmarks)
+    half: Floats = np.minimum(stdtrit(freedom, (1.0 + confidence) / 2.0) * error, _WIDEST)
+    return half
+
+
+def relative_width(half: Any) -> Any:  # noqa: ANN401 - a number or an array of them
+    """Give (high - low) / estimate of an interval that is estimate * exp(-+ `half`)."""
+    return 2.0 * np.sinh(half)
+
+
+class RunningSuite:
+    """The logarithms of one session's runs: rounds by benchmarks by variants.
+
+    Parameters
+    ----------
+    benchmarks, variants : int
+        How many there are; a cell is one of each, and a block one run of every cell.
+    """
+
+    def __init__(self, benchmarks: int, variants: int) -> None:
+        self._logs = np.full((8, benchmarks, variants), np.nan)
+        self._blocks = 0
+
+    def add(self, block: int, benchmark: int, variant: int, value: float) -> None:
+        """Add one run's value, which must be positive; blocks count from 1."""
+        if block > len(self._logs):
+            more = np.full((block, *self._logs.shape[1:]), np.nan)
+            self._logs = np.concatenate([self._logs, more])
+        self._logs[block - 1, benchmark, variant] = math.log(value)
+        self._blocks = max(self._blocks, block)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Runs that count in each cell, shape (benchmarks, variants)."""
+        counts: NDArray[np.int64] = (~np.isnan(self._logs[: self._blocks])).sum(axis=0)
+        return counts
+
+    def widths(self, baseline: int, confidence: float = CONFIDENCE) -> Floats:
+        """Give the relative width for each variant; nan for one that cannot be told yet.
+
+        It is that of the wider one of `half_widths` for the speedup against the baseline; of a
+        single variant, for its own suite mean. The baseline's is nan.
+        """
+        variants = self._logs.shape[2]
+        widths = np.full(variants, np.nan)
+        told = np.all(self.counts >= 2, axis=0)
+        for variant in range(variants):
+            sides = [variant] if variants == 1 else [variant, baseline]
+            if (variant != baseline or variants == 1) and told[sides].all():
+                widths[variant] = relative_width(max(self.half_widths(sides, confidence)))
+        return widths
+
+    def half_widths(self, sides: list[int], confidence: float = CONFIDENCE) -> tuple[float, float]:
+        """Give half of two intervals on the log scale: over runs, and over rounds.
+
+        Over runs, every run counts as independent (`log_half_width`). Over rounds, it is whole
+        rounds that do: what the runs of a round have in common cancels between two sides, and adds
+        up over the benchmarks of one.
+
+        Parameters
+        ----------
+        sides : list of int
+            Indices of the variant, and of the one that it is compared with, if any; every cell of
+            theirs has 2 runs or more.
+        confidence : float
+            Two-sided, of each interval.
+
+        Notes
+        -----
+        Over rounds: with c the sum of (log - mean of its cell) / (benchmarks * runs of its cell),
+        taken over one round with the other side's sign turned, the variance is G / (G - 1) times the
+        sum of c^2 over the G rounds. Where no run is missing it is that of the mean of the rounds'
+        own log ratios. The degrees of freedom are the least runs of a cell less 1.
+        """
+        logs = self._logs[: self._blocks][:, :, sides]
+        there = ~np.isnan(logs)
+        counts = there.sum(axis=0)
+        means = np.where(there, logs, 0.0).sum(axis=0) / counts
+        varies = np.nanmax(logs, axis=0) > np.nanmin(logs, axis=0)  # a constant's mean is rounded
+        parts = np.where(there & varies, logs - means, 0.0)
+        benchmarks = len(counts)
+        variances = (parts**2).sum(axis=0) / (counts - 1)
+        runs = log_half_width(variances.ravel(), counts.ravel(), benchmarks, confidence)
+        signed = parts / counts / benchmarks * np.array([1.0, -1.0])[: len(sides)]
+        rounds = int(there.any(axis=(1, 2)).sum())
+        error = math.sqrt(rounds / (rounds - 1) * float((signed.sum(axis=(1, 2)) ** 2).sum()))
+        quantile = float(stdtrit(int(counts.min()) - 1, (1.0 + confidence) / 2.0))
+        return float(runs), min(quantile * error, _WIDEST)
+
+
+def decide(
+    rule: StopRule,
+    suite: RunningSuite,
+    *,
+    session: int,
+    blocks: int,
+    elapsed_s: float,
+    baseline: int,
+    benchmarks: tuple[str, ...],
+    variants: tuple[str, ...],
+) -> SessionEnd | None:
+    """Decide after a whole block whether a session has enough runs.
+
+    It has when every variant's interval is narrow enough and every cell has `rule.min_runs` runs
+    that count. It ends all the same, and says so, after `rule.max_runs` blocks or
+    `rule.max_time_s`.
+
+    Parameters
+    ----------
+    rule : StopRule
+        The campaign's.
+    suite : RunningSuite
+        What was measured in this session so far.
+    session, blocks : int
+        The session's number, and how many blocks of it are complete.
+    elapsed_s : float
+        Time of the session so far.
+    baseline : int
+        Index of the baseline among `variants`.
+    benchmarks, variants : tuple of str
+        Their names.
+
+    Returns
+    -------
+    SessionEnd or None
+        Why the session ends; None when it goes on.
+    """
+    late = rule.max_time_s is not None and elapsed_s >= rule.max_time_s
+    if blocks < rule.min_runs and not late:
+        return None
+    counts = suite.counts
+    widths = suite.widths(baseline)
+    own = np.arange(len(variants)) != baseline
+    judged = widths[own] if len(variants) > 1 else widths
+    known = bool(np.isfinite(judged).all())
+    width = float(judged.max()) if known else None
+    told = width_text(width, rule.width)
+    enough = int(counts.min()) >= rule.min_runs
+    if width is not None and width <= rule.width and enough:
+        why: StopReason = "width"
+        head = f"width {told} <= {rule.width:g} after {blocks} runs a cell"
+    elif blocks >= rule.max_runs:
+        why, head = "max_runs", f"max_runs {rule.max_runs} reached, width {told}"
+    elif late:
+        why = "max_time"
+        head = f"max_time {rule.max_time_s:g} s reached after {blocks} runs a cell, width {told}"
+    else:
+        return None
+    if width is not None and len(variants) > 2:
+        head += f" (widest: {variants[int(np.nanargmax(widths))]})"
+    if not enough and why != "width":
+        row, column = divmod(int(counts.argmin()), len(variants))
+        head += (
+            f"; {benchmarks[row]} / {variants[column]} has {int(counts.min())} of the"
+            f" {rule.min_runs} runs that must count"
+        )
+    return SessionEnd(session=session, runs=blocks, why=why, width=width, text=head)
+
+
+def width_text(width: float | None, limit: float) -> str:
+    """Write a width with as many digits as keep it on its side of the limit."""
+    if width is None:
+        return "unknown"
+    for digits in range(3, 17):
+        text = f"{width:.{digits}g}"
+        if (float(text) <= limit) == (width <= limit):
+            return text
+    return repr(width)

@@ -1,0 +1,1 @@
+"""How results are set for a reader; knows no method."""

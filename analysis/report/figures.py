@@ -1,0 +1,68 @@
+"""How single figures are set: numbers, units, ratios, p-values, shortened names."""
+
+from __future__ import annotations
+
+__all__ = ["is_time", "pvalue", "quantity", "ratio", "reliability", "shorten", "significant"]
+
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_BYTES = ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
+_SCALES: dict[str, tuple[tuple[float, str], ...]] = {"s": _TIMES, "B": _BYTES}
+_TIME_UNITS = {"s", "ms", "us", "µs", "ns", "min", "h"}
+
+
+def is_time(unit: str) -> bool:
+    """Tell whether the unit is one of time."""
+    return unit in _TIME_UNITS
+
+
+def shorten(text: str, width: int) -> str:
+    """Cut a long name in its middle; its ends tell most."""
+    if len(text) <= width:
+        return text
+    head = (width - 1 + 1) // 2
+    return f"{text[:head]}…{text[len(text) - (width - 1 - head) :]}"
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Write a number with so many significant digits; whole digits are never cut to zeros."""
+    if value == 0:
+        return "0"
+    text = f"{value:.{digits - 1}e}"
+    exponent = int(text.partition("e")[2])
+    if not -4 <= exponent < 7:
+        return text
+    return f"{value:.{max(0, digits - 1 - exponent)}f}"
+
+
+def quantity(value: float, unit: str) -> str:
+    """Write a value with a unit of sensible size, three significant digits."""
+    scales = _SCALES.get(unit, ())
+    for factor, name in scales:
+        # The rounded value decides, so that 999.9 ms becomes 1.00 s.
+        if float(f"{abs(value) / factor:.2e}") >= 1 or factor == scales[-1][0]:
+            number = value / factor
+            return f"{number:.0f} B" if name == "B" else f"{significant(number)} {name}"
+    return f"{significant(value)} {unit}".strip()
+
+
+def ratio(value: float) -> str:
+    """Write a speedup, such as ``2.41x``."""
+    return f"{value:.2f}x" if 0.095 <= value < 9.995 else f"{significant(value)}x"
+
+
+def pvalue(p: float) -> str:
+    """Write a p-value as ``= 0.0453`` or ``< 1e-300``; it is never 0."""
+    if p <= 1e-300:
+        return "< 1e-300"
+    return f"= {significant(p)}" if p < 0.9995 else "= 1"
+
+
+def reliability(value: float, level: float) -> str:
+    """Write 1 - p with three decimals, or as many as keep it on its side of `level`; never 1."""
+    if value >= 0.9995:
+        return "> 0.999"
+    for digits in range(3, 10):
+        text = f"{value:.{digits}f}"
+        if (float(text) >= level) == (value >= level):
+            return text
+    return f"{value!r}"

@@ -1,0 +1,40 @@
+"""Arrays in, numbers out: ranks, tests of two samples, random streams, compiled kernels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..faces import hands_on
+
+if TYPE_CHECKING:
+    from .compiled import announcing as announcing, kernel as kernel
+    from .ranks import (
+        TIE_TOLERANCE as TIE_TOLERANCE,
+        midranks as midranks,
+        rank_sum_normal as rank_sum_normal,
+        rank_sum_table as rank_sum_table,
+        rank_sum_tied as rank_sum_tied,
+        signed_rank_normal as signed_rank_normal,
+        signed_rank_table as signed_rank_table,
+        signed_rank_tied as signed_rank_tied,
+        smallest_rank_sum_pvalue as smallest_rank_sum_pvalue,
+    )
+    from .streams import stream as stream
+    from .two_samples import (
+        PairTests as PairTests,
+        f_test as f_test,
+        ks_centred as ks_centred,
+        rank_sum as rank_sum,
+        student as student,
+        welch as welch,
+    )
+else:
+    __getattr__, __dir__ = hands_on(
+        __name__,
+        {
+            "compiled": "announcing kernel",
+            "ranks": "TIE_TOLERANCE midranks rank_sum_normal rank_sum_table rank_sum_tied signed_rank_normal signed_rank_table signed_rank_tied smallest_rank_sum_pvalue",
+            "streams": "stream",
+            "two_samples": "PairTests f_test ks_centred rank_sum student welch",
+        },
+    )

@@ -1,0 +1,254 @@
+"""Monte Carlo studies on a population that is known: any matrix of runs.
+
+[1]_, sections 6.1 and 6.2: draw two sides from the runs of one computer, shift some benchmarks of one
+side, and count how often each test rejects, or each interval holds the truth. Here the runs are drawn
+with replacement, a shift is a percentage and not a second (so that the unit does not matter), and
+every rate carries its Monte Carlo error.
+
+References
+----------
+.. [1] S. Irving, B. Li, S. Chen, L. Peng, W. Zhang, L. Duan, "Computer comparisons in the presence
+   of performance variation", Frontiers of Computer Science, 2018, sections 6.1 and 6.2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Literal, get_args
+
+import numpy as np
+from scipy.special import stdtr
+
+from ..data import PerformanceMatrix
+from ..errors import UsageError
+from ..methods.hpt import hpt
+from ..methods.resampling import randomization_test
+from ..planning import log_error
+from ..stats import stream
+from .coverage import INTERVALS, coverage_study
+from .draws import REFERENCES, Draws, Pair, cautions_of, check_names, check_study, drawn_pairs
+from .result import Rejections, RejectionStudy
+
+__all__ = ["INTERVALS", "TESTS", "coverage_study", "power_study", "type1_study"]
+
+Alternative = Literal["candidate", "two-sided"]
+Progress = Callable[[int, int], None]
+
+TESTS = ("hpt", "t", "welch", "randomization")
+
+
+def power_study(
+    population: PerformanceMatrix,
+    *,
+    shift: float = 1.01,
+    shifted: Sequence[int] | None = None,
+    runs: int = 5,
+    tests: Sequence[str] = TESTS,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+    draws: Draws = "run",
+    simulations: int = 200,
+    resamples: int = 999,
+    rng: np.random.Generator,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> RejectionStudy:
+    """Estimate each test's power as more and more benchmarks are shifted.
+
+    Parameters
+    ----------
+    population : PerformanceMatrix
+        What both sides are drawn from, benchmark by benchmark, with replacement.
+    shift : float
+        The candidate's speedup on a shifted benchmark, such as 1.01.
+    shifted : sequence of int, optional
+        Numbers of shifted benchmarks; 0 (the type-I error) to all by default. Which ones is
+        drawn anew for each simulated comparison.
+    runs : int
+        Runs of each benchmark and side.
+    tests : sequence of {"hpt", "t", "welch", "randomization"}
+        HPT; the paired t-test over the benchmarks' log ratios; Welch's t on the logs of all runs
+        of these benchmarks; the randomization test.
+    alternative : {"two-sided", "candidate"}
+        Two-sided as published (HPT: twice its smaller p), or that the candidate is better.
+    alpha : float
+        The level of every test.
+    draws : {"run", "block"}
+        What is drawn: runs of each benchmark on its own, or whole blocks of the population, which
+        keeps the correlation between benchmarks; the randomization test then permutes blocks.
+    simulations, resamples : int
+        Simulated comparisons for each point; resamples of each randomization test.
+    rng : numpy.random.Generator
+        Each point gets streams of its own from it.
+    seed : int, optional
+        What `rng` was made from; stands in the result.
+    progress : callable, optional
+        Called with (done, all) after each simulated comparison.
+
+    Returns
+    -------
+    RejectionStudy
+        A rate with its Monte Carlo error for each test and point.
+
+    Raises
+    ------
+    UsageError
+        If an argument is out of range.
+    """
+    n = len(population.benchmarks)
+    points = tuple(range(n + 1)) if shifted is None else tuple(shifted)
+    if not points or min(points) < 0 or max(points) > n:
+        raise UsageError(f"the numbers of shifted benchmarks must lie between 0 and {n}")
+    return _study(
+        population,
+        "power",
+        [(k, runs) for k in points],
+        shift=shift,
+        tests=tests,
+        alternative=alternative,
+        alpha=alpha,
+        draws=draws,
+        simulations=simulations,
+        resamples=resamples,
+        rng=rng,
+        seed=seed,
+        progress=progress,
+    )
+
+
+def type1_study(
+    population: PerformanceMatrix,
+    *,
+    runs: Sequence[int] = (3, 5, 10),
+    tests: Sequence[str] = TESTS,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+    draws: Draws = "run",
+    simulations: int = 500,
+    resamples: int = 999,
+    rng: np.random.Generator,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> RejectionStudy:
+    """Estimate how often each test rejects when both sides are drawn from one population.
+
+    The arguments are those of `power_study`; `runs` are the numbers of runs that are tried.
+    """
+    return _study(
+        population,
+        "type1",
+        [(0, m) for m in runs],
+        shift=1.0,
+        tests=tests,
+        alternative=alternative,
+        alpha=alpha,
+        draws=draws,
+        simulations=simulations,
+        resamples=resamples,
+        rng=rng,
+        seed=seed,
+        progress=progress,
+    )
+
+
+def _study(
+    population: PerformanceMatrix,
+    kind: str,
+    points: list[tuple[int, int]],
+    *,
+    shift: float,
+    tests: Sequence[str],
+    alternative: Alternative,
+    alpha: float,
+    draws: Draws,
+    simulations: int,
+    resamples: int,
+    rng: np.random.Generator,
+    seed: int | None,
+    progress: Progress | None,
+) -> RejectionStudy:
+    runs = [m for _, m in points]
+    check_study(population, runs, 1 - alpha, draws, simulations=simulations, factor=shift)
+    check_names("test", tests, TESTS)
+    if alternative not in get_args(Alternative):
+        raise UsageError(f"alternative must be 'two-sided' or 'candidate', not {alternative!r}")
+    root = int(rng.integers(2**63))
+    n = len(population.benchmarks)
+    total, done = len(points) * simulations, 0
+    cells = []
+    for shifted, m in points:
+        rejected = dict.fromkeys(tests, 0)
+        which = stream(root, "shifted", str(shifted), str(m))
+        factors = np.ones((simulations, n))
+        for row in factors:
+            row[which.permutation(n)[:shifted]] = shift
+        root_here = int(stream(root, "point", str(shifted), str(m)).integers(2**63))
+        pairs = drawn_pairs(population, root_here, m, simulations, draws, factors=factors)
+        for k, pair in enumerate(pairs):
+            for test in tests:
+                resampling = stream(root_here, "test", test, str(k))
+                p = _pvalue(pair, test, alternative, resamples, resampling)
+                rejected[test] += p <= alpha * (1 + 1e-12)
+            done += 1
+            if progress is not None:
+                progress(done, total)
+        cells += [
+            Rejections(test=test, shifted=shifted, runs=m, rejected=count, simulations=simulations)
+            for test, count in rejected.items()
+        ]
+    least = 0.5**n * (2 if alternative == "two-sided" else 1)
+    cautions = list(cautions_of(population, draws))
+    if "hpt" in tests and least > alpha:
+        cautions.append(
+            f"HPT cannot reject at {alpha:g} with {n} benchmarks: its smallest p is {least:g}"
+        )
+    return RejectionStudy(
+        kind=kind,
+        population=population.name,
+        benchmarks=n,
+        values=(min(population.runs), max(population.runs)),
+        shift=shift,
+        alpha=alpha,
+        alternative=alternative,
+        draws=draws,
+        resamples=resamples,
+        cells=tuple(cells),
+        seed=seed,
+        cautions=tuple(cautions),
+        references=REFERENCES,
+    )
+
+
+def _pvalue(
+    pair: Pair, test: str, alternative: str, resamples: int, rng: np.random.Generator
+) -> float:
+    """Give the p-value of one test on one pair."""
+    ours, theirs = pair
+    if test == "randomization":
+        side: Literal["candidate", "two-sided"] = (
+            "candidate" if alternative == "candidate" else "two-sided"
+        )
+        found = randomization_test(ours, theirs, alternative=side, resamples=resamples, rng=rng)
+        return found.pvalue
+    if test == "hpt":
+        result = hpt(ours, theirs)
+        if alternative == "candidate":
+            return result.pvalue
+        return min(1.0, 2 * min(result.pvalue, result.pvalue_baseline))
+    logs = [[np.log(row) for row in matrix.samples] for matrix in pair]
+    sign = 1 if ours.better == "higher" else -1
+    gains = np.array([sign * (a.mean() - b.mean()) for a, b in zip(*logs, strict=True)])
+    mean = float(gains.mean())
+    if test == "t":  # over the benchmarks: as many values as there are benchmarks
+        error, freedom = math.sqrt(gains.var(ddof=1) / gains.size), gains.size - 1.0
+    else:
+        both = [row for side in logs for row in side]
+        variances = np.array([row.var(ddof=1) for row in both])
+        counts = np.array([row.size for row in both])
+        error, freedom = (float(x) for x in log_error(variances, counts, gains.size))
+    if error == 0:
+        return 1.0 if mean == 0 or (alternative == "candidate" and mean < 0) else 0.0
+    if alternative == "candidate":
+        return float(stdtr(freedom, -mean / error))
+    return float(2 * stdtr(freedom, -abs(mean) / error))

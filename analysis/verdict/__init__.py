@@ -1,0 +1,19 @@
+"""The default answer about a trial."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..faces import hands_on
+
+if TYPE_CHECKING:
+    from .judging import judge as judge
+    from .result import Verdict as Verdict
+else:
+    __getattr__, __dir__ = hands_on(
+        __name__,
+        {
+            "judging": "judge",
+            "result": "Verdict",
+        },
+    )

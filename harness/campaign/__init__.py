@@ -1,0 +1,34 @@
+"""From YAML text to a checked campaign."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysis.faces import hands_on
+
+if TYPE_CHECKING:
+    from .load import load_campaign as load_campaign
+    from .model import (
+        Build as Build,
+        Campaign as Campaign,
+        Cell as Cell,
+        CheckPolicy as CheckPolicy,
+        Command as Command,
+        Isolation as Isolation,
+        MetricRule as MetricRule,
+        Order as Order,
+    )
+    from .schema.quantities import MAX_SECONDS as MAX_SECONDS
+    from .source.json_path import JsonPathError as JsonPathError, find as find
+    from .starter import starter_text as starter_text
+else:
+    __getattr__, __dir__ = hands_on(
+        __name__,
+        {
+            "load": "load_campaign",
+            "model": "Build Campaign Cell CheckPolicy Command Isolation MetricRule Order",
+            "schema.quantities": "MAX_SECONDS",
+            "source.json_path": "JsonPathError find",
+            "starter": "starter_text",
+        },
+    )

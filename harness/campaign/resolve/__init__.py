@@ -1,0 +1,1 @@
+"""From a checked document to the campaign that is executed."""

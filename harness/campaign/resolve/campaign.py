@@ -1,0 +1,297 @@
+"""From the model of a campaign file to the campaign: cells, builds, and what only they can show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from analysis.record import StopRule
+
+from ...errors import Problem
+from ..model import Build, Campaign, CheckPolicy, Command, Hooks, Isolation, Protocol
+from ..schema.check import Shape, known_keys, unknown_key
+from ..schema.kinds import nearest
+from ..schema.sections import CampaignSection, IsolationSection
+from ..source.excerpt import quote
+from ..source.templates import TemplateError, parse_template
+from ..source.yaml_marks import Document, Location
+from .cells import CellMaker
+from .filler import Filler
+from .matrix import MAX_CELLS, Entry, entries
+
+
+class Resolver:
+    """Resolves one campaign; `problems` collects everything that is wrong.
+
+    Parameters
+    ----------
+    document : Document
+        The file's values and marks.
+    shape : Shape
+        The document held against the model; its section must not be ``None``.
+    """
+
+    def __init__(self, document: Document, shape: Shape) -> None:
+        assert shape.section is not None
+        self.document = document
+        self.shape = shape
+        self.section: CampaignSection = shape.section
+        self.filler = Filler(document)
+        self.variants, problems = entries(document, "variants", self.section.variants)
+        self.benchmarks, more = entries(document, "benchmarks", self.section.benchmarks)
+        self.problems: list[Problem] = problems + more
+        self.notes: list[str] = []
+
+    def resolve(self, seed: int | None, text: bytes) -> Campaign | None:
+        """Make the campaign; ``None`` when there are too many cells to look at each."""
+        if len(self.variants) * len(self.benchmarks) > MAX_CELLS:
+            what = (
+                f"{len(self.variants):,} variants x {len(self.benchmarks):,} benchmarks"
+                f" are more than {MAX_CELLS:,} cells"
+            )
+            self._problem(("benchmarks",), what, "measure fewer at a time", key=True)
+            return None
+        section = self.section
+        maker = CellMaker(self.document, self.shape, section, self.filler)
+        cells = tuple(
+            maker.cell(benchmark, variant)
+            for benchmark in self.benchmarks
+            for variant in self.variants
+        )
+        campaign = Campaign(
+            name=section.name,
+            description=section.description,
+            seed=section.seed if seed is None else seed,
+            baseline=self._baseline(),
+            variants=tuple(entry.name for entry in self.variants),
+            benchmarks=tuple(entry.name for entry in self.benchmarks),
+            cells=cells,
+            builds=tuple(self._builds(maker)),
+            hooks=self._hooks(),
+            protocol=self._protocol(),
+            isolation=self._isolation(section.isolation),
+            checks=self._checks(),
+            notes=(),
+            source=maker.source,
+            text=text,
+        )
+        self._unused_values()
+        self.filler.finish(self._broken_values())
+        self.problems += maker.problems + self.filler.problems
+        self.notes += maker.notes + self.filler.notes
+        return campaign
+
+    def _baseline(self) -> str:
+        names = [entry.name for entry in self.variants]
+        given = self.section.baseline
+        if given is None:
+            first = names[0] if names else ""
+            if len(names) == 1:
+                self.notes.append("there is one variant: it is measured, not compared")
+            elif not self.shape.touches(("baseline",)):
+                self.notes.append(f"no baseline is named: the first variant, '{first}', is it")
+            return first
+        broken = any(
+            place[:1] == ("variants",) and (len(place) <= 2 or place[2] == "matrix")
+            for place in self.shape.broken
+        )
+        if given not in names and not broken:
+            near = nearest(given, names)
+            fix = f"did you mean '{near}'? Known here: " if near else "known here: "
+            fix += ", ".join(names[:20])
+            self._problem(("baseline",), f"the baseline {quote(given)} is no variant", fix)
+        return given
+
+    def _builds(self, maker: CellMaker) -> Iterator[Build]:
+        for variant in self.variants:
+            own = getattr(variant.section, "build", None)
+            path: Location = ("build",) if own is None else (*variant.path, "build")
+            given = self.section.build if own is None else own
+            values = {**variant.values, "variant": variant.name}
+            who = f"in the build of variant {quote(variant.name)}"
+            steps = self.filler.steps(path, given, values, who)
+            if steps:
+                env = maker.build_environment(variant, values, who)
+                yield Build(variant=variant.name, steps=steps, cwd=maker.root, env=env)
+
+    def _hooks(self) -> Hooks:
+        hooks = self.section.hooks
+        commands: dict[str, tuple[Command, ...]] = {
+            name: self.filler.steps(("hooks", name), getattr(hooks, name), {}, "")
+            for name in ("setup", "cleanup", "finish")
+        }
+        return Hooks(**commands, timeout_s=hooks.timeout)
+
+    def _protocol(self) -> Protocol:
+        given = self.section.protocol
+        if given.order == "sequential":
+            self.notes.append(
+                "order 'sequential': what drifts on the host during the trial looks like a"
+                " difference between variants; 'shuffled' avoids that"
+            )
+        stop = None
+        if given.stop is not None:
+            stop = StopRule(
+                width=given.stop.width,
+                min_runs=given.stop.min_runs,
+                max_runs=given.stop.max_runs,
+                max_time_s=given.stop.max_time,
+            )
+        return Protocol(
+            sessions=given.sessions,
+            runs=given.runs if stop is None else stop.max_runs,
+            warmup=given.warmup,
+            order=given.order,
+            cooldown_s=given.cooldown,
+            pause_s=given.pause,
+            timeout_s=given.timeout,
+            grace_s=given.grace,
+            max_runs=given.max_runs,
+            max_time_s=given.max_time,
+            stop=stop,
+        )
+
+    def _isolation(self, given: IsolationSection) -> Isolation:
+        keep = given.environment.keep
+        limits = given.limits.model_dump(by_alias=True, exclude_none=True)
+        return Isolation(
+            cpus=self._cpus(given.cpus),
+            nice=given.nice,
+            scheduling=given.scheduling,
+            priority=Isolation().priority if given.priority is None else given.priority,
+            aslr=given.aslr,
+            padding=_padding(given.padding),
+            keep_environment=tuple(keep) if isinstance(keep, list) else keep,
+            set_environment=dict(given.environment.set),
+            limits=limits,
+            containment=given.containment,
+            output_limit_bytes=given.output_limit,
+        )
+
+    def _cpus(self, given: Any) -> Any:  # noqa: ANN401 - "auto", "none", or numbers in a form
+        if given in {"auto", "none"} if isinstance(given, str) else False:
+            return given
+        if isinstance(given, int):
+            return (given,)
+        if isinstance(given, list):
+            return tuple(given)
+        cpus: list[int] = []
+        for part in given.split(","):
+            first, _, last = part.partition("-")
+            some = range(int(first), int(last or first) + 1)
+            if not some or some[-1] > 4095 or set(some) & set(cpus):
+                what = f"the range {quote(part)} of 'cpus' is empty, too large or given twice"
+                self._problem(
+                    ("isolation", "cpus"), what, "write ranges upwards, such as 2-3,6", part=part
+                )
+                break
+            cpus += some
+        return tuple(cpus)
+
+    def _checks(self) -> CheckPolicy:
+        checks = self.section.checks
+        for index, name in enumerate(checks.warn):
+            if name in checks.require:
+                what = f"the check '{name}' is both required and only warning"
+                self._problem(("checks", "warn", index), what, "delete it in one of the lists")
+        return CheckPolicy(require=tuple(checks.require), warn=tuple(checks.warn))
+
+    def _unused_values(self) -> None:
+        """Report the values that no template uses: they are typing errors, or left over."""
+        shared = self._names(("build",)) | self._names(("hooks",))
+        own: dict[Location, set[str]] = {}
+        for entry in [*self.variants, *self.benchmarks]:
+            if entry.path not in own:
+                own[entry.path] = self._names(entry.path)
+        of_part = {
+            part: {name for path, names in own.items() if path[0] == part for name in names}
+            for part in ("variants", "benchmarks")
+        }
+        if any(place[:1] not in {("protocol",), ("isolation",)} for place in self.shape.broken):
+            # What was left out may hold the template that uses a value: look at all texts.
+            shared |= _names(_texts(self.document.value, whole=True))
+        done: set[Location] = set()
+        for entry in [*self.variants, *self.benchmarks]:
+            other = "benchmarks" if entry.path[0] == "variants" else "variants"
+            uses = (shared, own[entry.path], of_part[other])
+            for name, place in entry.places.items():
+                if place not in done and not any(name in used for used in uses):
+                    done.add(place)
+                    self.problems.append(self._unused(entry, name, place, set().union(*uses)))
+
+    def _unused(self, entry: Entry, name: str, place: Location, used: set[str]) -> Problem:
+        missing = sorted(used - entry.values.keys() - {"variant", "benchmark"})
+        if len(place) == 3 and not nearest(name, missing) and nearest(name, known_keys(entry.path)):
+            return unknown_key(self.document, place)
+        near = nearest(name, missing)
+        fix = f"did you mean '{near}'?" if near else f"use it as {{{name}}}, or delete it"
+        what = f"no template uses the value {quote(name)} of {entry.path[0]}.{entry.path[1]}"
+        return self.document.problem(place, what, fix, key=True)
+
+    def _names(self, path: Location) -> set[str]:
+        """Give the placeholders in all templates of the file at or below `path`."""
+        value: Any = self.document.value
+        for step in path:
+            value = value.get(step) if isinstance(value, dict) else None
+        if path[0] in {"build", "hooks"}:
+            return _names(_texts(value, whole=True))
+        return _names(_texts(value, whole=False, known=known_keys(path)))
+
+    def _broken_values(self) -> set[str]:
+        """Give the names of the values that are there, but wrong themselves."""
+        names = {str(place[-1]) for place in self.shape.broken if place}
+        for place in self.shape.broken:
+            if place[2:] == ("matrix",):
+                value: Any = self.document.value
+                for step in place:
+                    value = value[step]
+                names |= set(value) if isinstance(value, dict) else set()
+        return names
+
+    def _problem(
+        self,
+        path: Location,
+        what: str,
+        fix: str,
+        *,
+        key: bool = False,
+        part: str | None = None,
+    ) -> None:
+        self.problems.append(self.document.problem(path, what, fix, key=key, part=part))
+
+
+def _padding(given: int | str) -> Any:  # noqa: ANN401 - "random" or a number
+    return 0 if given == "off" else given
+
+
+def _texts(
+    value: Any,  # noqa: ANN401 - any values
+    *,
+    whole: bool,
+    known: Sequence[str] = (),
+) -> Iterator[str]:
+    """Give the texts that are templates: all, or those of a variant or benchmark with its keys."""
+    if isinstance(value, str) and whole:
+        yield str(value)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item, whole=whole)
+    elif isinstance(value, dict) and whole:
+        for item in value.values():
+            yield from _texts(item, whole=True)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            # A key that is unknown may be a misspelt one.
+            free = key not in known and not nearest(key, known)
+            if key not in {"matrix", "timeout", "stdout", "stderr"} and not free:
+                yield from _texts(item, whole=True)
+
+
+def _names(texts: Iterable[str]) -> set[str]:
+    names: set[str] = set()
+    for text in texts:
+        try:
+            names.update(parse_template(text).names)
+        except TemplateError:
+            continue  # reported where it is filled in
+    return names

@@ -1,0 +1,246 @@
+"""Make the cells of a campaign: benchmark x variant, with every template filled in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.record import Better
+
+from ...errors import Problem
+from ..model import Cell, Expect, MetricRule, Sink
+from ..schema.check import Shape
+from ..schema.kinds import nearest
+from ..schema.sections import CampaignSection
+from ..schema.target import MetricSection
+from ..source.excerpt import quote
+from ..source.json_path import JsonPathError, parse_path
+from ..source.templates import TemplateError, parse_template
+from ..source.yaml_marks import Document, Location
+from .filler import Filler
+from .matrix import Entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scope:
+    """Who gives something (the later one wins), the values for templates, and for messages who."""
+
+    entries: tuple[Entry, ...]
+    values: Mapping[str, str]
+    who: str
+
+    def pick(self, key: str) -> tuple[Any, Location]:
+        """Find what `key` is here, and where it stands."""
+        for entry in reversed(self.entries):
+            value = getattr(entry.section, key)
+            if value is not None:
+                return value, (*entry.path, key)
+        return None, (*self.entries[0].path, key)
+
+    def merged(self, key: str) -> dict[str, tuple[Any, Location]]:
+        """Merge the mappings that are given as `key`, by name."""
+        merged: dict[str, tuple[Any, Location]] = {}
+        for entry in self.entries:
+            given: Mapping[str, Any] = getattr(entry.section, key) or {}
+            merged |= {name: (value, (*entry.path, key, name)) for name, value in given.items()}
+        return merged
+
+
+class CellMaker:
+    """Makes cells; `problems` and `notes` collect what their parts show.
+
+    Where both give something, the variant takes precedence over its benchmark.
+    """
+
+    def __init__(
+        self, document: Document, shape: Shape, section: CampaignSection, filler: Filler
+    ) -> None:
+        self.document = document
+        self.shape = shape
+        self.section = section
+        self.filler = filler
+        self.source = Path(document.name).absolute()
+        self.root = self.source.parent
+        self.problems: list[Problem] = []
+        self.notes: list[str] = []
+        self._reported: set[tuple[Location, str]] = set()
+        self._kinds: dict[str, tuple[str, Better]] = {}
+        self._regexes: dict[Location, re.Pattern[str] | None] = {}
+
+    def cell(self, benchmark: Entry, variant: Entry) -> Cell:
+        """Make one cell."""
+        values = {
+            **benchmark.values,
+            **variant.values,
+            "variant": variant.name,
+            "benchmark": benchmark.name,
+        }
+        who = f"for variant {quote(variant.name)} with benchmark {quote(benchmark.name)}"
+        scope = _Scope(entries=(benchmark, variant), values=values, who=who)
+        command, command_path = scope.pick("command")
+        if command is None:
+            command = []
+            self._no_command(benchmark, variant)
+        cwd = self._path(scope, "cwd", self.root) or self.root
+        stdout, stderr = self._sink(scope, "stdout"), self._sink(scope, "stderr")
+        timeout, _ = scope.pick("timeout")
+        hooks = self.section.hooks
+        return Cell(
+            benchmark=benchmark.name,
+            variant=variant.name,
+            command=self.filler.command(command_path, command, values, who),
+            cwd=cwd,
+            stdin=self._path(scope, "stdin", self.root),
+            env=self._environment(scope),
+            stdout=stdout,
+            stderr=stderr,
+            timeout_s=self.section.protocol.timeout if timeout is None else timeout,
+            expect=self._expect(scope, stdout),
+            metrics=tuple(
+                self._metric(scope, name, cwd, {"stdout": stdout, "stderr": stderr})
+                for name in scope.merged("metrics")
+            ),
+            before=self.filler.steps(("hooks", "before"), hooks.before, values, who),
+            after=self.filler.steps(("hooks", "after"), hooks.after, values, who),
+        )
+
+    def build_environment(
+        self, variant: Entry, values: Mapping[str, str], who: str
+    ) -> dict[str, str]:
+        """Give the variant's variables for its build, without those that need a benchmark."""
+        scope = _Scope(entries=(variant,), values=values, who=who)
+        kept = {}
+        for name, (text, path) in scope.merged("env").items():
+            try:
+                names = parse_template(text).names
+            except TemplateError:
+                continue  # reported with the cells
+            if set(names) <= values.keys():
+                kept[name] = self.filler.text(path, text, values, who)
+            else:
+                self.notes.append(
+                    f"the build of '{variant.name}' is executed without the variable"
+                    f" '{name}': its value depends on the benchmark"
+                )
+        return kept
+
+    def _no_command(self, benchmark: Entry, variant: Entry) -> None:
+        for entry in (benchmark, variant):
+            misspelt = any(nearest(key, ("command",)) for key in entry.values)
+            if misspelt or self.shape.touches(entry.path):
+                return  # that is, or may be, the same mistake
+        name = quote(str(benchmark.path[1]))
+        what = f"benchmark {name} has no command for variant {quote(variant.name)}"
+        fix = "give 'command' in the benchmark, or in every variant"
+        if (benchmark.path, "command") not in self._reported:
+            self._reported.add((benchmark.path, "command"))
+            self.problems.append(self.document.problem(benchmark.path, what, fix, key=True))
+
+    def _path(self, scope: _Scope, key: str, root: Path) -> Path | None:
+        text, place = scope.pick(key)
+        if text is None:
+            return None
+        return root / self._file(place, text, scope)
+
+    def _file(self, place: Location, text: str, scope: _Scope) -> str:
+        if not text:
+            self._report(place, "a path must not be empty", "name a file or folder")
+        return self.filler.text(place, text, scope.values, scope.who)
+
+    def _environment(self, scope: _Scope) -> dict[str, str]:
+        return {
+            name: self.filler.text(path, text, scope.values, scope.who)
+            for name, (text, path) in scope.merged("env").items()
+        }
+
+    def _sink(self, scope: _Scope, key: str) -> Sink:
+        sink, _ = scope.pick(key)
+        return "file" if sink is None else sink
+
+    def _expect(self, scope: _Scope, stdout: Sink) -> Expect:
+        given, path = scope.pick("expect")
+        if given is None:
+            return Expect()
+        for key in ("sha256", "regex", "file"):
+            if getattr(given, key) is not None and stdout == "discard":
+                self._discarded((*path, key), f"'{key}'", "stdout")
+        if given.regex is not None:
+            self._regex((*path, "regex"), given.regex)
+        file = None
+        if given.file is not None:
+            file = self.root / self._file((*path, "file"), given.file, scope)
+        return Expect(
+            exit_codes=tuple(given.exit) if isinstance(given.exit, list) else (given.exit,),
+            stdout_sha256=None if given.sha256 is None else given.sha256.lower(),
+            stdout_regex=given.regex,
+            stdout_file=file,
+        )
+
+    def _metric(self, scope: _Scope, name: str, cwd: Path, sinks: Mapping[str, Sink]) -> MetricRule:
+        found, path = scope.merged("metrics")[name]
+        rule: MetricSection = found
+        kind = (rule.unit, rule.better)
+        first = self._kinds.setdefault(name, kind)
+        if first != kind:
+            what = f"the metric {quote(name)} is in {first[0]}, {first[1]} is better, elsewhere"
+            self._report(path, what, "give one unit and one direction to a name", key=True)
+        if rule.regex is not None:
+            self._metric_regex((*path, "regex"), rule.regex)
+        if rule.json_path is not None:
+            self._json_path((*path, "json"), rule.json_path)
+        source: Any = rule.source
+        if source in sinks:
+            if sinks[source] == "discard":
+                self._discarded(path, f"the metric {quote(name)}", source, key=True)
+        else:
+            source = cwd / self._file((*path, "from"), source, scope)
+        return MetricRule(
+            name=name,
+            source=source,
+            regex=rule.regex,
+            json=rule.json_path,
+            unit=rule.unit,
+            better=rule.better,
+        )
+
+    def _metric_regex(self, path: Location, text: str) -> None:
+        pattern = self._regex(path, text)
+        if pattern and pattern.groups != 1 and "value" not in pattern.groupindex:
+            what = f"the regex needs one group for the value, and has {pattern.groups}"
+            fix = (
+                "put (...) around the number, (?:...) around other parts, or name it (?P<value>...)"
+            )
+            self._report(path, what, fix)
+
+    def _regex(self, path: Location, text: str) -> re.Pattern[str] | None:
+        if path not in self._regexes:
+            try:
+                self._regexes[path] = re.compile(text, re.MULTILINE)
+            except (re.error, OverflowError, RecursionError) as error:
+                self._regexes[path] = None
+                fix = "Python's 're' reads it; put the text in single quotes, which keep '\\'"
+                self._report(path, f"the regex is wrong: {error}", fix)
+        return self._regexes[path]
+
+    def _json_path(self, path: Location, text: str) -> None:
+        try:
+            parse_path(text)
+        except JsonPathError as error:
+            self._report(path, f"the JSON path is wrong: {error}", "write it as in results[*].time")
+
+    def _discarded(self, path: Location, what: str, stream: str, *, key: bool = False) -> None:
+        self._report(
+            path,
+            f"{what} looks at {stream}, which is discarded",
+            f"set '{stream}: file' there, or delete this",
+            key=key,
+        )
+
+    def _report(self, path: Location, what: str, fix: str, *, key: bool = False) -> None:
+        """Report once, however many cells share the place."""
+        if (path, what) not in self._reported:
+            self._reported.add((path, what))
+            self.problems.append(self.document.problem(path, what, fix, key=key))

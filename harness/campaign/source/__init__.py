@@ -1,0 +1,1 @@
+"""The text of a campaign file: marks, excerpts, templates."""

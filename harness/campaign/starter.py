@@ -1,0 +1,34 @@
+"""The campaign that ``fairtrial init`` writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..errors import UsageError
+from .schema.kinds import NAME
+from .source.excerpt import quote
+
+_FILE = Path(__file__).with_name("starter.yaml")
+
+
+def starter_text(name: str) -> str:
+    """Give the text of a commented campaign to start from.
+
+    Parameters
+    ----------
+    name : str
+        The campaign's name.
+
+    Raises
+    ------
+    UsageError
+        If a campaign cannot have that name.
+    """
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"a campaign cannot be named {quote(name)}",
+            fix="use at most 100 letters, digits and . _ + -, beginning with a letter or digit",
+        )
+    text = _FILE.read_text(encoding="utf-8")
+    # In quotes, so that a name such as 'null' stays a text.
+    return text.replace("name: starter ", f'name: "{name}" ', 1)

@@ -1,0 +1,246 @@
+"""Checks of who else uses the measured CPUs: threads, tasks, interrupts, hypervisors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from analysis.record import Finding
+
+from ..host import (
+    CPUINFO,
+    INTERRUPTS,
+    ISOLATED,
+    LOADAVG,
+    NOHZ_FULL,
+    NUMA_BALANCING,
+    RT_PERIOD,
+    RT_RUNTIME,
+    SMT_CONTROL,
+    STAT,
+    format_cpus,
+)
+from .situation import Interval, Situation, counted, found, named, read
+
+_STEAL_WARN = 0.001  # of the time
+_STEAL_FAIL = 0.05
+_STEAL_FLOOR_S = 0.03  # the kernel counts in ticks of 10 ms: fewer than three say little
+_IRQS_A_SECOND = 100.0
+
+
+def smt(situation: Situation) -> Finding:
+    """Check that no other hardware thread shares the core of a measured CPU."""
+    state = situation.state
+    measured = {cpu.number for cpu in situation.measured}
+    shared = {
+        cpu.number: tuple(n for n in cpu.siblings if n != cpu.number)
+        for cpu in situation.measured
+        if cpu.siblings is not None and len(cpu.siblings) > 1
+    }
+    if shared:
+        number, siblings = next(iter(shared.items()))
+        quiet = set(state.isolated or ()) - measured
+        if all(sibling in quiet for group in shared.values() for sibling in group):
+            what = f"SMT is on, but {named(siblings)} beside cpu{number} is isolated"
+            return found("smt", "ok", what, read(ISOLATED, format_cpus(state.isolated or ())))
+        what = f"cpu{number} shares its core with {named(siblings)}: work there slows this CPU"
+        if len(shared) > 1:
+            what += f" (so do {len(shared) - 1} more measured CPUs)"
+        where = read(SMT_CONTROL, state.smt or "on")
+        return found("smt", "warn", what, where, f"echo off | sudo tee {SMT_CONTROL}")
+    if not measured or any(cpu.siblings is None for cpu in situation.measured):
+        return found("smt", "unknown", "the kernel does not show which CPUs share a core")
+    if state.virtual not in {None, "none"}:
+        what = "this virtual machine sees no SMT, but its CPUs may be threads of shared cores"
+        return found("smt", "unknown", what, read(SMT_CONTROL, state.smt or "absent"))
+    what = "no other thread shares the measured core" + ("s" if len(measured) > 1 else "")
+    return found("smt", "ok", what, read(SMT_CONTROL, state.smt or "absent"))
+
+
+def load(situation: Situation) -> Finding:
+    """Check that nothing else wants a CPU."""
+    value, runnable = situation.counters.load_1min, situation.counters.runnable
+    if value is None:
+        return found("load", "unknown", "the load average cannot be read", f"no {LOADAVG}")
+    total = max(1, len(situation.state.topology.numbers))
+    now = "" if runnable is None else f", {counted(runnable, 'other thread')} runnable now"
+    what = f"{value:.2f} over 1 min on {counted(total, 'CPU')}{now}"
+    where = read(LOADAVG, f"{value:.2f}")
+    if value < max(0.5, 0.1 * total) and (runnable is None or runnable < total):
+        return found("load", "ok", what, where)
+    fix = "stop what runs: top -b -n 1 -o %CPU | head -n 12"
+    return found("load", "fail" if value >= total else "warn", what, where, fix)
+
+
+def load_between(interval: Interval) -> Finding:
+    """Tell how busy the other CPUs were: the load average would count the measured program too."""
+    before, after = interval.before, interval.after
+    times = (before.busy_all_s, before.busy_s, after.busy_all_s, after.busy_s)
+    if None in times or interval.elapsed_s <= 0:
+        return found("load", "unknown", "the processor times cannot be read", f"no {STAT}")
+    all_before, own_before, all_after, own_after = (value or 0.0 for value in times)
+    total = all_after - all_before
+    if total > 0 and own_after - own_before >= total:
+        return found("load", "unknown", "every CPU is measured: other work cannot be told apart")
+    ours = after.fairtrial_s - before.fairtrial_s
+    busy = max(0.0, total - (own_after - own_before) - ours) / interval.elapsed_s
+    what = f"the other CPUs did work for {busy:.2f} CPUs on average, without fairtrial's own"
+    if busy < 0.5:
+        return found("load", "ok", what, STAT)
+    fix = "stop what runs: top -b -n 1 -o %CPU | head -n 12"
+    return found("load", "warn", what, STAT, fix)
+
+
+def steal(situation: Situation) -> Finding:
+    """Check that no hypervisor takes the measured CPUs away."""
+    stolen, uptime = situation.counters.steal_s, situation.counters.uptime_s
+    if stolen is None or not uptime:
+        return found("steal", "unknown", "the kernel does not show steal time", STAT)
+    if situation.state.virtual == "none":
+        return found("steal", "ok", "none: there is no hypervisor", read(CPUINFO, "no hypervisor"))
+    return _steal(stolen, uptime, situation.counters.cpus, "since boot")
+
+
+def steal_between(interval: Interval) -> Finding:
+    """Tell how much of the interval a hypervisor took from the measured CPUs."""
+    before, after = interval.before.steal_s, interval.after.steal_s
+    if before is None or after is None or interval.elapsed_s <= 0:
+        return found("steal", "unknown", "the kernel does not show steal time", STAT)
+    stolen = max(0.0, after - before)
+    return _steal(stolen, interval.elapsed_s, interval.cpus, "during the session")
+
+
+def _steal(stolen: float, elapsed: float, cpus: tuple[int, ...], when: str) -> Finding:
+    share = stolen / (elapsed * max(1, len(cpus)))
+    where = read(STAT, f"{stolen:.2f} s")
+    what = (
+        f"the hypervisor took {100 * share:.2g} % of {named(cpus) if cpus else 'the CPUs'} {when}"
+    )
+    if share < _STEAL_WARN or stolen < _STEAL_FLOOR_S:
+        return found("steal", "ok", what, where)
+    fix = "use a dedicated or bare-metal host, or measure when the neighbours are idle"
+    return found("steal", "fail" if share >= _STEAL_FAIL else "warn", what, where, fix)
+
+
+def irq(situation: Situation) -> Finding:
+    """Check that devices do not interrupt the measured CPUs."""
+    seen, uptime = situation.counters.irqs, situation.counters.uptime_s
+    routes = situation.state.device_irqs
+    if seen is None or not uptime or not situation.numbers:
+        return found("irq", "unknown", "the interrupt counts cannot be read", INTERRUPTS)
+    cpus = situation.numbers
+    rate = sum(seen.values()) / uptime
+    what = f"{rate:.3g} device interrupts a second on {named(cpus)} since boot"
+    if routes is not None:
+        here = sum(1 for targets in routes.values() if set(targets) & set(cpus))
+        what += f"; {here} of {counted(len(routes), 'interrupt')} may come here"
+    return _irq(seen, rate, what, situation.others)
+
+
+def irq_between(interval: Interval) -> Finding:
+    """Tell how often devices interrupted the measured CPUs during the interval."""
+    before, after = interval.before.irqs, interval.after.irqs
+    if before is None or after is None or interval.elapsed_s <= 0 or not interval.cpus:
+        return found("irq", "unknown", "the interrupt counts cannot be read", INTERRUPTS)
+    rises = {name: max(0, count - before.get(name, 0)) for name, count in after.items()}
+    rate = sum(rises.values()) / interval.elapsed_s
+    what = f"{rate:.3g} device interrupts a second on {named(interval.cpus)}"
+    return _irq(rises, rate, what, ())
+
+
+def _irq(counts: Mapping[str, int], rate: float, what: str, others: tuple[int, ...]) -> Finding:
+    if rate < _IRQS_A_SECOND:
+        return found("irq", "ok", what, INTERRUPTS)
+    busiest = max(counts, key=lambda name: counts[name])
+    what += f", most from {busiest}"
+    number = busiest.split()[0]
+    fix = f"echo {format_cpus(others)} | sudo tee /proc/irq/{number}/smp_affinity_list"
+    if not others:
+        fix = "'fairtrial doctor' names the command that moves it to another CPU"
+    return found("irq", "warn", what, read(INTERRUPTS, f"{busiest}: {counts[busiest]}"), fix)
+
+
+def isolation(situation: Situation) -> Finding:
+    """Check that the scheduler places nothing else on the measured CPUs."""
+    isolated, nohz = situation.state.isolated, situation.state.nohz_full
+    cpus = situation.numbers
+    if isolated is None or not cpus:
+        return found("isolation", "unknown", "the kernel does not show isolated CPUs", ISOLATED)
+    listed = format_cpus(cpus)
+    open_cpus = tuple(number for number in cpus if number not in isolated)
+    fix = f"add to the boot arguments: isolcpus={listed} nohz_full={listed} rcu_nocbs={listed}"
+    where = read(ISOLATED, format_cpus(isolated) or "(none)")
+    if open_cpus:
+        verb = "is" if len(open_cpus) == 1 else "are"
+        what = f"{named(open_cpus)} {verb} not isolated: the scheduler may place other tasks there"
+        return found("isolation", "warn", what, where, fix)
+    if nohz is None or not set(cpus) <= set(nohz):
+        what = f"{named(cpus)} isolated, but the timer still ticks there (no nohz_full)"
+        return found("isolation", "ok", what, where)
+    where = f"{where}; {read(NOHZ_FULL, format_cpus(nohz))}"
+    return found("isolation", "ok", f"{named(cpus)} isolated and without timer ticks", where)
+
+
+def numa(situation: Situation) -> Finding:
+    """Check that the measured CPUs share a node, and that memory is not moved between nodes."""
+    state = situation.state
+    nodes = {cpu.node for cpu in situation.measured}
+    if len(nodes - {None}) > 1:
+        listed = format_cpus(tuple(node for node in nodes if node is not None))
+        what = f"the measured CPUs lie on nodes {listed}: memory is nearer to some of them"
+        fix = "measure on one node: isolation: {cpus: [...]} in the campaign"
+        return found("numa", "warn", what, "/sys/devices/system/node", fix)
+    if len(state.topology.nodes) == 1:
+        return found(
+            "numa", "ok", "one node: all memory is equally near", "/sys/devices/system/node"
+        )
+    if state.numa_balancing is None:
+        what = "the kernel does not show whether it moves memory between nodes"
+        return found("numa", "unknown", what, f"no {NUMA_BALANCING}")
+    where = read(NUMA_BALANCING, state.numa_balancing)
+    if state.numa_balancing == 0:
+        return found("numa", "ok", "the kernel moves no memory between nodes", where)
+    what = "the kernel moves memory between nodes while programs run"
+    return found("numa", "warn", what, where, "sudo sysctl kernel.numa_balancing=0")
+
+
+def virtual(situation: Situation) -> Finding:
+    """Check whether this is bare metal: a virtual machine hides what happens below it."""
+    state = situation.state
+    if state.quota_cpus is not None and state.quota_path is not None:
+        what = f"a cgroup quota of {state.quota_cpus:.3g} CPUs stops programs in mid-run"
+        fix = "give whole CPUs (docker run --cpuset-cpus) instead of a quota (--cpus)"
+        return found("virtual", "warn", what, read(state.quota_path, state.quota_cpus), fix)
+    boxed = f"container ({state.container})" if state.container not in {None, "none"} else None
+    if state.virtual not in {None, "none"}:
+        what = f"virtual machine ({state.virtual})" + (f", in a {boxed}" if boxed else "")
+        what += ": neighbours share the processor, and its frequency and SMT are hidden"
+        fix = "measure on bare metal, or on a dedicated host; if that cannot be, plan more sessions"
+        return found("virtual", "warn", what, state.virtual_path, fix)
+    if state.virtual is None:
+        return found("virtual", "unknown", "the kernel does not tell whether this is virtual")
+    if boxed:
+        what = f"{boxed} on bare metal, without a CPU quota"
+        if not state.quota_known:
+            return found("virtual", "unknown", f"{boxed}; its CPU quota cannot be read")
+        return found("virtual", "ok", what, state.container_path)
+    return found("virtual", "ok", "bare metal, no container", state.virtual_path)
+
+
+def rt_throttle(situation: Situation) -> Finding:
+    """Check that the kernel's limit on real-time work cannot stop a FIFO target in mid-run."""
+    runtime, period = situation.state.rt_runtime_us, situation.state.rt_period_us
+    if not situation.fifo:
+        return found("rt_throttle", "ok", "not concerned: the scheduling class is not FIFO")
+    if runtime is None:
+        what = "the kernel does not show its limit on real-time work"
+        return found("rt_throttle", "unknown", what, f"no {RT_RUNTIME}")
+    where = read(RT_RUNTIME, runtime)
+    if runtime < 0 or (period is not None and runtime >= period):
+        return found("rt_throttle", "ok", "real-time work is not limited", where)
+    fix = "sudo sysctl kernel.sched_rt_runtime_us=-1  (a target that never ends then keeps its CPU)"
+    if runtime == 0:
+        return found("rt_throttle", "fail", "real-time work is forbidden", where, fix)
+    each = f"{runtime / 1000:g} ms" + (f" in {period / 1000:g} ms" if period else "")
+    beyond = f"; {RT_PERIOD} = {period}" if period else ""
+    what = f"a FIFO target is stopped when it uses more than {each}"
+    return found("rt_throttle", "warn", what, where + beyond, fix)

@@ -1,0 +1,89 @@
+"""What a host check may look at, and how it says what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from analysis.record import CheckStatus, Finding
+
+from ..host import Counters, Cpu, HostState, format_cpus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """The host before a session, and what the trial is going to ask of it."""
+
+    state: HostState
+    counters: Counters
+    cpus: tuple[int, ...]
+    fifo: bool = False
+    aslr: bool = True
+    free_bytes: int | None = None
+    needed_bytes: int = 0
+    runs_path: str | None = None
+
+    @property
+    def measured(self) -> tuple[Cpu, ...]:
+        """The online CPUs that are measured."""
+        return self.state.topology.only(self.cpus)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the measured CPUs, as asked for where the kernel shows none."""
+        return tuple(cpu.number for cpu in self.measured) or self.cpus
+
+    @property
+    def others(self) -> tuple[int, ...]:
+        """The online CPUs that share no core with a measured one: where other work may go."""
+        taken = {n for cpu in self.measured for n in (cpu.number, *(cpu.siblings or ()))}
+        return tuple(n for n in self.state.topology.numbers if n not in taken)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """The counters at two moments, `elapsed_s` apart, of the measured `cpus`."""
+
+    before: Counters
+    after: Counters
+    elapsed_s: float
+    cpus: tuple[int, ...]
+
+
+Before = Callable[[Situation], Finding]
+Between = Callable[[Interval], Finding]
+
+
+def found(
+    check: str, status: CheckStatus, what: str, where: str | None = None, fix: str | None = None
+) -> Finding:
+    """Make a finding; `harness.checks` adds the check's reason."""
+    return Finding(check=check, status=status, what=what, where=where, fix=fix)
+
+
+def read(path: str, value: object) -> str:
+    """Write where a value was read: the path and the value itself."""
+    return f"{path} = {value}"
+
+
+def named(cpus: tuple[int, ...]) -> str:
+    """Name CPUs in a sentence: ``cpu3``, or ``cpus 2-3``."""
+    return f"cpu{cpus[0]}" if len(cpus) == 1 else f"cpus {format_cpus(cpus)}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Write a number with its noun: ``1 event``, ``12 events``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def ghz(khz: int) -> str:
+    """Write a frequency in GHz."""
+    return f"{khz / 1e6:.2f} GHz"
+
+
+def size(count: int) -> str:
+    """Write a number of bytes in the unit that fits."""
+    for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if count >= scale:
+            return f"{count / scale:.3g} {unit}"
+    return f"{count / 1e3:.3g} kB"

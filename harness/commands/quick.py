@@ -1,0 +1,259 @@
+"""Quick mode: commands on the command line become a small campaign, written as one would write it.
+
+The campaign is stored in the trial like any other, so a quick comparison can be repeated.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shlex
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..campaign import MAX_SECONDS, Campaign, Isolation, load_campaign
+from ..errors import LaunchError, UsageError
+from ..launch import (
+    Execution,
+    Interrupts,
+    Launcher,
+    Request,
+    base_environment,
+    check_stdin,
+    resolve,
+)
+
+_PROBES = 3
+_PROBE_S = 1.0
+_LEAST_S = 0.001  # the launcher counts a timeout in milliseconds
+_MOST_CODE = 255
+_MOST_SEED = 2**63 - 1
+_BUDGET_S = 5.0  # of measuring, for each command
+_CPUS = re.compile(r"auto|none|[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuickOptions:
+    """What `fairtrial compare` may be told. `runs` counts per command and session."""
+
+    commands: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    sessions: int = 3
+    runs: int | None = None
+    warmup: int = 1
+    timeout_s: float | None = None
+    shell: bool = False
+    stdin: Path | None = None
+    prepare: str | None = None
+    exit_codes: tuple[int, ...] = (0,)
+    cpus: str = "auto"
+    seed: int = 1
+
+
+def quick_campaign(options: QuickOptions, folder: Path, place: Path) -> Campaign:
+    """Make a campaign of one benchmark whose variants are the commands; the first is the baseline.
+
+    Parameters
+    ----------
+    options : QuickOptions
+        The commands and what was said about them.
+    folder : Path
+        The folder in which the commands are executed.
+    place : Path
+        An empty folder for the campaign's file; hooks begin there, so it stays until the end.
+
+    Raises
+    ------
+    UsageError
+        If a command is empty, a name does not fit, an option is out of its bounds, or a text or
+        the folder's name is not UTF-8.
+    LaunchError
+        If a command cannot be executed, or fails when it is tried.
+    """
+    _check_texts(options, folder)
+    names = _names(options)
+    _check_bounds(options)
+    if options.stdin is not None:
+        check_stdin(options.stdin)
+    if not _CPUS.fullmatch(options.cpus):
+        raise UsageError(
+            f"'{options.cpus}' names no CPUs", "--cpus", "write auto, none, or a list such as 2,3"
+        )
+    runs = options.runs
+    if runs is None:
+        seconds = [_seconds(options, command, folder) for command in options.commands]
+        runs = _runs(max(seconds), options.sessions)
+    text = _yaml(options, names, runs, folder)
+    path = place / "campaign.yaml"
+    path.write_text(text, encoding="utf-8")
+    return load_campaign(path)
+
+
+def _check_texts(options: QuickOptions, folder: Path) -> None:
+    """Refuse what cannot be written to the campaign, which is a UTF-8 text."""
+    texts = [("the argument", text) for text in (*options.commands, *options.names)]
+    texts += [("--prepare", text) for text in (options.prepare,) if text is not None]
+    texts += [("--stdin", str(path.resolve())) for path in (options.stdin,) if path is not None]
+    texts += [("the folder", str(folder))]
+    for what, text in texts:
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            # Bytes that are none of UTF-8 come from the command line as lone surrogates.
+            shown = re.sub("[\udc80-\udcff]", lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02x}", text)
+            raise UsageError(
+                f"{what} is not UTF-8 and cannot be written to a campaign",
+                shown.encode("utf-8", "backslashreplace").decode("utf-8"),
+                "write it in UTF-8, or put the command into a script and compare scripts"
+                if what != "the folder"
+                else "begin in a folder whose name is UTF-8",
+            ) from None
+
+
+def _check_bounds(options: QuickOptions) -> None:
+    seconds = options.timeout_s
+    if seconds is not None and not (math.isfinite(seconds) and _LEAST_S <= seconds <= MAX_SECONDS):
+        raise UsageError(
+            f"a timeout must be from {_LEAST_S:g} s to {MAX_SECONDS:,} s, not {_spelled(seconds)}",
+            "--timeout",
+            "give seconds such as 60 or 0.5",
+        )
+    if not 0 <= options.seed <= _MOST_SEED:
+        raise UsageError(
+            f"a seed is a whole number from 0 to {_MOST_SEED}, not {options.seed}", "--seed"
+        )
+    for code in options.exit_codes:
+        if not 0 <= code <= _MOST_CODE:
+            raise UsageError(
+                f"an exit code is a whole number from 0 to {_MOST_CODE}, not {code}", "--exit"
+            )
+
+
+def _spelled(seconds: float) -> str:
+    """Write seconds exactly, as a campaign file spells numbers."""
+    return repr(float(seconds)).removesuffix(".0")
+
+
+def _names(options: QuickOptions) -> tuple[str, ...]:
+    if options.names and len(options.names) != len(options.commands):
+        raise UsageError(
+            f"{len(options.names)} names for {len(options.commands)} commands",
+            "--name",
+            "give one --name for each command, in their order",
+        )
+    names = list(options.names)
+    for command in options.commands if not names else ():
+        base = re.sub(r"[^A-Za-z0-9._+]+", "-", command).strip("-._+")[:40].strip("-._+")
+        name, number = base or "command", 2
+        while name in names:
+            name, number = f"{base or 'command'}-{number}", number + 1
+        names.append(name)
+    return tuple(names)
+
+
+def _argv(options: QuickOptions, command: str) -> list[str]:
+    if options.shell:
+        return ["/bin/sh", "-c", command]
+    try:
+        parts = shlex.split(command)
+    except ValueError as error:
+        raise UsageError(
+            f"the command cannot be split: {error}", command, "close the quote"
+        ) from error
+    if not parts:
+        raise UsageError("a command is empty", None, "write a program's name")
+    return parts
+
+
+def _seconds(options: QuickOptions, command: str, folder: Path) -> float:
+    """Execute a command a few times, unrecorded, to see that it works and how long it takes."""
+    argv = _argv(options, command)
+    plain = Isolation()
+    environment = base_environment(plain, os.environ)
+    with tempfile.TemporaryDirectory(prefix="fairtrial-") as place, Interrupts() as interrupts:
+        output = Path(place) / "stderr"
+        request = Request(
+            path=str(resolve(argv[0], folder, environment)),
+            argv=tuple(argv),
+            env={os.fsencode(name): os.fsencode(value) for name, value in environment.items()},
+            cwd=folder,
+            stdin=options.stdin,
+            stderr=output,
+            timeout_s=options.timeout_s,
+        )
+        launcher = Launcher(plain, None, interrupts)
+        try:
+            spent: list[float] = []
+            while len(spent) < _PROBES and sum(spent) < _PROBE_S:
+                execution = launcher.execute(request)
+                if execution.killed or execution.exit_code not in options.exit_codes:
+                    raise _failed(command, execution, options.timeout_s, output)
+                spent.append(execution.wall_ns / 1e9)
+        finally:
+            launcher.close()
+    return min(spent)
+
+
+def _failed(
+    command: str, execution: Execution, timeout_s: float | None, output: Path
+) -> LaunchError:
+    if execution.killed and timeout_s is not None:
+        return LaunchError(
+            f"the command was ended after {_spelled(timeout_s)} s",
+            command,
+            "give it more with --timeout",
+        )
+    code, signal = execution.exit_code, execution.signal
+    ending = f"exit code {code}" if signal is None else f"signal {signal}"
+    said = output.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-3:]
+    text = "".join(f"\n    {line}" for line in said)
+    return LaunchError(
+        f"the command ends with {ending}{text}",
+        command,
+        "correct it, or say that this is as it should be: --exit CODE",
+    )
+
+
+def _runs(seconds: float, sessions: int) -> int:
+    """Choose the runs per session: as many as fit the budget, at least 10 in all."""
+    fit = round(_BUDGET_S / max(seconds, 1e-4) / sessions)
+    return max(-(-10 // sessions), min(fit, 50))
+
+
+def _yaml(options: QuickOptions, names: Sequence[str], runs: int, folder: Path) -> str:
+    """Write the campaign; JSON strings are YAML strings."""
+
+    def quoted(text: str) -> str:
+        return json.dumps(text.replace("{", "{{").replace("}", "}}"), ensure_ascii=False)
+
+    lines = [
+        "name: compare",
+        f"seed: {options.seed}",
+        "variants:",
+    ]
+    for name, command in zip(names, options.commands, strict=True):
+        argv = ", ".join(quoted(part) for part in _argv(options, command))
+        lines.append(f"  {json.dumps(name)}: {{command: [{argv}]}}")
+    codes = ", ".join(map(str, options.exit_codes))
+    lines += [
+        f"baseline: {json.dumps(names[0])}",
+        "benchmarks:",
+        f"  command: {{cwd: {quoted(str(folder))}, stdout: discard, expect: {{exit: [{codes}]}}"
+        + (f", stdin: {quoted(str(options.stdin.resolve()))}" if options.stdin else "")
+        + "}",
+        "protocol:",
+        f"  sessions: {options.sessions}",
+        f"  runs: {runs}",
+        f"  warmup: {options.warmup}",
+    ]
+    if options.timeout_s is not None:
+        lines.append(f"  timeout: {_spelled(options.timeout_s)}")
+    if options.prepare is not None:
+        prepare = f"cd {shlex.quote(str(folder))} || exit\n{options.prepare}"
+        lines += ["hooks:", f"  before: [{{shell: {quoted(prepare)}}}]"]
+    lines += ["isolation:", f"  cpus: {options.cpus}"]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,239 @@
+"""Reads what moves on a host: processor time, interrupts, swap, throttling, the kernel's alarms."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+
+from .facts import own_cgroups, sensors
+from .processors import CPU, cpufreq, topology
+from .state import Counters, Switch
+from .tree import Tree, whole
+
+STAT = "/proc/stat"
+LOADAVG = "/proc/loadavg"
+VMSTAT = "/proc/vmstat"
+INTERRUPTS = "/proc/interrupts"
+KERNEL_LOG = "/dev/kmsg"
+
+# Columns of a cpu line in /proc/stat, in ticks of 1/CLK_TCK s.
+_USER, _NICE, _SYSTEM, _IRQ, _SOFTIRQ, _STEAL = 0, 1, 2, 5, 6, 7
+_BUSY = (_USER, _NICE, _SYSTEM, _IRQ, _SOFTIRQ)
+
+# What the kernel says when a measurement on this host is in doubt.
+_ALARM = re.compile(
+    r"\[Hardware Error\]|Machine check|EDAC .*\b[CU]E\b|cpu clock throttled|temperature above"
+    r"|Out of memory|oom-kill|invoked oom-killer|blocked for more than|soft lockup|hard LOCKUP"
+    r"|self-detected stall|detected stalls|RT throttling activated|Marking clocksource .* unstable"
+    r"|Buffer I/O error|I/O error, dev|critical (?:medium|target) error",
+    re.IGNORECASE,
+)
+_MOST_ALARMS = 1000
+
+
+class KernelLog:
+    """Collects the alarming lines of the kernel log; the log stays open, so each is read once."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._path = tree.path(KERNEL_LOG)
+        self._descriptor: int | None = None
+        self._tried = False
+        self._alarms: list[str] = []
+
+    def alarms(self) -> tuple[str, ...] | None:
+        """Give the alarming lines since boot, oldest first, or None when the log is unreadable."""
+        if not self._tried:
+            self._tried = True
+            try:
+                self._descriptor = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK)
+            except OSError:
+                self._descriptor = None
+        if self._descriptor is None:
+            return None
+        while (block := self._block(self._descriptor)) is not None:
+            for line in block.decode("utf-8", "replace").splitlines():
+                # "priority,sequence,microseconds,flags;text"; further lines begin with a blank.
+                head, semicolon, text = line.partition(";")
+                if semicolon and not line.startswith(" ") and _ALARM.search(text):
+                    self._alarms.append(f"{_seconds(head)}{text.strip()}")
+        del self._alarms[:-_MOST_ALARMS]
+        return tuple(self._alarms)
+
+    def _block(self, descriptor: int) -> bytes | None:
+        while True:
+            try:
+                return os.read(descriptor, 16 * 1024) or None
+            except BrokenPipeError:
+                continue  # records were overwritten before we read them; the next read goes on
+            except OSError:
+                return None  # EAGAIN: no record left
+
+    def close(self) -> None:
+        """Close the log."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def _seconds(head: str) -> str:
+    parts = head.split(",")
+    stamp = whole(parts[2]) if len(parts) > 2 else None
+    return "" if stamp is None else f"[{stamp / 1e6:.3f}] "
+
+
+class CounterReader:
+    """Reads counters again and again, with the files kept open."""
+
+    def __init__(self, tree: Tree, tick_s: float) -> None:
+        self._tree = tree
+        self._tick_s = tick_s
+        self._stat_bytes: int | None = None
+        self._sensors: tuple[str, ...] | None = None
+        self._log = KernelLog(tree)
+
+    def close(self) -> None:
+        """Close what is kept open."""
+        self._log.close()
+
+    def ticks(self, cpus: tuple[int, ...]) -> list[list[int]] | None:
+        """Give the tick columns of each CPU of `cpus`; of the whole host when it is empty."""
+        if self._stat_bytes is None:
+            # Only the first lines are wanted; the line of interrupts below them may be long.
+            count = (self._tree.text(STAT) or "").count("\ncpu")
+            self._stat_bytes = 160 * (count + 2)
+        data = self._tree.poll(STAT, self._stat_bytes)
+        if data is None:
+            return None
+        data = b"\n" + data
+        rows: list[list[int]] = []
+        for name in [b"\ncpu%d " % cpu for cpu in cpus] or [b"\ncpu "]:
+            start = data.find(name)
+            end = data.find(b"\n", start + 1)
+            words = data[start + len(name) : end].split()
+            if start < 0 or end < 0 or not all(word.isdigit() for word in words):
+                return None
+            rows.append([int(word) for word in words])
+        return rows
+
+    def steal_s(self, cpus: tuple[int, ...]) -> float | None:
+        """Give the time that a hypervisor took from `cpus` since boot, in seconds."""
+        rows = self.ticks(cpus)
+        if not rows or any(len(row) <= _STEAL for row in rows):
+            return None
+        return sum(row[_STEAL] for row in rows) * self._tick_s
+
+    def busy_s(self, cpus: tuple[int, ...]) -> float | None:
+        """Give the time that `cpus` were busy since boot, in seconds."""
+        rows = self.ticks(cpus)
+        if not rows or any(len(row) <= _SOFTIRQ for row in rows):
+            return None
+        return sum(row[column] for row in rows for column in _BUSY) * self._tick_s
+
+    def temperature_c(self) -> float | None:
+        """Give the processor's temperature: the hottest package's."""
+        if self._sensors is None:
+            self._sensors = tuple(path for path, _ in sensors(self._tree))
+        values = [self._tree.poll_number(path) for path in self._sensors]
+        # A broken sensor reads absurd values; they are unknown, not cold or hot.
+        believable = [value / 1000 for value in values if value is not None and 0 < value < 150_000]
+        return max(believable, default=None)
+
+    def frequency_khz(self, cpu: int) -> int | None:
+        """Give the frequency that the driver reports for the CPU now."""
+        value = self._tree.poll_number(cpufreq(cpu, "scaling_cur_freq"))
+        return value if value is not None and value > 0 else None
+
+    def read(self, cpus: tuple[int, ...], turbo: Switch) -> Counters:
+        """Read every counter for `cpus`."""
+        load = (self._tree.text(LOADAVG) or "").split()
+        running = re.search(r"^procs_running (\d+)", self._tree.text(STAT) or "", re.MULTILINE)
+        available = re.search(
+            r"^MemAvailable:\s*(\d+) kB", self._tree.text("/proc/meminfo") or "", re.M
+        )
+        frequencies = {cpu: self.frequency_khz(cpu) for cpu in cpus}
+        governors = {cpu: self._tree.text(cpufreq(cpu, "scaling_governor")) for cpu in cpus}
+        return Counters(
+            cpus=cpus,
+            uptime_s=_real(self._tree.text("/proc/uptime")),
+            load_1min=_real(" ".join(load)),
+            # The process that reads is running while it reads.
+            runnable=None if running is None else max(0, int(running.group(1)) - 1),
+            steal_s=self.steal_s(cpus),
+            busy_s=self.busy_s(cpus),
+            busy_all_s=self.busy_s(()),
+            fairtrial_s=time.process_time(),
+            irqs=self._irqs(cpus),
+            swapped_in_pages=self._vmstat("pswpin"),
+            swapped_out_pages=self._vmstat("pswpout"),
+            memory_available_bytes=None if available is None else int(available.group(1)) * 1024,
+            throttled=self._throttled(cpus),
+            cooling=self._cooling(),
+            quota_throttled=self._quota_throttled(),
+            temperature_c=self.temperature_c(),
+            frequency_khz={cpu: value for cpu, value in frequencies.items() if value is not None},
+            governors={cpu: value for cpu, value in governors.items() if value is not None},
+            turbo=turbo.on,
+            kernel_alarms=self._log.alarms(),
+        )
+
+    def _vmstat(self, name: str) -> int | None:
+        match = re.search(rf"^{name} (\d+)$", self._tree.text(VMSTAT) or "", re.MULTILINE)
+        return None if match is None else int(match.group(1))
+
+    def _irqs(self, cpus: tuple[int, ...]) -> dict[str, int] | None:
+        lines = (self._tree.text(INTERRUPTS) or "").splitlines()
+        header = lines[0].split() if lines else []
+        if not header or not all(re.fullmatch(r"CPU\d+", word) for word in header):
+            return None
+        columns = [i for i, word in enumerate(header) if not cpus or int(word[3:]) in cpus]
+        counts: dict[str, int] = {}
+        for line in lines[1:]:
+            number, colon, rest = line.strip().partition(":")
+            # Device interrupts have numbers; the kernel's own (timer, rescheduling) have names.
+            words = rest.split(maxsplit=len(header))
+            if not colon or not number.isdigit() or len(words) < len(header):
+                continue
+            seen = [words[column] for column in columns]
+            if all(word.isdigit() for word in seen) and (total := sum(map(int, seen))):
+                name = words[len(header)].split()[-1] if len(words) > len(header) else ""
+                counts[f"{number} {name}".strip()] = total
+        return counts
+
+    def _throttled(self, cpus: tuple[int, ...]) -> int | None:
+        cores: list[int] = []
+        packages: list[int] = []
+        for cpu in cpus or topology(self._tree).numbers:
+            base = f"{CPU}/cpu{cpu}/thermal_throttle"
+            core = self._tree.number(f"{base}/core_throttle_count")
+            package = self._tree.number(f"{base}/package_throttle_count")
+            cores += [] if core is None else [core]
+            packages += [] if package is None else [package]
+        # Each CPU repeats its package's count: adding those up would count an event many times.
+        return sum(cores) + max(packages, default=0) if cores or packages else None
+
+    def _cooling(self) -> tuple[str, ...] | None:
+        base = "/sys/class/thermal"
+        states = {
+            f"{base}/{name}/cur_state": self._tree.number(f"{base}/{name}/cur_state")
+            for name in self._tree.names(base) or ()
+            if name.startswith("cooling_device")
+            and re.search(r"cpu|processor", self._tree.text(f"{base}/{name}/type") or "", re.I)
+        }
+        known = {path: state for path, state in states.items() if state is not None}
+        return tuple(path for path, state in known.items() if state > 0) if known else None
+
+    def _quota_throttled(self) -> int | None:
+        unified, first = own_cgroups(self._tree)
+        counts = [
+            int(match.group(1))
+            for folder in (*unified, *first)
+            if (text := self._tree.text(f"{folder}/cpu.stat"))
+            and (match := re.search(r"^nr_throttled (\d+)$", text, re.MULTILINE))
+        ]
+        return sum(counts) if counts else None
+
+
+def _real(text: str | None) -> float | None:
+    match = re.match(r"\d{1,12}(?:\.\d+)?(?=\s|$)", text or "")
+    return None if match is None else float(match.group(0))

@@ -1,0 +1,196 @@
+"""The one reader of /proc and /sys, through ``Host(root)``.
+
+A value that the kernel does not show, or that this process may not read, is ``None``: never a
+guess. Nothing here changes the host. The parts stand in ``host_tree`` (small files),
+``host_cpus``, ``host_facts`` and ``host_counters``; the values in ``host_state``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path
+from types import TracebackType
+
+from . import facts, processors
+from .counters import CounterReader
+from .state import Counters, Cpu, HostState, Topology
+from .tree import Tree, format_cpus, parse_cpus, whole
+
+__all__ = ["Counters", "Cpu", "Host", "HostState", "Topology", "format_cpus", "parse_cpus"]
+
+
+class Host:
+    """Reads the host below `root`: the real one, or a recorded tree.
+
+    Parameters
+    ----------
+    root : Path, optional
+        Where /proc, /sys, /dev and /etc are found.
+
+    Notes
+    -----
+    Close it, or use it as a context manager: what is read between runs is kept open.
+    """
+
+    def __init__(self, root: Path = Path("/")) -> None:
+        self.root = root
+        self._tree = Tree(root)
+        self._counters = CounterReader(self._tree, 1 / os.sysconf("SC_CLK_TCK"))
+
+    def __enter__(self) -> Host:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files that are kept open between runs."""
+        self._counters.close()
+        self._tree.close()
+
+    def read(self, cpus: tuple[int, ...] = ()) -> HostState:
+        """Read everything that stands still during a session.
+
+        Parameters
+        ----------
+        cpus : tuple of int, optional
+            The CPUs that will be measured; every usable one when empty.
+        """
+        tree = self._tree
+        topology = processors.topology(tree)
+        usable = processors.usable(tree, topology.numbers)
+        measured = cpus or usable
+        fields = processors.cpuinfo(tree)
+        virtual, virtual_path = processors.virtual(tree, fields)
+        container, container_path = facts.container(tree)
+        quota, quota_known, quota_path = facts.quota(tree)
+        sensors = facts.sensors(tree)
+        limits = [limit for _, limit in sensors if limit is not None]
+        return HostState(
+            cpus=measured,
+            hostname=tree.text("/proc/sys/kernel/hostname"),
+            kernel=tree.text("/proc/sys/kernel/osrelease"),
+            kernel_build=tree.text("/proc/sys/kernel/version"),
+            architecture=tree.text("/proc/sys/kernel/arch") or self._machine(),
+            distribution=facts.distribution(tree),
+            boot_arguments=tree.text("/proc/cmdline"),
+            cpu_model=processors.cpu_model(tree, fields),
+            microcode=tree.text(f"{processors.CPU}/cpu0/microcode/version")
+            or fields.get("microcode"),
+            flags_sha256=processors.flags_sha256(fields),
+            topology=topology,
+            usable=usable,
+            isolated=processors.isolated(tree),
+            nohz_full=tree.cpus(processors.NOHZ_FULL),
+            turbo=processors.turbo(tree, measured),
+            smt=tree.text(processors.SMT_CONTROL),
+            smt_active=processors.smt_active(tree, topology),
+            aslr=tree.number(facts.ASLR),
+            thp=tree.chosen(facts.THP),
+            thp_defrag=tree.chosen(facts.THP_DEFRAG),
+            numa_balancing=tree.number(facts.NUMA_BALANCING),
+            clocksource=tree.text(processors.CLOCKSOURCE),
+            clocksources=tuple((tree.text(processors.CLOCKSOURCES) or "").split()),
+            perf_rate=tree.number(facts.PERF_RATE),
+            rt_runtime_us=tree.number(facts.RT_RUNTIME),
+            rt_period_us=tree.number(facts.RT_PERIOD),
+            virtual=virtual,
+            virtual_path=virtual_path,
+            container=container,
+            container_path=container_path,
+            quota_cpus=quota,
+            quota_known=quota_known,
+            quota_path=quota_path,
+            memory_total_bytes=facts.meminfo(tree, "MemTotal"),
+            swap_total_bytes=facts.meminfo(tree, "SwapTotal"),
+            swappiness=tree.number(facts.SWAPPINESS),
+            temperature_path=sensors[0][0] if sensors else None,
+            temperature_limit_c=min(limits, default=None),
+            throttle_path=self._throttle_path(measured),
+            supplies=facts.supplies(tree),
+            platform_profile=tree.text(facts.PROFILE),
+            energy=facts.energy(tree),
+            device_irqs=facts.device_irqs(tree),
+            vulnerabilities=facts.vulnerabilities(tree),
+        )
+
+    def counters(self, cpus: tuple[int, ...] = ()) -> Counters:
+        """Read what moves, for `cpus`; for every usable CPU when empty."""
+        measured = cpus or processors.usable(self._tree, processors.online(self._tree))
+        return self._counters.read(measured, processors.turbo(self._tree, measured))
+
+    def steal_s(self, cpus: tuple[int, ...]) -> float | None:
+        """Give the time taken from `cpus` by a hypervisor since boot; cheap, for between runs.
+
+        The kernel counts in ticks, usually of 10 ms.
+        """
+        return self._counters.steal_s(cpus)
+
+    def frequency_khz(self, cpu: int) -> int | None:
+        """Give the CPU's frequency as its driver reports it; cheap."""
+        return self._counters.frequency_khz(cpu)
+
+    def temperature_c(self) -> float | None:
+        """Give the temperature of the hottest processor package; cheap."""
+        return self._counters.temperature_c()
+
+    def thread_count(self, pid: int) -> int | None:
+        """Give how many threads the process has, or None when it is gone."""
+        match = re.search(
+            r"^Threads:\s*(\d+)", self._tree.text(f"/proc/{pid}/status") or "", re.MULTILINE
+        )
+        return None if match is None else int(match.group(1))
+
+    def children(self, pid: int) -> tuple[int, ...]:
+        """Give the process's children; by every process's parent where the kernel lists none."""
+        found: set[int] = set()
+        for thread in self._tree.names(f"/proc/{pid}/task") or ():
+            path = f"/proc/{pid}/task/{thread}/children"
+            if not self._tree.exists(path):
+                return self._children_by_parent(pid)
+            numbers = map(whole, (self._tree.text(path) or "").split())
+            found.update(number for number in numbers if number is not None)
+        return tuple(sorted(found))
+
+    def machine_id(self) -> str | None:
+        """Give the SHA-256 of the machine's id: it tells hosts apart and names none."""
+        for path in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
+            text = self._tree.text(path)
+            if text and text != "uninitialized":
+                return hashlib.sha256(text.encode()).hexdigest()
+        return None
+
+    def boot_id(self) -> str | None:
+        """Give the id of this boot: another one after a restart of the host."""
+        return self._tree.text("/proc/sys/kernel/random/boot_id")
+
+    def umask(self) -> str | None:
+        """Give this process's umask in octal; asking the kernel to set it would race."""
+        match = re.search(r"^Umask:\s*([0-7]+)", self._tree.text("/proc/self/status") or "", re.M)
+        return None if match is None else match.group(1)
+
+    def _children_by_parent(self, pid: int) -> tuple[int, ...]:
+        found: list[int] = []
+        for name in self._tree.names("/proc") or ():
+            if not name.isdigit():
+                continue
+            # "pid (name) state parent ...": the name may hold blanks and brackets.
+            after = (self._tree.text(f"/proc/{name}/stat") or "").rpartition(")")[2].split()
+            if len(after) > 1 and whole(after[1]) == pid:
+                found.append(int(name))
+        return tuple(sorted(found))
+
+    def _throttle_path(self, cpus: tuple[int, ...]) -> str | None:
+        paths = (f"{processors.CPU}/cpu{cpu}/thermal_throttle/core_throttle_count" for cpu in cpus)
+        return next((path for path in paths if self._tree.exists(path)), None)
+
+    def _machine(self) -> str | None:
+        # Kernels before 6.1 do not show it as a file; on another root there is nobody to ask.
+        return os.uname().machine if self.root == Path("/") else None

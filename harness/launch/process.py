@@ -1,0 +1,318 @@
+"""The orchestrator's side of the launcher: requests go out, replies come back, nothing survives.
+
+A `Launcher` owns one launcher process (``launcher.py``). It applies the campaign's isolation when
+it starts and then executes one program at a time. If the launcher process dies, what it left is
+killed here; if this process dies, the launcher kills what it executes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import marshal
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..campaign import Isolation
+from ..errors import LaunchError
+from .exchange import Execution, Request, execution_of, message_of
+from .interrupts import Interrupted, Interrupts
+from .refusals import not_permitted, spawn_failure
+
+_SCRIPT = Path(__file__).with_name("launcher.py")
+_PR_SET_CHILD_SUBREAPER = 36
+_MOST_MESSAGES = 20_000  # twice as many as a campaign can have cells
+_LIMITED = (errno.ENOMEM, errno.EAGAIN, errno.EBADF, errno.EMFILE)
+_CONTAINMENTS = ("pid", "user", "none")  # best first
+
+# Children of this process that are nobody's strays: there before us, or of a living launcher.
+_spared: set[int] = set()
+
+
+# Called while a program runs, on fairtrial's own CPU; a returned text ends the program.
+Watch = Callable[[], str | None]
+
+
+class Launcher:
+    """One launcher process and the way to it.
+
+    Parameters
+    ----------
+    isolation : Isolation
+        What the targets inherit.
+    cpus : tuple of int or None
+        The CPUs of launcher and targets; ``None`` leaves them as they are.
+    interrupts : Interrupts
+        Ends a program under way when a signal arrives.
+    contained : bool
+        Whether to ask for a PID namespace at all (hooks and builds run without).
+
+    Raises
+    ------
+    HostError
+        If a setting is not permitted on this host.
+    LaunchError
+        If the launcher cannot be started.
+    """
+
+    def __init__(
+        self,
+        isolation: Isolation,
+        cpus: tuple[int, ...] | None,
+        interrupts: Interrupts,
+        *,
+        contained: bool = True,
+    ) -> None:
+        self._family: set[int] = set()
+        self._messages: dict[int, tuple[Request, dict[str, Any]]] = {}
+        self.dead = False  # killed or crashed, as an exception has told
+        self._interrupts = interrupts
+        _become_subreaper()
+        before = set(_children(os.getpid()))
+        _spared.update(before)
+        wanted = contained and isolation.containment == "auto"
+        for containment in _CONTAINMENTS if wanted else _CONTAINMENTS[-1:]:
+            refusal = self._start(isolation, cpus, containment)
+            if refusal is None:
+                self.containment = containment
+                self._family = set(_children(os.getpid())) - before
+                _spared.update(self._family)
+                return
+            if refusal[0] != "containment":
+                raise not_permitted(*refusal, isolation, cpus)
+        raise LaunchError("the launcher could not be started without a namespace either")
+
+    def _start(
+        self, isolation: Isolation, cpus: tuple[int, ...] | None, containment: str
+    ) -> tuple[str, int] | None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-I", "-S", str(_SCRIPT), str(theirs.fileno())],
+                    pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    start_new_session=True,  # a terminal's Ctrl-C is for us, not for the launcher
+                    cwd="/",
+                )
+            except OSError as error:
+                raise LaunchError(
+                    f"the launcher cannot be started: {error.strerror}", sys.executable
+                ) from error
+        self._socket = ours
+        self._poller = select.poll()
+        self._poller.register(ours, select.POLLIN)
+        self._poller.register(self._interrupts.fd, select.POLLIN)
+        # The kernel tells the pid of the writer in our own terms, whatever namespace it is in.
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        config = {
+            "cpus": list(cpus) if cpus else None,
+            "nice": isolation.nice,
+            "scheduling": isolation.scheduling,
+            "priority": isolation.priority,
+            "aslr": isolation.aslr,
+            "containment": containment,
+        }
+        self._send(config)
+        self.pid = self._credentials()
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+        reply = self._receive()
+        if "error" in reply:
+            self.close()
+            return reply["error"], reply["errno"]
+        return None
+
+    def _credentials(self) -> int:
+        size = struct.calcsize("3i")
+        _, control, _, _ = self._socket.recvmsg(1, socket.CMSG_SPACE(size), socket.MSG_PEEK)
+        for level, kind, data in control:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS):
+                return int(struct.unpack("3i", data[:size])[0])
+        raise self._died()
+
+    def execute(
+        self, request: Request, watch: Watch | None = None, every_s: float = 0.25
+    ) -> Execution:
+        """Execute one program and wait for it.
+
+        Raises
+        ------
+        LaunchError
+            If the program cannot be started, or if the launcher died.
+        Interrupted
+            If a signal arrived: the program has been killed and nothing of it is left.
+        """
+        self._send(self._message(request))
+        stopped = self._await(watch, every_s)
+        reply = self._receive()
+        if stopped:
+            raise Interrupted(self._interrupts.received)
+        if "error" in reply:
+            raise _not_started(request, reply["error"], reply["errno"])
+        return execution_of(reply)
+
+    def _message(self, request: Request) -> dict[str, Any]:
+        """Write a request as a message; of one that comes again only the environment is new."""
+        known = self._messages.get(id(request))
+        if known is None:
+            if len(self._messages) >= _MOST_MESSAGES:
+                self._messages.clear()
+            # the request is kept with it, so that its id stays its own
+            known = self._messages[id(request)] = (request, message_of(request))
+        known[1]["env"] = [b"%b=%b" % item for item in request.env.items()]
+        return known[1]
+
+    def _await(self, watch: Watch | None, every_s: float) -> bool:
+        """Wait for the reply; end the program on a signal or when `watch` says so."""
+        asked = False
+        while True:
+            if self._interrupts.received and not asked:
+                self._send({"op": "kill", "reason": "interrupted"})
+                return True
+            ready = self._poller.poll(every_s * 1000 if watch and not asked else None)
+            if any(fd == self._socket.fileno() for fd, _ in ready):
+                return False
+            if ready:
+                self._interrupts.drain()
+            elif watch and (reason := watch()):
+                self._send({"op": "kill", "reason": reason})
+                asked = True
+
+    def targets(self) -> tuple[int, ...]:
+        """List the processes that the launcher has as children right now."""
+        return _children(self.pid)
+
+    def sweep(self) -> int:
+        """Kill and reap whatever earlier programs left; give the number of killed ones."""
+        self._send({"op": "sweep"})
+        return int(self._receive()["orphans"])
+
+    def close(self) -> None:
+        """End the launcher; it sweeps before it exits."""
+        self._socket.close()
+        self._process.wait()
+        self._wait_for_launcher()
+
+    def _wait_for_launcher(self) -> None:
+        """Wait until the launcher is gone: in a namespace it is no child of the process started."""
+        with contextlib.suppress(ProcessLookupError, OSError):
+            pidfd = os.pidfd_open(self.pid)
+            try:
+                poller = select.poll()
+                poller.register(pidfd, select.POLLIN)
+                poller.poll(15_000)
+            finally:
+                os.close(pidfd)
+        _spared.difference_update(self._family)
+        self._reap_strays()
+
+    def _reap_strays(self) -> int:
+        """Kill the processes that fell to us when the launcher died; give their number."""
+        killed = 0
+        while strays := set(_children(os.getpid())) - _spared:
+            for pid in strays:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except PermissionError:  # it became another user's: waiting would never end
+                    _spared.add(pid)
+                    continue
+                except ProcessLookupError:
+                    pass
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, 0)
+                killed += 1
+        return killed
+
+    def _send(self, message: dict[str, Any]) -> None:
+        data = marshal.dumps(message)
+        try:
+            self._socket.sendall(len(data).to_bytes(4, "little") + data)
+        except (BrokenPipeError, ConnectionResetError):
+            raise self._died() from None
+
+    def _receive(self) -> dict[str, Any]:
+        size = int.from_bytes(self._read(4), "little")
+        reply: dict[str, Any] = marshal.loads(self._read(size))  # noqa: S302 - our own launcher wrote it
+        return reply
+
+    def _read(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            try:
+                more = self._socket.recv(size - len(data))
+            except ConnectionResetError:
+                more = b""
+            if not more:
+                raise self._died()
+            data += more
+        return data
+
+    def _died(self) -> LaunchError:
+        self.dead = True
+        self._socket.close()
+        self._process.wait()
+        _spared.difference_update(self._family)
+        strays = self._reap_strays()
+        what = "the launcher was killed or crashed"
+        if strays:
+            what += f"; {strays} processes that it left have been killed"
+        return LaunchError(
+            what,
+            f"launcher process {getattr(self, 'pid', self._process.pid)}",
+            "everything measured so far is kept; look for an out-of-memory kill in the kernel log",
+        )
+
+
+def _not_started(request: Request, stage: str, number: int) -> LaunchError:
+    if stage == "spawn" and request.limits and number in _LIMITED:
+        return LaunchError(
+            f"'{request.argv[0]}' is not started: {os.strerror(number)}",
+            "isolation.limits",
+            "raise the limits: they hold for the first steps of the new process too",
+        )
+    if stage == "spawn":
+        return spawn_failure(request.argv[0], request.path, number)
+    places = {
+        "stdin": request.stdin,
+        "stdout": request.stdout,
+        "stderr": request.stderr,
+        "cwd": request.cwd,
+        "limits": "isolation.limits",
+    }
+    return LaunchError(
+        f"the {stage} of '{request.argv[0]}' could not be set: {os.strerror(number)}",
+        str(places[stage]),
+    )
+
+
+def _children(pid: int) -> tuple[int, ...]:
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        return tuple(
+            int(child) for task in tasks for child in (task / "children").read_text().split()
+        )
+    except FileNotFoundError:
+        pass  # ended, or a kernel without that file
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if int((entry / "stat").read_text().rpartition(")")[2].split()[1]) == pid:
+                    found.append(int(entry.name))
+    return tuple(found)
+
+
+def _become_subreaper() -> None:
+    """Let the processes of a launcher that dies fall to this process, which kills them."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise LaunchError(f"prctl failed: {os.strerror(ctypes.get_errno())}")

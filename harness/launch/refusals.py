@@ -1,0 +1,51 @@
+"""What the kernel refused, in words: what, where, how to fix."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from ..campaign import Isolation
+from ..errors import HostError, LaunchError
+
+_SPAWN_FIXES = {
+    errno.ENOENT: ("not found, or the interpreter in its first line is missing", "check the path"),
+    errno.EACCES: ("not executable by you", "chmod +x it, or check the folders' permissions"),
+    errno.ENOEXEC: (
+        "no program that the kernel can execute",
+        "give a script a '#!' line, or ask for a shell by name: {shell: ...}",
+    ),
+    errno.E2BIG: ("called with arguments and environment that are too long", "shorten them"),
+}
+
+
+def spawn_failure(argv0: str, path: str, number: int) -> LaunchError:
+    """Say why a program could not be started."""
+    what, fix = _SPAWN_FIXES.get(number, (f"not started: {os.strerror(number)}", None))
+    return LaunchError(f"'{argv0}' is {what}", path, fix)
+
+
+def not_permitted(
+    setting: str, number: int, isolation: Isolation, cpus: tuple[int, ...] | None
+) -> HostError:
+    """Say which setting was refused, and how to have it permitted."""
+    reason = os.strerror(number)
+    if setting == "scheduling":
+        return HostError(
+            f"scheduling class '{isolation.scheduling}' is not permitted: {reason}",
+            "isolation.scheduling",
+            "execute as root, or raise 'rtprio' in /etc/security/limits.conf, or use 'other'",
+        )
+    if setting == "nice":
+        return HostError(
+            f"nice {isolation.nice} is not permitted: {reason}",
+            "isolation.nice",
+            "execute as root, or raise 'nice' in /etc/security/limits.conf, or drop the setting",
+        )
+    if setting == "cpus":
+        return HostError(
+            f"the CPUs {cpus} cannot be used: {reason}",
+            "isolation.cpus",
+            "choose CPUs that are online and that this process may use (taskset -p $$ shows them)",
+        )
+    return HostError(f"the setting '{setting}' is not permitted: {reason}", f"isolation.{setting}")

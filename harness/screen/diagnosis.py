@@ -1,0 +1,102 @@
+"""What ``fairtrial doctor`` does: look at the host twice, a moment apart, and judge."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.record import Finding
+
+from ..campaign import Campaign
+from ..checks import check_before, check_between, judge
+from ..host import CpuPlan, Host, HostState, choose_cpus
+from .doctor import doctor_dict, doctor_text
+
+_LOOK_S = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """A host, what was found, and which of it is fatal under the rules that were asked for."""
+
+    state: HostState
+    plan: CpuPlan
+    findings: tuple[Finding, ...]
+    fatal: tuple[Finding, ...]
+    strict: bool
+
+    def text(self, *, colour: bool, verbose: bool) -> str:
+        """Write the doctor's screen."""
+        return doctor_text(
+            self.state,
+            self.findings,
+            plan=self.plan,
+            strict=self.strict,
+            verbose=verbose,
+            colour=colour,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the diagnosis as JSON types."""
+        return doctor_dict(self.state, self.findings, plan=self.plan)
+
+
+def diagnose(campaign_path: Path | None, folder: Path, *, strict: bool) -> Diagnosis:
+    """Check the host, for a campaign or in general.
+
+    Parameters
+    ----------
+    campaign_path : Path or None
+        Its CPUs, scheduling and required checks count; without it every check is required.
+    folder : Path
+        The folder of trials; the nearest one that exists is asked for its free space.
+    strict : bool
+        Whether warnings are fatal.
+
+    Raises
+    ------
+    FairtrialError
+        If the campaign is wrong or its CPUs cannot be used.
+    """
+    campaign: Campaign | None = None
+    if campaign_path is not None:
+        from ..campaign import load_campaign
+
+        campaign = load_campaign(campaign_path)
+    with Host() as host:
+        first = host.read()
+        setting = campaign.isolation.cpus if campaign else "auto"
+        plan = choose_cpus(setting, first.topology, usable=first.usable, isolated=first.isolated)
+        measured = plan.targets or first.usable
+        state = host.read(measured)
+        before = host.counters(measured)
+        time.sleep(_LOOK_S)
+        after = host.counters(measured)
+    existing = next(
+        path for path in (folder.absolute(), *folder.absolute().parents) if path.is_dir()
+    )
+    findings = check_before(
+        state,
+        after,
+        cpus=measured,
+        fifo=campaign is not None and campaign.isolation.scheduling == "fifo",
+        aslr=campaign is None or campaign.isolation.aslr,
+        runs_dir_free=shutil.disk_usage(existing).free,
+        runs_path=str(folder),
+    )
+    moving = {f.check: f for f in check_between(before, after, _LOOK_S, cpus=measured)}
+    findings = tuple(_worse(finding, moving.get(finding.check)) for finding in findings)
+    policy = campaign.checks if campaign else None
+    fatal = judge(findings, policy, strict=strict)
+    return Diagnosis(state=state, plan=plan, findings=findings, fatal=fatal, strict=strict)
+
+
+def _worse(still: Finding, moving: Finding | None) -> Finding:
+    """Prefer what was seen happening, if it is worse than what stands still."""
+    bad = ("ok", "unknown", "warn", "fail")
+    if moving is None or bad.index(moving.status) <= bad.index(still.status):
+        return still
+    return moving

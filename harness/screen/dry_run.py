@@ -1,0 +1,170 @@
+"""What ``run --dry-run`` shows: the plan, the CPUs, the checks and the expected time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections import Counter
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from analysis.record import Finding, PlannedRun
+
+from ..campaign import Campaign
+from ..checks import check_before
+from ..errors import LaunchError, StoreError
+from ..host import CpuPlan, Host
+from ..launch import base_environment, resolve_all
+from ..trial import Options, cpus_for, expected_seconds, plan_session, planned_runs, trials_of
+from ..wording import about, said_of_rule
+from .progress import read_progress
+from .view import scale
+
+_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """A campaign as it would be executed here. `seconds` is ``None`` when nothing is known."""
+
+    campaign: Campaign
+    sessions: int
+    plan: CpuPlan
+    findings: tuple[Finding, ...]
+    first: tuple[PlannedRun, ...]
+    seconds: float | None
+    at_most_s: float | None
+    missing: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the preview as JSON types."""
+        rule = self.campaign.protocol.stop
+        return {
+            "campaign": self.campaign.name,
+            "campaign_sha256": self.campaign.sha256,
+            "sessions": self.sessions,
+            "planned": planned_runs(self.campaign, self.sessions),
+            "stop": None if rule is None else rule.to_dict(),
+            "seconds": self.seconds,
+            "at_most_seconds": self.at_most_s,
+            "cpus": None if self.plan.targets is None else list(self.plan.targets),
+            "housekeeping": list(self.plan.housekeeping),
+            "findings": [finding.to_dict() for finding in self.findings],
+            "missing": self.missing,
+            "session_1": [run.to_dict() for run in self.first],
+        }
+
+    def __str__(self) -> str:
+        """Write it for a person."""
+        campaign = self.campaign
+        lines = [scale(campaign, self.sessions, self.seconds)]
+        lines += [f"note    {note}" for note in campaign.notes]
+        if campaign.protocol.stop is not None:
+            lines.append(f"stop    {said_of_rule(campaign.protocol.stop)}")
+        lines.append(f"time    {self._time()}")
+        lines.append(f"cpus    {self.plan.text}")
+        lines += [f"        {caution}" for caution in self.plan.cautions]
+        counts = Counter(finding.status for finding in self.findings)
+        lines.append("checks  " + ", ".join(f"{n} {status}" for status, n in counts.items()))
+        for finding in self.findings:
+            if finding.status in {"warn", "fail"}:
+                lines.append(f"        {finding.status} {finding.check}: {finding.what}")
+        for build in campaign.builds:
+            steps = "; ".join(" ".join(step.argv) for step in build.steps)
+            lines.append(f"build   {build.variant}: {steps}")
+        lines.append(f"plan    order {campaign.protocol.order}, seed {campaign.seed}; session 1:")
+        for run in self.first[:_SHOWN]:
+            kind = "warm-up" if run.warmup else f"block {run.block}"
+            lines.append(f"        {run.position:>4}  {kind:<9} {run.benchmark} / {run.variant}")
+        left = planned_runs(campaign, self.sessions) - len(self.first[:_SHOWN])
+        if left > 0:
+            lines.append(f"        and {left} more")
+        if self.missing:
+            lines.append(f"missing {self.missing}")
+        lines.append("nothing was executed.")
+        return "\n".join(lines)
+
+    def _time(self) -> str:
+        if self.seconds is not None:
+            most = "" if self.campaign.protocol.stop is None else "at most "
+            return f"{most}{about(self.seconds)}, from an earlier trial of this campaign"
+        if self.at_most_s is not None:
+            return f"unknown before the first trial; its limits end it after {about(self.at_most_s)[6:]}"
+        return "unknown before the first trial, and no timeout limits it"
+
+
+def preview(campaign: Campaign, options: Options) -> Preview:
+    """Look at what a campaign would do on this host; nothing is executed or written.
+
+    Raises
+    ------
+    HostError
+        If the campaign's CPUs cannot be used here.
+    """
+    sessions = options.sessions or campaign.protocol.sessions
+    with Host() as host:
+        first = host.read()
+        plan = cpus_for(campaign, first)
+        measured = plan.targets or first.usable
+        state, counters = host.read(measured), host.counters(measured)
+    free = shutil.disk_usage(options.folder).free if options.folder.is_dir() else None
+    findings = check_before(
+        state,
+        counters,
+        cpus=measured,
+        fifo=campaign.isolation.scheduling == "fifo",
+        aslr=campaign.isolation.aslr,
+        runs_dir_free=free,
+        runs_path=str(options.folder),
+    )
+    return Preview(
+        campaign=campaign,
+        sessions=sessions,
+        plan=plan,
+        findings=findings,
+        first=tuple(islice(plan_session(campaign, campaign.seed, 1), 1000)),
+        seconds=_known(campaign, options, sessions),
+        at_most_s=_limit(campaign, sessions),
+        missing=_missing(campaign),
+    )
+
+
+def _known(campaign: Campaign, options: Options, sessions: int) -> float | None:
+    for path, _ in trials_of(options.folder, campaign.name):
+        with contextlib.suppress(StoreError):  # another's trial may be unreadable to us
+            seconds = expected_seconds(campaign, sessions, read_progress(path).seconds)
+            if seconds is not None:
+                return seconds
+    return None
+
+
+def _limit(campaign: Campaign, sessions: int) -> float | None:
+    """Give the longest time that timeouts and caps allow."""
+    protocol = campaign.protocol
+    limits = [cell.timeout_s for cell in campaign.cells]
+    known = [limit for limit in limits if limit is not None]
+    total = None
+    if len(known) == len(limits):
+        block = sum(known)
+        session = (protocol.runs + protocol.warmup) * block
+        if protocol.stop is not None and protocol.stop.max_time_s is not None:
+            # it is looked at after whole blocks, and after the first one at the earliest
+            late = max(protocol.stop.max_time_s, protocol.warmup * block) + block
+            session = min(session, late)
+        total = sessions * session + protocol.pause_s * (sessions - 1)
+    if protocol.max_time_s is not None:
+        return protocol.max_time_s if total is None else min(total, protocol.max_time_s)
+    return total
+
+
+def _missing(campaign: Campaign) -> str | None:
+    """Say which commands are not there yet; what a build makes may be missing now."""
+    if campaign.builds:
+        return None
+    try:
+        resolve_all(campaign, base_environment(campaign.isolation, os.environ))
+    except LaunchError as error:
+        return str(error)
+    return None

@@ -1,0 +1,181 @@
+"""How far a trial is, read from its directory by anybody at any time."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shlex
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from analysis.record import (
+    MEASUREMENTS,
+    Manifest,
+    SessionEnd,
+    StopRule,
+    checksum_holds,
+    read_manifest,
+)
+
+from ..store import is_written_now
+from ..wording import clock, duration, said_of_sessions, shortened
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """One trial as it stands. `state` is the manifest's status, or "killed".
+
+    `again` is the command that goes on with it. `seconds` maps "benchmark/variant" to the mean
+    time from one run's start to the next one's in the same session, pauses and hooks included;
+    where no run followed yet it is that of the runs and their hooks. Under the stopping rule `stop`,
+    `planned` and `left_s` are the most that there may be; `session_ends` says how sessions ended.
+    """
+
+    trial: str
+    campaign: str
+    state: str
+    reason: str | None
+    started: str
+    done: int
+    planned: int
+    failed: dict[str, int]
+    last: str | None
+    seconds: dict[str, float]
+    left_s: float | None
+    again: str
+    stop: StopRule | None = None
+    session_ends: tuple[SessionEnd, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the progress as JSON types."""
+        return {**asdict(self), "session_ends": [end.to_dict() for end in self.session_ends]}
+
+    def __str__(self) -> str:
+        """Say it in a few lines."""
+        share = 100 * self.done / self.planned if self.planned else 100
+        # a session under a stopping rule may end before its most
+        most = "at most " if self.stop is not None and self.state != "complete" else ""
+        lines = [
+            f"{self.trial} · {self.state}" + (f": {self.reason}" if self.reason else ""),
+            f"  {self.done} of {most}{self.planned} runs ({share:.0f} %), started {self.started}",
+            *said_of_sessions(self.session_ends),
+        ]
+        if self.state == "running" and self.left_s is not None:
+            lines.append(f"  {most or 'about '}{clock(self.left_s)} left; last: {self.last}")
+        if self.failed:
+            parts = (f"{count} {what}" for what, count in sorted(self.failed.items()))
+            lines.append(f"  not ok: {', '.join(parts)}")
+        if self.state in {"killed", "interrupted", "stopped"} and self.done < self.planned:
+            lines.append(f"  continue: {self.again}")
+        return "\n".join(lines)
+
+
+def read_progress(trial: Path) -> Progress:
+    """Read how far a trial is; a torn last line is passed over.
+
+    Raises
+    ------
+    StoreError
+        If it is no trial directory.
+    """
+    manifest = read_manifest(trial)
+    tally = _tally(trial)
+    seconds = {name: total / count for name, (total, count) in {**tally.own, **tally.gaps}.items()}
+    running = is_written_now(trial)
+    state = manifest.status if manifest.status != "running" or running else "killed"
+    return Progress(
+        trial=manifest.trial,
+        campaign=manifest.campaign_name,
+        state=state,
+        reason=manifest.reason,
+        started=manifest.started,
+        done=sum(tally.done.values()),
+        planned=manifest.needed,
+        failed=dict(tally.failed),
+        last=_last(tally.last),
+        seconds=seconds,
+        left_s=_left(manifest, tally.done, seconds) if running else None,
+        again=f"fairtrial run {shlex.quote(manifest.campaign_path)} --resume "
+        f"--trial {shlex.quote(str(trial))}",
+        stop=manifest.stop,
+        session_ends=manifest.session_ends,
+    )
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What is counted line by line: a long trial is not held in memory."""
+
+    done: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
+    gaps: dict[str, tuple[float, int]] = field(default_factory=dict)
+    own: dict[str, tuple[float, int]] = field(default_factory=dict)
+    last: dict[str, Any] | None = None
+
+    def add(self, row: dict[str, Any]) -> None:
+        cell = _cell(row)
+        if self.last is not None:
+            self._add_gap(self.last, row)
+        self.last = row
+        if row["position"] >= 0:
+            self.done[cell] += 1
+            if row["outcome"] != "ok":
+                self.failed[row["outcome"]] += 1
+        if row["wall_ns"] is not None:
+            hooks = (row["before_s"] or 0.0) + (row["after_s"] or 0.0)
+            _put(self.own, cell, row["wall_ns"] / 1e9 + hooks)
+
+    def _add_gap(self, earlier: dict[str, Any], later: dict[str, Any]) -> None:
+        """Count the time between two starts, unless they belong to different sessions."""
+        same = all(earlier[key] == later[key] for key in ("session", "segment"))
+        if not same or earlier["wall_ns"] is None:
+            return
+        seconds = (_start(later) - _start(earlier)).total_seconds()
+        if seconds >= earlier["wall_ns"] / 1e9 > 0:  # else the clock was set back in between
+            _put(self.gaps, _cell(earlier), seconds)
+
+
+def _cell(row: Mapping[str, Any]) -> str:
+    return f"{row['benchmark']}/{row['variant']}"
+
+
+def _start(row: Mapping[str, Any]) -> datetime:
+    return datetime.fromisoformat(row["started_at"])  # nanoseconds are cut to microseconds
+
+
+def _put(sums: dict[str, tuple[float, int]], cell: str, seconds: float) -> None:
+    total, count = sums.get(cell, (0.0, 0))
+    sums[cell] = (total + seconds, count + 1)
+
+
+def _tally(trial: Path) -> _Tally:
+    tally = _Tally()
+    with contextlib.suppress(FileNotFoundError), (trial / MEASUREMENTS).open("rb") as file:
+        for line in file:
+            if line.endswith(b"\n") and checksum_holds(line[:-1]):
+                tally.add(json.loads(line))
+    return tally
+
+
+def _left(
+    manifest: Manifest, done: Mapping[str, int], seconds: Mapping[str, float]
+) -> float | None:
+    if not seconds:
+        return None
+    per_cell = manifest.needed / (len(manifest.benchmarks) * len(manifest.variants))
+    typical = sum(seconds.values()) / len(seconds)
+    cells = [f"{b}/{v}" for b in manifest.benchmarks for v in manifest.variants]
+    return sum((per_cell - done.get(cell, 0)) * seconds.get(cell, typical) for cell in cells)
+
+
+def _last(row: dict[str, Any] | None) -> str | None:
+    if row is None:
+        return None
+    name = shortened(f"{row['benchmark']} / {row['variant']}", 40)
+    if row["outcome"] != "ok" or row["wall_ns"] is None:
+        return f"{name}: {row['outcome']}"
+    return f"{name} {duration(row['wall_ns'] / 1e9)}"

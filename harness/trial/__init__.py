@@ -1,0 +1,30 @@
+"""The execution of a campaign: sessions, resume, stopping."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysis.faces import hands_on
+
+if TYPE_CHECKING:
+    from .ending import Ending as Ending
+    from .execution import Options as Options, resume as resume, start as start
+    from .order import plan_session as plan_session
+    from .preparation import (
+        Prepared as Prepared,
+        cpus_for as cpus_for,
+        expected_seconds as expected_seconds,
+        planned_runs as planned_runs,
+    )
+    from .resumption import trials_of as trials_of
+else:
+    __getattr__, __dir__ = hands_on(
+        __name__,
+        {
+            "ending": "Ending",
+            "execution": "Options resume start",
+            "order": "plan_session",
+            "preparation": "Prepared cpus_for expected_seconds planned_runs",
+            "resumption": "trials_of",
+        },
+    )

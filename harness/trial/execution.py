@@ -1,0 +1,286 @@
+"""From a loaded campaign to an ended trial: start a new one, or go on with an old one."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.record import CAMPAIGN, Manifest
+
+from .. import __version__
+from ..campaign import Campaign
+from ..errors import FairtrialError, LaunchError
+from ..launch import Commands, Interrupted, Interrupts, base_environment, hashes, resolve_all
+from ..screen import View
+from ..store import CpuLock, Store, new_trial_name, utc_now
+from .ending import Ending
+from .preparation import Prepared, on_housekeeping_cpus, planned_runs, prepare
+from .resumption import (
+    campaign_drift,
+    check_plan,
+    environment_drift,
+    host_drift,
+    record,
+    refuse,
+    settle,
+    target_drift,
+    trial_to_resume,
+)
+from .session import Trial, describe
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the command line adds to a campaign. `folder` holds the trials.
+
+    `quick` says that the campaign file is a passing one: the copy in the trial is the campaign.
+    """
+
+    folder: Path
+    strict: bool = False
+    accept_drift: bool = False
+    sessions: int | None = None
+    trial: Path | None = None
+    seed: int | None = None
+    quick: bool = False
+
+
+def start(campaign: Campaign, options: Options, view: View) -> Ending:
+    """Execute a campaign as a new trial.
+
+    Raises
+    ------
+    FairtrialError
+        If it cannot be started or had to stop; what was measured is kept.
+    """
+    sessions = options.sessions or campaign.protocol.sessions
+    with _ready(campaign, options, sessions) as (interrupts, prepared, commands):
+        environment = base_environment(campaign.isolation, os.environ)
+        executables: dict[tuple[str, str], Path] = {}
+        if not campaign.builds:  # say what is missing before a folder is made
+            executables = resolve_all(campaign, environment)
+        manifest = _manifest(campaign, prepared, sessions, options)
+        store = Store.create(manifest, options.folder, campaign.text)
+        view.opened(store.path, campaign, prepared)
+        try:
+            if campaign.builds:
+                _build(campaign, environment, commands, store, view)
+                executables = resolve_all(campaign, environment)
+            store.update(targets=hashes(executables.values()))
+        except (FairtrialError, Interrupted) as error:
+            return _broken_off(store, error)
+        view.begin(manifest.planned, 0, sessions)
+        trial = Trial(
+            campaign=campaign,
+            store=store,
+            prepared=prepared,
+            environment=environment,
+            executables=executables,
+            commands=commands,
+            interrupts=interrupts,
+            view=view,
+        )
+        return trial.execute()
+
+
+def resume(campaign: Campaign, options: Options, view: View) -> Ending:
+    """Go on with the newest unfinished trial of a campaign, or append sessions to a finished one.
+
+    Raises
+    ------
+    FairtrialError
+        If there is none, if it has drifted, or if it had to stop again.
+    """
+    path, manifest = trial_to_resume(options.folder, campaign, options.trial, options.sessions)
+    sessions = max(manifest.sessions, options.sessions or 0)
+    if options.seed is None:  # the trial may have been given another one than the file's
+        campaign = dataclasses.replace(campaign, seed=manifest.seed)
+    if manifest.status == "complete" and sessions == manifest.sessions:
+        refuse(path, campaign_drift(path, manifest, campaign))
+        done = manifest.needed
+        return Ending(
+            trial=path,
+            status="complete",
+            reason="it was complete already",
+            done=done,
+            planned=done,
+            failed=0,
+            session_ends=manifest.session_ends,
+        )
+    options = dataclasses.replace(options, folder=path.parent)
+    with _ready(campaign, options, sessions) as (interrupts, prepared, commands):
+        environment = base_environment(campaign.isolation, os.environ)
+        store = Store.reopen(path)
+        try:
+            _accept(store, campaign, prepared, manifest, accept=options.accept_drift)
+            executables = _rebuilt(campaign, environment, commands, store, view, options)
+            earlier = store.environments()
+            if earlier:
+                now = describe(prepared, executables, environment)
+                drifts = environment_drift(earlier[-1], now)
+                settle(store, drifts, accept=options.accept_drift)
+        except Interrupted as stop:
+            return _broken_off(store, stop)
+        except BaseException:
+            store.put_back(manifest)
+            raise
+        planned = planned_runs(campaign, sessions)
+        store.update(
+            status="running",
+            reason=None,
+            finished=None,
+            files={},
+            sessions=sessions,
+            planned=planned,
+        )
+        view.opened(store.path, campaign, prepared)
+        view.begin(store.manifest.needed, store.counted, sessions)
+        trial = Trial(
+            campaign=campaign,
+            store=store,
+            prepared=prepared,
+            environment=environment,
+            executables=executables,
+            commands=commands,
+            interrupts=interrupts,
+            view=view,
+        )
+        return trial.execute()
+
+
+def _accept(
+    store: Store, campaign: Campaign, prepared: Prepared, manifest: Manifest, *, accept: bool
+) -> None:
+    """Hold campaign, host and plan against the trial; record what differs, if that is accepted."""
+    host, host_id = _host(prepared)
+    drifts = campaign_drift(store.path, manifest, campaign)
+    drifts += host_drift(manifest, host, host_id, prepared.state.cpu_model)
+    if not accept:
+        refuse(store.path, drifts)
+    check_plan(store, campaign)
+    record(store, drifts)
+    # What was accepted is what later resumptions are held against.
+    store.update(
+        campaign_sha256=campaign.sha256,
+        host=host,
+        host_id=host_id,
+        cpu_model=prepared.state.cpu_model,
+        stop=campaign.protocol.stop,
+    )
+
+
+@contextlib.contextmanager
+def _ready(
+    campaign: Campaign, options: Options, sessions: int
+) -> Iterator[tuple[Interrupts, Prepared, Commands]]:
+    """Hold signals, host and CPUs; give them back at the end."""
+    with Interrupts() as interrupts:
+        prepared = prepare(campaign, options.folder, sessions, interrupts, strict=options.strict)
+        with prepared.host, CpuLock(prepared.cpus.reserved), on_housekeeping_cpus(prepared):
+            commands = Commands(prepared.cpus.housekeeping, interrupts)
+            try:
+                yield interrupts, prepared, commands
+            finally:
+                commands.close()
+
+
+def _build(
+    campaign: Campaign,
+    environment: Mapping[str, str],
+    commands: Commands,
+    store: Store,
+    view: View,
+) -> None:
+    for build in campaign.builds:
+        view.say(f"build   {build.variant}")
+        commands.build(build, environment, store.path / "outputs")
+
+
+def _rebuilt(  # noqa: PLR0917 - one step of resume, handed what resume has
+    campaign: Campaign,
+    environment: Mapping[str, str],
+    commands: Commands,
+    store: Store,
+    view: View,
+    options: Options,
+) -> dict[tuple[str, str], Path]:
+    """Find the executables; build again only if they are not those that the trial began with."""
+    then = store.manifest.targets
+    try:
+        executables = resolve_all(campaign, environment)
+        same = hashes(executables.values()) == then
+    except LaunchError:
+        if not campaign.builds:
+            raise
+        same = False
+    if campaign.builds and not same:
+        _build(campaign, environment, commands, store, view)
+    executables = resolve_all(campaign, environment)
+    now = hashes(executables.values())
+    if then:  # empty: it was broken off before anything was built
+        settle(store, target_drift(then, now), accept=options.accept_drift)
+    store.update(targets=now)
+    return executables
+
+
+def _broken_off(store: Store, error: FairtrialError | Interrupted) -> Ending:
+    """Close a trial that ended before its first run."""
+    if isinstance(error, Interrupted):
+        store.finish("interrupted", f"signal {error.number}")
+        return Ending(
+            trial=store.path,
+            status="interrupted",
+            reason=f"signal {error.number}",
+            done=store.counted,
+            planned=store.manifest.needed,
+            failed=0,
+            session_ends=store.manifest.session_ends,
+        )
+    with contextlib.suppress(FairtrialError):
+        store.finish("stopped", error.what.splitlines()[0])
+    raise error
+
+
+def _host(prepared: Prepared) -> tuple[str, str]:
+    """Give the host's name and the hash of its machine id."""
+    return prepared.state.hostname or "unknown", prepared.host.machine_id() or "unknown"
+
+
+def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Options) -> Manifest:
+    trial = new_trial_name(campaign.name)
+    stored = options.folder.absolute() / trial / CAMPAIGN
+    host, host_id = _host(prepared)
+    return Manifest(
+        trial=trial,
+        tool_version=__version__,
+        campaign_name=campaign.name,
+        campaign_sha256=campaign.sha256,
+        campaign_path=str(stored if options.quick else campaign.source),
+        baseline=campaign.baseline,
+        variants=campaign.variants,
+        benchmarks=campaign.benchmarks,
+        metrics={
+            rule.name: {"unit": rule.unit, "better": rule.better}
+            for cell in campaign.cells
+            for rule in cell.metrics
+        },
+        seed=campaign.seed,
+        sessions=sessions,
+        runs=campaign.protocol.runs,
+        warmup=campaign.protocol.warmup,
+        planned=planned_runs(campaign, sessions),
+        host=host,
+        host_id=host_id,
+        cpu_model=prepared.state.cpu_model,
+        targets={},
+        started=utc_now(),
+        finished=None,
+        status="running",
+        reason=None,
+        files={},
+        stop=campaign.protocol.stop,
+    )

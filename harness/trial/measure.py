@@ -1,0 +1,319 @@
+"""One planned run -> one `Measurement`: hooks, launcher, output, and what the host shows."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import math
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.record import Measurement, PlannedRun
+
+from ..campaign import Campaign, Cell, Command
+from ..errors import LaunchError, StoreError
+from ..host import Host
+from ..launch import CommandFailedError, Commands, Execution, Launcher, Request, limit_numbers
+from .examine import Examined, clear_metric_files, examine
+from .order import padding
+
+PADDING_VARIABLE = b"FAIRTRIAL_PADDING"
+_WATCH_S = 0.25
+_FIRST_LOOK_S = 0.02
+_STEAL_FRESH_S = 0.005  # the kernel counts in ticks of 10 ms
+_TIME_CAP = "time-cap"
+_LOW_DISK_BYTES = 1024 * 1024
+
+
+class CapReached(Exception):  # noqa: N818 - a planned end, not an error
+    """A hard cap in runs or in time was reached."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """Everything that stays the same over the runs of a session.
+
+    `environment` is what targets and hooks start from; `outputs` the trial's folder for output;
+    `on_threads` hears of a multithreaded target pinned to one CPU; `on_tick` is called while a
+    run lasts, a few times a second. `deadline` is the monotonic time that no run may pass.
+    """
+
+    campaign: Campaign
+    seed: int
+    segment: int
+    launcher: Launcher
+    commands: Commands
+    host: Host
+    cpus: tuple[int, ...] | None
+    environment: Mapping[str, str]
+    executables: Mapping[tuple[str, str], Path]
+    outputs: Path
+    deadline: float | None
+    on_threads: Callable[[Cell, int], None]
+    on_tick: Callable[[], None]
+
+
+class Measurer:
+    """Executes planned runs within one `Setting`."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        self._spool_out = setting.outputs / "current.stdout"
+        self._spool_err = setting.outputs / "current.stderr"
+        self._steal: tuple[float, float | None] = (-math.inf, None)
+        self._requests: dict[tuple[str, str], Request] = {}
+
+    def close(self) -> None:
+        """Remove what was caught last."""
+        for path in (self._spool_out, self._spool_err, self._setting.outputs / "current.log"):
+            path.unlink(missing_ok=True)
+
+    def measure(self, run: PlannedRun) -> Measurement:
+        """Execute one run.
+
+        Raises
+        ------
+        LaunchError
+            If the program cannot be started at all.
+        CapReached
+            If the deadline passed; the run is discarded.
+        StoreError
+            If the disk is full: what the run did then says nothing about it.
+        Interrupted
+            If a signal arrived; the run is discarded.
+        """
+        setting = self._setting
+        cell = setting.campaign.cell(run.benchmark, run.variant)
+        began = time.time_ns()
+        try:
+            before_s = self._hooks("before", cell.before, run)
+        except CommandFailedError as error:
+            examined = Examined(outcome="hook-failed", detail=str(error))
+            return self._row(run, None, examined, began_ns=began)
+        pad = padding(setting.seed, run.session, run.position, setting.campaign.isolation.padding)
+        kept = clear_metric_files(cell)
+        steal = self._steal_before()
+        execution = setting.launcher.execute(
+            self._request(cell, pad),
+            self._watch(cell, warmup=run.warmup),
+            _FIRST_LOOK_S if run.warmup else _WATCH_S,
+        )
+        steal_after = setting.host.steal_s(setting.cpus or ())
+        self._steal = (time.monotonic(), steal_after)
+        if execution.killed == _TIME_CAP:
+            seconds = setting.campaign.protocol.max_time_s
+            raise CapReached(f"the time cap of {seconds:g} s was reached in a run, now discarded")
+        if execution.survivors:
+            raise LaunchError(
+                f"{execution.survivors} processes of {cell.benchmark} / {cell.variant} could not be "
+                "killed; what runs beside them would not be a measurement",
+                cell.command.mark,
+                "end them by hand (ps -ef), then continue with --resume",
+            )
+        examined = self._examine(cell, run, execution, kept)
+        after_s = None
+        try:
+            after_s = self._hooks("after", cell.after, run)
+        except CommandFailedError as error:
+            examined = Examined(outcome="hook-failed", detail=str(error))
+        stolen = None if steal is None or steal_after is None else steal_after - steal
+        return self._row(
+            run, execution, examined, pad=pad, steal_s=stolen, hooks_s=(before_s, after_s)
+        )
+
+    def _steal_before(self) -> float | None:
+        """Give the steal time now; what was read a moment ago after the last run will do."""
+        read_at, steal = self._steal
+        if time.monotonic() - read_at < _STEAL_FRESH_S:
+            return steal
+        return self._setting.host.steal_s(self._setting.cpus or ())
+
+    def _hooks(self, when: str, commands: tuple[Command, ...], run: PlannedRun) -> float | None:
+        if not commands:
+            return None
+        setting = self._setting
+        log = setting.outputs / "current.log"
+        env = {
+            **setting.environment,
+            "FAIRTRIAL_BENCHMARK": run.benchmark,
+            "FAIRTRIAL_VARIANT": run.variant,
+            "FAIRTRIAL_SESSION": str(run.session),
+            "FAIRTRIAL_POSITION": str(run.position),
+        }
+        total = 0.0
+        try:
+            for command in commands:
+                total += setting.commands.execute(
+                    f"hook '{when}'",
+                    command,
+                    cwd=setting.campaign.source.parent,
+                    env=env,
+                    log=log,
+                    timeout_s=setting.campaign.hooks.timeout_s,
+                )
+        except CommandFailedError as error:
+            kept = setting.outputs / f"{_label(run)}.{when}.log"
+            if log.exists():
+                log.replace(kept)
+            raise CommandFailedError(error.what, error.where, f"read {kept}") from error
+        log.unlink(missing_ok=True)
+        return total
+
+    def _request(self, cell: Cell, pad: int) -> Request:
+        setting = self._setting
+        key = (cell.benchmark, cell.variant)
+        request = self._requests.get(key)
+        if request is None:
+            merged = {**setting.environment, **cell.env}
+            request = Request(
+                path=str(setting.executables[key]),
+                argv=cell.command.argv,
+                env={os.fsencode(name): os.fsencode(text) for name, text in merged.items()},
+                cwd=cell.cwd,
+                stdin=cell.stdin,
+                stdout=None if cell.stdout == "discard" else self._spool_out,
+                stderr=None if cell.stderr == "discard" else self._spool_err,
+                limits=limit_numbers(setting.campaign.isolation.limits),
+                timeout_s=cell.timeout_s,
+                grace_s=setting.campaign.protocol.grace_s,
+            )
+            self._requests[key] = request
+        if pad:
+            request.env[PADDING_VARIABLE] = b"x" * pad
+        else:
+            request.env.pop(PADDING_VARIABLE, None)
+        return request
+
+    def _watch(self, cell: Cell, *, warmup: bool) -> Callable[[], str | None]:
+        """Look after a run from fairtrial's CPU: output that floods, threads, the screen."""
+        setting = self._setting
+        limit = setting.campaign.isolation.output_limit_bytes
+        spools = [
+            path
+            for path, sink in ((self._spool_out, cell.stdout), (self._spool_err, cell.stderr))
+            if sink != "discard"
+        ]
+        single = warmup and setting.cpus is not None and len(setting.cpus) == 1
+
+        def look() -> str | None:
+            setting.on_tick()
+            if setting.deadline is not None and time.monotonic() >= setting.deadline:
+                return _TIME_CAP
+            if single:  # only during warm-up runs: nothing looks at a measured one
+                counts = (setting.host.thread_count(pid) for pid in setting.launcher.targets())
+                threads = max((count for count in counts if count), default=0)
+                if threads > 1:
+                    setting.on_threads(cell, threads)
+            for path in spools:
+                with contextlib.suppress(FileNotFoundError):
+                    if path.stat().st_size > limit:
+                        return "output-limit"
+            return None
+
+        return look
+
+    def _examine(
+        self, cell: Cell, run: PlannedRun, execution: Execution, kept: frozenset[Path]
+    ) -> Examined:
+        setting = self._setting
+        out = None if cell.stdout == "discard" else self._spool_out
+        err = None if cell.stderr == "discard" else self._spool_err
+        limit = setting.campaign.isolation.output_limit_bytes
+        for path in (out, err):
+            if path is not None:
+                path.touch()  # a target that deletes what it writes to has written nothing
+        examined = examine(cell, execution, out, err, limit, kept=kept)
+        if examined.outcome != "ok":
+            self._refuse_full_disk()
+        for path, sink, name in ((out, cell.stdout, "stdout"), (err, cell.stderr, "stderr")):
+            if path is not None and (sink == "keep" or examined.outcome != "ok"):
+                if path.stat().st_size > limit:
+                    os.truncate(path, limit)
+                path.replace(setting.outputs / f"{_label(run)}.{name}")
+        return examined
+
+    def _refuse_full_disk(self) -> None:
+        space = os.statvfs(self._setting.outputs)
+        if space.f_bavail * space.f_frsize < _LOW_DISK_BYTES:
+            raise StoreError(
+                "the disk is full: the run under way failed and is not counted",
+                str(self._setting.outputs),
+                "free some space, then continue with --resume",
+            )
+
+    def _row(
+        self,
+        run: PlannedRun,
+        execution: Execution | None,
+        examined: Examined,
+        *,
+        pad: int | None = None,
+        steal_s: float | None = None,
+        hooks_s: tuple[float | None, float | None] = (None, None),
+        began_ns: int = 0,
+    ) -> Measurement:
+        setting = self._setting
+        done = execution
+        return Measurement(
+            position=run.position,
+            session=run.session,
+            segment=setting.segment,
+            block=run.block,
+            benchmark=run.benchmark,
+            variant=run.variant,
+            warmup=run.warmup,
+            started_at=_rfc3339(done.started_ns if done else began_ns),
+            cpus=setting.cpus,
+            frequency_khz=setting.host.frequency_khz(setting.cpus[0]) if setting.cpus else None,
+            temperature_c=setting.host.temperature_c(),
+            steal_s=steal_s,
+            padding_bytes=pad,
+            outcome=examined.outcome,
+            detail=examined.detail,
+            metrics=examined.metrics,
+            stdout_bytes=examined.stdout_bytes,
+            stdout_sha256=examined.stdout_sha256,
+            orphans=done.orphans if done else 0,
+            before_s=hooks_s[0],
+            after_s=hooks_s[1],
+            **_timing(done),
+        )
+
+
+# What only a run that was executed has; field of the row -> field of the execution.
+_TIMED = {
+    "start_ns": "start_ns",
+    "wall_ns": "wall_ns",
+    "spawn_ns": "spawn_ns",
+    "user_s": "user_s",
+    "system_s": "system_s",
+    "max_rss_bytes": "max_rss_bytes",
+    "max_rss_floor_bytes": "floor_bytes",
+    "minor_faults": "minor_faults",
+    "major_faults": "major_faults",
+    "voluntary_switches": "voluntary_switches",
+    "involuntary_switches": "involuntary_switches",
+    "exit_code": "exit_code",
+    "signal": "signal",
+}
+
+
+def _timing(execution: Execution | None) -> dict[str, Any]:
+    return {
+        name: None if execution is None else getattr(execution, source)
+        for name, source in _TIMED.items()
+    }
+
+
+def _label(run: PlannedRun) -> str:
+    """Name the files of a run after its position; repeated warm-ups are w1, w2, ..."""
+    return f"{run.position:04d}" if run.position >= 0 else f"w{-run.position}"
+
+
+def _rfc3339(ns: int) -> str:
+    moment = datetime.datetime.fromtimestamp(ns // 1_000_000_000, datetime.UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{ns % 1_000_000_000:09d}Z"

@@ -1,0 +1,60 @@
+"""Campaign -> the ordered, seeded list of planned runs.
+
+The order of session k depends only on (seed, k): sessions can be appended to a finished trial, and
+a resumed trial finds the plan that it was interrupted in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Iterator
+
+from analysis.record import PlannedRun
+
+from ..campaign import Campaign, Order
+
+_Pair = tuple[str, str]
+
+PADDING_LIMIT = 4096  # bytes; one page moves the initial stack through all its alignments
+
+
+def plan_session(campaign: Campaign, seed: int, session: int) -> Iterator[PlannedRun]:
+    """List the planned runs of one session (from 1) in their order; warm-ups first, in block 0."""
+    protocol = campaign.protocol
+    pairs = [(cell.benchmark, cell.variant) for cell in campaign.cells]
+    rng = random.Random(f"{seed}/order/{session}")
+    position = (session - 1) * len(pairs) * (protocol.warmup + protocol.runs)
+    warmups = [(0, pair) for _, pair in _rounds(pairs, protocol.warmup, protocol.order, rng)]
+    for block, (benchmark, variant) in warmups + _rounds(pairs, protocol.runs, protocol.order, rng):
+        yield PlannedRun(
+            position=position,
+            session=session,
+            block=block,
+            benchmark=benchmark,
+            variant=variant,
+            warmup=block == 0,
+        )
+        position += 1
+
+
+def _rounds(
+    pairs: list[_Pair], count: int, order: Order, rng: random.Random
+) -> list[tuple[int, _Pair]]:
+    """Give `count` rounds of all cells, numbered from 1, in the campaign's order."""
+    if order == "sequential":
+        return [(block, pair) for pair in pairs for block in range(1, count + 1)]
+    rounds = []
+    for block in range(1, count + 1):
+        cells = rng.sample(pairs, len(pairs)) if order == "shuffled" else pairs
+        rounds += [(block, pair) for pair in cells]
+    return rounds
+
+
+def padding(seed: int, session: int, position: int, setting: str | int) -> int:
+    """Give the bytes of environment padding of one run: fixed, or random for each run."""
+    if isinstance(setting, int):
+        return setting
+    # a hash, not a generator: seeding one would cost more than all else between two runs
+    text = f"{seed}/padding/{session}/{position}".encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest()) % PADDING_LIMIT

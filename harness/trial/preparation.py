@@ -1,0 +1,275 @@
+"""Everything that is looked at before the first run: host, CPUs, checks, space, permissions."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.record import Finding
+
+from ..campaign import Campaign
+from ..checks import check_before, judge
+from ..errors import HostError, StoreError
+from ..host import CpuPlan, Host, HostState, choose_cpus
+from ..launch import Interrupts, Launcher
+from ..store import cpus_in_use
+
+_ROW_BYTES = 1200  # a row of measurements and one of the plan, generously
+_MARGIN_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A host that is fit to measure a campaign, and what was found on it before the trial."""
+
+    campaign: Campaign
+    folder: Path
+    needed_bytes: int
+    strict: bool
+    host: Host
+    state: HostState
+    cpus: CpuPlan
+    free_bytes: int
+    containment: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def measured(self) -> tuple[int, ...]:
+        """The CPUs whose state matters: the targets', or all when they are not pinned."""
+        return self.cpus.targets or self.state.usable
+
+    def look(self) -> tuple[Finding, ...]:
+        """Check the host as it is now."""
+        measured = self.measured
+        found = check_before(
+            self.host.read(measured),
+            self.host.counters(measured),
+            cpus=measured,
+            fifo=self.campaign.isolation.scheduling == "fifo",
+            aslr=self.campaign.isolation.aslr,
+            runs_dir_free=shutil.disk_usage(self.folder).free,
+            needed_bytes=self.needed_bytes,
+            runs_path=str(self.folder),
+        )
+        return found + _own_findings(self.cpus, self.containment, self.campaign)
+
+    def require(self, findings: tuple[Finding, ...]) -> None:
+        """Stop where a required check says so.
+
+        Raises
+        ------
+        HostError
+            With the findings that are fatal under the campaign's rules.
+        """
+        fatal = judge(findings, self.campaign.checks, strict=self.strict)
+        if fatal:
+            first = fatal[0]
+            others = f" (and {len(fatal) - 1} more)" if len(fatal) > 1 else ""
+            raise HostError(
+                f"required check '{first.check}': {first.what}{others}",
+                first.where,
+                first.fix,
+                findings=fatal,
+            )
+
+
+@contextlib.contextmanager
+def on_housekeeping_cpus(prepared: Prepared) -> Iterator[None]:
+    """Keep fairtrial itself off the measured CPUs while the block lasts."""
+    before = os.sched_getaffinity(0)
+    if prepared.cpus.targets is not None:
+        os.sched_setaffinity(0, prepared.cpus.housekeeping)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def planned_runs(campaign: Campaign, sessions: int) -> int:
+    """Count the planned runs of that many sessions, warm-ups included."""
+    protocol = campaign.protocol
+    return sessions * len(campaign.cells) * (protocol.runs + protocol.warmup)
+
+
+def prepare(
+    campaign: Campaign, folder: Path, sessions: int, interrupts: Interrupts, *, strict: bool
+) -> Prepared:
+    """Look at the host before anything of the trial is executed or written.
+
+    Parameters
+    ----------
+    campaign : Campaign
+        What is going to be executed.
+    folder : Path
+        The folder of trials; made if it is missing.
+    sessions : int
+        How many sessions are planned.
+    interrupts : Interrupts
+        Handed to the launcher that tries the settings.
+    strict : bool
+        Whether warnings of required checks stop the trial.
+
+    Raises
+    ------
+    HostError
+        If a required check fails, a CPU cannot be used or a setting is not permitted.
+    StoreError
+        If the folder cannot be written or has too little space.
+    """
+    host = Host()
+    state = host.read()
+    cpus = cpus_for(campaign, state)
+    measured = cpus.targets or state.usable
+    state = host.read(measured)
+    free = _free_space(folder)
+    needed = planned_runs(campaign, sessions) * _ROW_BYTES + _MARGIN_BYTES
+    launcher = Launcher(campaign.isolation, cpus.targets, interrupts)  # are the settings permitted?
+    launcher.close()
+    prepared = Prepared(
+        campaign=campaign,
+        folder=folder,
+        needed_bytes=needed,
+        strict=strict,
+        host=host,
+        state=state,
+        cpus=cpus,
+        free_bytes=free,
+        containment=launcher.containment,
+        findings=(),
+    )
+    prepared = dataclasses.replace(prepared, findings=prepared.look())
+    prepared.require(prepared.findings)
+    if free < needed:
+        raise StoreError(
+            f"{free / 1e6:.0f} MB are free, and this trial may need {needed / 1e6:.0f} MB",
+            str(folder),
+            "free some space, or choose another folder with --dir DIR",
+        )
+    return prepared
+
+
+def cpus_for(campaign: Campaign, state: HostState) -> CpuPlan:
+    """Choose the CPUs of a campaign on this host, away from those of other trials.
+
+    Raises
+    ------
+    HostError
+        If the campaign names CPUs that cannot be used.
+    """
+    setting = campaign.isolation.cpus
+    return choose_cpus(
+        setting,
+        state.topology,
+        usable=_left_over(state.usable) if setting == "auto" else state.usable,
+        isolated=state.isolated,
+    )
+
+
+def _left_over(usable: tuple[int, ...]) -> tuple[int, ...]:
+    """Leave the CPUs of other trials alone, where enough others are left to choose from."""
+    busy = cpus_in_use() or ()
+    free = tuple(cpu for cpu in usable if cpu not in busy)
+    return free if len(free) >= 2 else usable
+
+
+def _free_space(folder: Path) -> int:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".write-test-{time.monotonic_ns()}"
+        probe.write_bytes(b"fairtrial")
+        probe.unlink()
+        return shutil.disk_usage(folder).free
+    except OSError as error:
+        raise StoreError(
+            f"trials cannot be written there: {error.strerror}",
+            str(folder),
+            "choose a folder that you may write with --dir DIR",
+        ) from error
+
+
+def _own_findings(cpus: CpuPlan, containment: str, campaign: Campaign) -> tuple[Finding, ...]:
+    """Say what the kernel does not know: other trials, containment, how the CPUs were chosen."""
+    found = [
+        Finding(
+            check="cpus",
+            status="warn",
+            what=caution,
+            where=f"isolation.cpus = {campaign.isolation.cpus}",
+            reason="where a target runs decides what disturbs it",
+        )
+        for caution in cpus.cautions
+    ]
+    if cpus.targets is not None and len(cpus.targets) == 1 and not campaign.protocol.warmup:
+        found.append(
+            Finding(
+                check="threads",
+                status="unknown",
+                what="without warm-up runs nobody looks whether a target has threads",
+                where=f"protocol.warmup = {campaign.protocol.warmup}",
+                reason="threads that share one CPU wait for each other",
+            )
+        )
+    if containment == "none":
+        found.append(
+            Finding(
+                check="containment",
+                status="warn",
+                what="no PID namespace: if fairtrial and its launcher are both killed with -9 at "
+                "the same instant, a target may live on",
+                where=f"isolation.containment = {campaign.isolation.containment}",
+                fix="execute as root, or allow user namespaces (sysctl user.max_user_namespaces)",
+                reason="a target that lives on would disturb every later measurement",
+            )
+        )
+    held = cpus_in_use()  # by us too, once the trial has begun; who else holds ours stops it anyway
+    others = None if held is None else tuple(cpu for cpu in held if cpu not in cpus.reserved)
+    if others is None or others:
+        found.append(
+            Finding(
+                check="other-trials",
+                status="unknown" if others is None else "warn",
+                what="the kernel does not show whether other trials measure on this host"
+                if others is None
+                else f"another trial measures on CPU {', '.join(map(str, others))} of this host",
+                where="/proc/net/unix",
+                fix=None if others is None else "let it finish first",
+                reason="trials share caches, memory and the power budget, whatever their CPUs",
+            )
+        )
+    return tuple(found)
+
+
+def expected_seconds(
+    campaign: Campaign, sessions: int, known_s: Mapping[str, float]
+) -> float | None:
+    """Estimate how long the runs take, from an earlier trial's seconds per run of each cell.
+
+    Parameters
+    ----------
+    campaign : Campaign
+        What is going to be executed.
+    sessions : int
+        How many sessions.
+    known_s : mapping of str to float
+        "benchmark/variant" -> seconds that one run took before, all told.
+
+    Returns
+    -------
+    float or None
+        Seconds with cool-downs and pauses; ``None`` when some cell was never measured.
+    """
+    protocol = campaign.protocol
+    total = 0.0
+    for cell in campaign.cells:
+        seconds = known_s.get(f"{cell.benchmark}/{cell.variant}")
+        if seconds is None:
+            return None
+        total += seconds * (protocol.runs + protocol.warmup)
+    total += protocol.cooldown_s * len(campaign.cells) * (protocol.runs + protocol.warmup)
+    return total * sessions + protocol.pause_s * (sessions - 1)

@@ -1,0 +1,225 @@
+"""Which trial to go on with, and whether it is still the same experiment."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.record import CAMPAIGN, Finding, Manifest, PlannedRun, read_manifest
+
+from ..campaign import Campaign
+from ..environment import diff
+from ..errors import StoreError, UsageError
+from ..store import Store, is_written_now
+from .order import plan_session
+
+
+def trials_of(folder: Path, campaign: str) -> list[tuple[Path, Manifest]]:
+    """List the trials of a campaign, newest first; damaged ones are passed over."""
+    found = []
+    for path in sorted(folder.glob(f"{campaign}-*/manifest.json")):
+        try:
+            manifest = read_manifest(path.parent)
+        except StoreError:
+            continue
+        if manifest.campaign_name == campaign:
+            found.append((path.parent, manifest))
+    return sorted(found, key=lambda item: item[1].started, reverse=True)
+
+
+def trial_to_resume(
+    folder: Path, campaign: Campaign, named: Path | None, sessions: int | None
+) -> tuple[Path, Manifest]:
+    """Choose the newest unfinished trial of the campaign, or the one that was named.
+
+    A finished trial is chosen when `sessions` asks for more than it has.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+    StoreError
+        If it is being written by another process.
+    """
+    if named is not None:
+        trials = [(named, read_manifest(named))]
+    else:
+        trials = trials_of(folder, campaign.name)
+    if not trials:
+        raise UsageError(
+            f"there is no trial of campaign '{campaign.name}' to resume",
+            str(folder),
+            "leave out --resume to start one, or name its folder with --dir or --trial",
+        )
+    unfinished = [item for item in trials if item[1].status != "complete"]
+    path, manifest = (unfinished or trials)[0]
+    if not unfinished and sessions is not None:
+        path, manifest = trials[0]
+    if is_written_now(path):
+        raise StoreError(
+            "this trial is being written by another process",
+            str(path),
+            "wait until it is done: 'fairtrial status' shows how far it is",
+        )
+    return path, manifest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """One difference between the trial as it began and now. `accepted` ones may be recorded."""
+
+    what: str
+    old: str
+    new: str
+
+
+def campaign_drift(path: Path, manifest: Manifest, campaign: Campaign) -> list[Drift]:
+    """Compare the campaign's identity; the difference is that of the two texts."""
+    if campaign.sha256 == manifest.campaign_sha256:
+        return []
+    old = (path / CAMPAIGN).read_text(encoding="utf-8", errors="replace").splitlines()
+    new = campaign.text.decode("utf-8", errors="replace").splitlines()
+    lines = difflib.unified_diff(old, new, "as the trial began", "now", lineterm="", n=1)
+    text = "\n".join(f"    {line}" for line in lines)
+    return [
+        Drift(
+            what=f"the campaign has changed:\n{text}" if text else "the campaign has changed",
+            old=manifest.campaign_sha256,
+            new=campaign.sha256,
+        )
+    ]
+
+
+def target_drift(old: Mapping[str, str], new: Mapping[str, str]) -> list[Drift]:
+    """Compare the executables' hashes."""
+    drifts = []
+    for path in sorted(old.keys() | new.keys()):
+        before, now = old.get(path, "not used"), new.get(path, "not used")
+        if before != now:
+            what = f"the program {path} has changed: sha256 {before[:12]}… is now {now[:12]}…"
+            drifts.append(Drift(what=what, old=before, new=now))
+    return drifts
+
+
+def host_drift(manifest: Manifest, host: str, host_id: str, cpu_model: str | None) -> list[Drift]:
+    """Compare what makes a host: its machine id and its processor."""
+    drifts = []
+    if host_id != manifest.host_id:
+        what = f"the host has changed: it was {manifest.host}, now it is {host}"
+        drifts.append(Drift(what=what, old=manifest.host_id, new=host_id))
+    if cpu_model != manifest.cpu_model:
+        what = f"the processor has changed: it was {manifest.cpu_model}, now it is {cpu_model}"
+        drifts.append(Drift(what=what, old=str(manifest.cpu_model), new=str(cpu_model)))
+    return drifts
+
+
+def environment_drift(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Drift]:
+    """Compare two environment records; only what may not change under a trial counts.
+
+    That is another machine, processor or program (with its libraries), and another kernel.
+    """
+    return [
+        Drift(what=change.what, old=str(change.old), new=str(change.new))
+        for change in diff(dict(old), dict(new))
+        if change.identity or change.key == "kernel.release"
+    ]
+
+
+def settle(store: Store, drifts: list[Drift], *, accept: bool) -> None:
+    """Refuse a trial that has drifted, or record the drift when it is accepted.
+
+    Raises
+    ------
+    StoreError
+        If something has changed and that was not accepted.
+    """
+    if not accept:
+        refuse(store.path, drifts)
+    record(store, drifts)
+
+
+def refuse(path: Path, drifts: list[Drift]) -> None:
+    """Stop if anything has drifted.
+
+    Raises
+    ------
+    StoreError
+        With every difference.
+    """
+    if drifts:
+        raise StoreError(
+            "\n".join(drift.what for drift in drifts),
+            str(path),
+            "put it back as it was, start a new trial, or go on all the same with --accept-drift "
+            "(the change is then recorded in the trial)",
+        )
+
+
+def record(store: Store, drifts: list[Drift]) -> None:
+    """Write what has drifted, and was accepted, into the trial."""
+    findings = [
+        Finding(
+            check="drift",
+            status="warn",
+            what=drift.what,
+            where=f"{drift.old} -> {drift.new}",
+            reason="runs before and after a change are not samples of the same thing",
+        )
+        for drift in drifts
+    ]
+    store.append_findings("resume", findings)
+
+
+def check_plan(store: Store, campaign: Campaign) -> None:
+    """Hold the stored plan against the one that the campaign and seed give.
+
+    Raises
+    ------
+    StoreError
+        If they differ: the measurements' positions would not mean the same.
+    """
+    seed = store.manifest.seed
+    stored = store.planned()
+    sessions = max((row["session"] for row in stored), default=0)
+    planned = [
+        run.to_dict()
+        for session in range(1, sessions + 1)
+        for run in plan_session(campaign, seed, session)
+    ]
+    if stored != planned:
+        raise StoreError(
+            "the stored plan is not the one that this campaign gives: its benchmarks, variants, "
+            "runs, warm-ups, order or seed have changed, or the file was edited",
+            str(store.path / "plan.jsonl"),
+            "go back to the campaign.yaml in the trial's folder, or start a new trial",
+        )
+
+
+def still_to_do(runs: list[PlannedRun], done: Mapping[int, str]) -> list[PlannedRun]:
+    """Give the runs of a session that are left, with its warm-ups repeated if it was broken off.
+
+    A warm-up that was done already stands in no plan when it is repeated: it gets a negative
+    position of its own.
+    """
+    left = [run for run in runs if run.position not in done]
+    if len(left) == len(runs) or not left:
+        return left
+    fresh = min([0, *done]) - 1
+    repeated = []
+    for run in runs:
+        if run.warmup and run.position in done:
+            repeated.append(
+                PlannedRun(
+                    position=fresh,
+                    session=run.session,
+                    block=run.block,
+                    benchmark=run.benchmark,
+                    variant=run.variant,
+                    warmup=True,
+                )
+            )
+            fresh -= 1
+    return repeated + left

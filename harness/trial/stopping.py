@@ -1,0 +1,104 @@
+"""The stopping rule at work: a session's runs in, the decision between two blocks out.
+
+The arithmetic is the judge's and needs numpy: it is imported here when a session under a rule
+begins, before its first run, and never without a rule.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import fields
+from pathlib import Path
+
+from analysis.record import MEASUREMENTS, Finding, Measurement, SessionEnd, StopRule
+
+from ..campaign import Campaign
+
+
+class SessionWatch:
+    """Applies the rule to one session; make it before the session's first run.
+
+    What it decides depends on the stored runs alone, so a session that was killed and resumed ends
+    where it would have ended.
+
+    Parameters
+    ----------
+    rule : StopRule
+        The campaign's.
+    campaign : Campaign
+        Names the cells.
+    session : int
+        The session's number, from 1.
+    """
+
+    def __init__(self, rule: StopRule, campaign: Campaign, session: int) -> None:
+        from analysis.planning import RunningSuite, decide
+
+        self._rule = rule
+        self._campaign = campaign
+        self._session = session
+        self._decide = decide
+        self._benchmarks = {name: k for k, name in enumerate(campaign.benchmarks)}
+        self._variants = {name: k for k, name in enumerate(campaign.variants)}
+        self._suite = RunningSuite(len(self._benchmarks), len(self._variants))
+        self._runs = 0
+        self._spans: dict[int, tuple[int, int]] = {}  # segment -> its first start and last end
+
+    def add(self, measurement: Measurement) -> None:
+        """Count a run. Warm-ups take time, and failed runs have no value that counts."""
+        if measurement.start_ns is not None and measurement.wall_ns is not None:
+            ended = measurement.start_ns + measurement.wall_ns
+            begun, _ = self._spans.get(measurement.segment, (measurement.start_ns, ended))
+            self._spans[measurement.segment] = (begun, ended)
+        if measurement.warmup:
+            return
+        self._runs += 1
+        if measurement.outcome == "ok" and measurement.wall_ns:
+            self._suite.add(
+                measurement.block,
+                self._benchmarks[measurement.benchmark],
+                self._variants[measurement.variant],
+                measurement.wall_ns / 1e9,
+            )
+
+    def end(self) -> SessionEnd | None:
+        """Decide whether the session ends here; within a block it never does."""
+        blocks, begun = divmod(self._runs, len(self._campaign.cells))
+        if begun or not blocks:
+            return None
+        return self._decide(
+            self._rule,
+            self._suite,
+            session=self._session,
+            blocks=blocks,
+            elapsed_s=sum(last - first for first, last in self._spans.values()) / 1e9,
+            baseline=self._variants[self._campaign.baseline],
+            benchmarks=self._campaign.benchmarks,
+            variants=self._campaign.variants,
+        )
+
+
+def finding_of(end: SessionEnd) -> Finding:
+    """Make the finding that records how a session ended; a cap is a warning."""
+    return Finding(
+        check="stop",
+        status="ok" if end.why == "width" else "warn",
+        what=end.text,
+        where="protocol.stop",
+        reason=None if end.why == "width" else "the intervals are wider than was asked for",
+    )
+
+
+def stored_runs(trial: Path, ended: Iterable[int] = ()) -> dict[int, list[Measurement]]:
+    """Read the measurements of sessions that have not ended; the store has checked the lines."""
+    passed = frozenset(ended)
+    names = [field.name for field in fields(Measurement)]
+    found: dict[int, list[Measurement]] = defaultdict(list)
+    with (trial / MEASUREMENTS).open("rb") as file:
+        for line in file:
+            row = json.loads(line)
+            if row["session"] not in passed:
+                found[row["session"]].append(Measurement(**{name: row[name] for name in names}))
+    return found

@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import json
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.data.matrix import PerformanceMatrix, match
+from analysis.errors import AnalysisError, InsufficientDataError, UsageError
+
+
+def matrix(name: str = "m", *, better: str = "lower", **samples: list[float]) -> PerformanceMatrix:
+    return PerformanceMatrix.from_samples(name, samples, better=better)
+
+
+def read(path: Path, text: str, **options: object) -> PerformanceMatrix:
+    path.write_text(text)
+    return PerformanceMatrix.read(path, **({"better": "lower"} | options))
+
+
+def test_ragged_samples_keep_their_order_and_identity() -> None:
+    m = PerformanceMatrix.from_samples(
+        "v",
+        {"b": [3.0, 1.0, 2.0], "a": [5.0]},
+        better="lower",
+        blocks={"b": [1, 2, 3], "a": [1]},
+        sessions={"a": ["s"], "b": ["s", "s", "t"]},
+    )
+    assert m.benchmarks == ("b", "a")
+    assert m.runs == (3, 1)
+    assert m.medians().tolist() == [2.0, 5.0]
+    assert m.values("b").tolist() == [3.0, 1.0, 2.0]
+    assert m.sessions is not None
+    assert m.sessions[0].tolist() == ["s", "s", "t"]
+    assert m.blocks is not None
+    assert m.select(["a"]).blocks[0].tolist() == [1]
+    assert str(m) == "v: 2 benchmarks x 1 to 3 runs, in s, lower is better"
+
+
+def test_arrays_are_read_only_copies() -> None:
+    source = np.array([1.0, 2.0])
+    m = PerformanceMatrix.from_samples("v", {"a": source}, better="lower")
+    source[0] = 9
+    assert m.values("a")[0] == 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        m.values("a")[0] = 2
+    with pytest.raises(FrozenInstanceError):
+        m.name = "w"
+
+
+def test_constant_samples_are_data() -> None:
+    assert matrix(a=[2.0, 2.0, 2.0]).values("a").tolist() == [2.0] * 3
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, float("nan"), float("inf")])
+def test_values_that_are_not_positive_and_finite_are_refused(bad: float) -> None:
+    with pytest.raises(AnalysisError, match="run 2 is") as error:
+        matrix(a=[1.0, bad])
+    assert error.value.where == "m, benchmark 'a'"
+
+
+def test_other_bad_samples_are_refused() -> None:
+    with pytest.raises(InsufficientDataError, match="no benchmark"):
+        matrix()
+    with pytest.raises(InsufficientDataError, match="no runs"):
+        matrix(a=[])
+    with pytest.raises(AnalysisError, match="flat list"):
+        matrix(a=[[1.0]])
+    with pytest.raises(AnalysisError, match="not numbers"):
+        matrix(a=["x"])
+    with pytest.raises(UsageError, match="better must be"):
+        matrix(a=[1.0], better="less")
+    with pytest.raises(UsageError, match="blocks must hold"):
+        PerformanceMatrix.from_samples("m", {"a": [1.0]}, better="lower", blocks={"a": [1, 2]})
+    with pytest.raises(UsageError, match="sessions must name"):
+        PerformanceMatrix.from_samples("m", {"a": [1.0]}, better="lower", sessions={"b": [1]})
+    with pytest.raises(UsageError, match="known here: a"):
+        matrix(a=[1.0]).values("b")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text"),
+    [
+        (".csv", "benchmark,run1,run2,run3\na,1,2,3\nb,4,5\n"),
+        (".csv", "a,1,2,3\nb,4,5,\n"),
+        (".csv", '\ufeff"benchmark", "run1","run2",run3\r\n"a",1,2,3\r\n"b",4,5,\r\n'),
+        (".txt", "# two benchmarks\na\t1\t2\t3\nb\t4\t5\n\n"),
+        (".txt", "name x y z\na 1 2 3\nb  4 5\n"),
+        (".txt", "benchmark 1 2 3\na 1 2 3\nb  4 5\n"),
+        (".json", '{"a": [1, 2, 3], "b": [4, 5]}'),
+    ],
+)
+def test_rows_in_every_dress(tmp_path: Path, suffix: str, text: str) -> None:
+    m = read(tmp_path / f"x{suffix}", text)
+    assert m.name == "x"
+    assert m.benchmarks == ("a", "b")
+    assert [v.tolist() for v in m.samples] == [[1, 2, 3], [4, 5]]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text"),
+    [
+        (".csv", "a,b\n1,4\n2,5\n3,\n"),
+        (".csv", "run,a,b\n1,1,4\n2,2,5\n3,3\n"),
+        (".txt", "a\tb\n1\t4\n2\t5\n3\t\n"),
+    ],
+)
+def test_columns_in_every_dress(tmp_path: Path, suffix: str, text: str) -> None:
+    m = read(tmp_path / f"x{suffix}", text, layout="columns")
+    assert m.benchmarks == ("a", "b")
+    assert [v.tolist() for v in m.samples] == [[1, 2, 3], [4, 5]]
+
+
+def test_bare_numbers_are_benchmarks_1_2_3(tmp_path: Path) -> None:
+    rows = read(tmp_path / "x.txt", "1 2 3\n4 5 6\n")
+    assert rows.benchmarks == ("1", "2")
+    columns = read(tmp_path / "x.txt", "1 2 3\n4 5 6\n", layout="columns")
+    assert [v.tolist() for v in columns.samples] == [[1, 4], [2, 5], [3, 6]]
+    listed = read(tmp_path / "x.json", "[[1, 4], [2, 5], [3, 6]]", layout="columns")
+    assert [v.tolist() for v in listed.samples] == [[1, 2, 3], [4, 5, 6]]
+
+
+def test_one_column_is_one_run_each_or_one_benchmark(tmp_path: Path) -> None:
+    assert read(tmp_path / "x.txt", "1.5\n2.5\n").runs == (1, 1)
+    column = read(tmp_path / "x.txt", "time\n1.5\n2.5\n", layout="columns")
+    assert column.benchmarks == ("time",)
+    assert column.runs == (2,)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "layout", "text", "place", "what"),
+    [
+        (".csv", "rows", "a,1,2\nb,3,nan\n", "2:5", "'nan' is not a positive"),
+        (".csv", "rows", "a,1,2\nb,inf,3\n", "2:3", "'inf' is not a positive"),
+        (".csv", "rows", "a,1,0\n", "1:5", "'0' is not a positive"),
+        (".csv", "rows", "a,1,2\nb, -3,3\n", "2:4", "'-3' is not a positive"),
+        (".csv", "rows", "a,1,2\nb,3,x\n", "2:5", "'x' is not a number"),
+        (".csv", "rows", "a,1,x\nb,3,4\n", "1:5", "'x' is not a number"),  # no heading either
+        (".csv", "rows", "a,O.54\nb,3\n", "1:3", "'O.54' is not a number"),
+        (".csv", "rows", "a,0.54s,0.55s\nb,3,4\n", "1:3", "'0.54s' is not a number"),
+        (".csv", "rows", "a,1,,3\n", "1:5", "a run is missing here"),
+        (".csv", "rows", "a,1\nb,,\n", "2:1", "'b' has no runs"),
+        (".csv", "rows", "a,1\na,2\n", "2:1", "a second time"),
+        (".csv", "rows", "a,1_000\n", "1:3", "'1_000' is not a number"),
+        (".txt", "rows", "a 1 2\nb 3 1e\n", "2:5", "'1e' is not a number"),
+        (".txt", "columns", "a b\n1 2\n3\n", "3:1", "1 cells, others have 2"),
+        (".csv", "columns", "a,b\n1,\n3,4\n", "2:3", "a run is missing here"),
+        (".json", "rows", '{"a": [1, 2],\n "b": [3, NaN]}', "2:11", "'NaN' is not a positive"),
+        (".json", "rows", '{"a": [1, "2"]}', "1:11", "is not a number"),
+        (".json", "rows", '{"x:y": [1, null]}', "1:13", "'null' is not a number"),
+        (".json", "rows", '{"a": [1, 2}', "1:12", "this is no JSON"),
+    ],
+)
+def test_bad_cells_are_refused_with_their_place(
+    tmp_path: Path, suffix: str, layout: str, text: str, place: str, what: str
+) -> None:
+    path = tmp_path / f"x{suffix}"
+    with pytest.raises(AnalysisError, match=what) as error:
+        read(path, text, layout=layout)
+    assert error.value.where == f"{path}:{place}"
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text", "what"),
+    [
+        (".csv", "", "no values"),
+        (".csv", "# only this\n", "no values"),
+        (".csv", "benchmark,run1\n", "a heading and no values"),
+        (".json", "{}", "no matrix"),
+        (".json", "3", "no matrix"),
+        (".json", '{"a": [1], "a": [2]}', "twice"),
+        (".json", '{"a": [[1]]}', "flat list"),
+        (".json", "[" * 100_000, "nested too deeply|no JSON"),
+    ],
+)
+def test_files_without_a_matrix_are_refused(
+    tmp_path: Path, suffix: str, text: str, what: str
+) -> None:
+    with pytest.raises(AnalysisError, match=what):
+        read(tmp_path / f"x{suffix}", text)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        PerformanceMatrix.read(tmp_path / "none.csv", better="lower")
+    with pytest.raises(UsageError, match="ends in"):
+        PerformanceMatrix.read(tmp_path / "x.xls", better="lower")
+    (tmp_path / "x.csv").write_bytes(b"a,1\n\xff,2\n")
+    with pytest.raises(AnalysisError, match="not UTF-8"):
+        PerformanceMatrix.read(tmp_path / "x.csv", better="lower")
+    with pytest.raises(UsageError, match="layout"):
+        PerformanceMatrix.read(tmp_path / "x.csv", better="lower", layout="diagonal")
+
+
+def test_to_dict_comes_back(tmp_path: Path) -> None:
+    m = PerformanceMatrix.from_samples(
+        "v",
+        {"b": [0.1, 0.2], "a": [3e-9]},
+        better="higher",
+        unit="1/s",
+        blocks={"b": [1, 2], "a": [1]},
+    )
+    path = tmp_path / "other.json"
+    path.write_text(json.dumps(m.to_dict()))
+    back = PerformanceMatrix.read(path, better="higher")
+    assert back.to_dict() == m.to_dict()
+    with pytest.raises(UsageError, match="higher values are better"):
+        PerformanceMatrix.read(path, better="lower")
+
+
+def test_numeric_first_column_under_an_unknown_heading_is_said(tmp_path: Path) -> None:
+    m = read(tmp_path / "x.csv", "first,second\n1,2\n3,4\n")
+    assert m.benchmarks == ("1", "2")
+    assert m.cautions == ("line 1 was read as headings and left out",)
+
+
+def test_match_by_name_says_what_is_left_out() -> None:
+    pair = match(matrix("x", a=[1.0], b=[2.0], c=[3.0]), matrix("y", c=[1.0], a=[2.0], d=[3.0]))
+    assert pair.candidate.benchmarks == pair.baseline.benchmarks == ("a", "c")
+    assert pair.baseline.values("c").tolist() == [1.0]
+    assert pair.cautions == (
+        "left out, because only 'x' has it: b",
+        "left out, because only 'y' has it: d",
+    )
+    assert match(matrix("x", a=[1.0]), matrix("y", a=[1.0])).cautions == ()
+
+
+def test_match_refuses_what_cannot_be_compared() -> None:
+    with pytest.raises(AnalysisError, match="no benchmark in common"):
+        match(matrix(a=[1.0]), matrix(b=[1.0]))
+    with pytest.raises(AnalysisError, match="differ in 'better'"):
+        match(matrix(a=[1.0]), matrix(a=[1.0], better="higher"))

@@ -1,0 +1,350 @@
+"""fit_mixture's arguments, edges and options, and its kernels one by one."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.errors import AnalysisError, InsufficientDataError, UsageError
+from analysis.methods.mixture.fitting.em_kernel import LANES, TILE, e_step, exponential
+from analysis.methods.mixture.fitting.fit import Mixture, fit_mixture
+from analysis.methods.mixture.fitting.kernel import FOUND, STATE, fit_many, fit_sorted, work_size
+from analysis.methods.mixture.fitting.start_kernel import (
+    first_at_least,
+    most_levels,
+    quantile_start,
+    random_start,
+)
+
+
+@pytest.fixture
+def bimodal() -> np.ndarray:
+    rng = np.random.default_rng(3)
+    return np.concatenate([rng.normal(10, 0.5, 40), rng.normal(14, 0.5, 60)])
+
+
+def sure(call: Callable[[], Any], kind: type[Exception], word: str) -> None:
+    with pytest.raises(kind, match=word):
+        call()
+
+
+def _quantiles(x: np.ndarray, levels: int) -> np.ndarray:
+    """Give the distinct type-7 quantiles, computed as R computes them."""
+    index = 1 + (x.size - 1) * np.linspace(0, 1, levels)
+    low = np.floor(index).astype(int)
+    h, below, above = index - low, x[low - 1], x[np.ceil(index).astype(int) - 1]
+    return np.unique(np.where(below == above, below, (1 - h) * below + h * above))
+
+
+class TestArguments:
+    @pytest.mark.parametrize("count", [0, 65, 2.0, True, "9"])
+    def test_max_components(self, count: Any) -> None:
+        sure(lambda: fit_mixture([1, 2, 4], max_components=count), UsageError, "max_components")
+
+    def test_starts_need_a_generator(self) -> None:
+        sure(lambda: fit_mixture([1, 2, 4], starts=2), UsageError, "rng")
+        sure(lambda: fit_mixture([1, 2, 4], starts=0), UsageError, "starts")
+
+    @pytest.mark.parametrize("floor", [-1.0, math.nan, math.inf])
+    def test_floor(self, floor: float) -> None:
+        sure(lambda: fit_mixture([1, 2], variance_floor=floor), UsageError, "variance_floor")
+
+    @pytest.mark.parametrize("step", [0.0, -1.0, math.nan])
+    def test_resolution(self, step: float) -> None:
+        sure(lambda: fit_mixture([1, 2], resolution=step), UsageError, "resolution")
+
+    def test_only_one_kind_of_floor(self) -> None:
+        both = {"resolution": 1.0, "variance_floor": 1.0}
+        sure(lambda: fit_mixture([1, 2], **both), UsageError, "both")
+
+    def test_scale(self) -> None:
+        sure(lambda: fit_mixture([1, 2], scale="cubic"), UsageError, "scale")
+        sure(lambda: fit_mixture([0, 1, 2], scale="log"), AnalysisError, "positive")
+
+    @pytest.mark.parametrize("values", [["a", "b"], [[1, 2], [3, 4]], 3.0, None])
+    def test_no_list_of_numbers(self, values: Any) -> None:
+        sure(lambda: fit_mixture(values), UsageError, "values")
+
+    @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+    def test_not_finite(self, value: float) -> None:
+        sure(lambda: fit_mixture([1, 2, value]), AnalysisError, "finite")
+
+    @pytest.mark.parametrize("values", [[], [3.0]])
+    def test_too_few(self, values: list[float]) -> None:
+        with pytest.raises(InsufficientDataError) as caught:
+            fit_mixture(values)
+        assert (caught.value.n, caught.value.needed) == (len(values), 2)
+
+    @pytest.mark.parametrize("n", [2, 5, 2001])
+    def test_constant(self, n: int) -> None:
+        sure(lambda: fit_mixture([0.1] * n), AnalysisError, "equal")
+
+    def test_too_large(self) -> None:
+        sure(lambda: fit_mixture([1e200, -1e200, 0]), AnalysisError, "larger unit")
+        sure(lambda: fit_mixture([10**400, 1]), AnalysisError, "larger unit")
+
+    def test_spread_below_rounding(self) -> None:
+        sure(lambda: fit_mixture([0.0, 5e-324]), AnalysisError, "rounding")
+        sure(lambda: fit_mixture([1e-323] * 9 + [1.5e-323]), AnalysisError, "rounding")
+
+    def test_the_values_are_not_touched(self, bimodal: np.ndarray) -> None:
+        before = bimodal.copy()
+        bimodal.flags.writeable = False
+        fit_mixture(bimodal)
+        assert (bimodal == before).all()
+
+
+class TestEdges:
+    @pytest.mark.parametrize("values", [[1, 2], [1, 2, 3], [1, 1, 2], [0, 0, 0, 1]])
+    def test_smallest_samples_give_one_gaussian(self, values: list[float]) -> None:
+        fit = fit_mixture(values)
+        assert fit.components == 1
+        assert fit.means[0] == pytest.approx(np.mean(values))
+        assert fit.sds[0] == pytest.approx(np.std(values))
+        assert fit.iterations is None
+        assert "hardly determine" in fit.cautions[0]
+
+    def test_more_components_than_values_are_absent(self) -> None:
+        table = fit_mixture([1.0, 2.5, 2.0, 7.0]).bic_table
+        assert table is not None
+        assert len(table["E"]) == 9
+        assert np.isnan(table["E"][4:]).all()
+        assert np.isnan(table["V"][4:]).all()
+
+    def test_a_tiny_unit_allows_one_gaussian_only(self, bimodal: np.ndarray) -> None:
+        small = fit_mixture(bimodal * 1e-10)
+        assert small.components == 1
+        assert any("smaller unit" in caution for caution in small.cautions)
+        assert fit_mixture(bimodal * 1e9).components == fit_mixture(bimodal).components == 2
+
+    @pytest.mark.parametrize("n", [10, 200, 2000, 5000])
+    def test_two_values(self, n: int) -> None:
+        values = np.repeat([1.0, 2.0], [n // 3, n - n // 3])
+        fit = fit_mixture(values)
+        table = fit.bic_table
+        assert table is not None
+        assert np.isnan(table["E"][1])  # both classes are constant
+        assert any("distinct" in caution for caution in fit.cautions)
+
+    def test_neighbouring_numbers(self) -> None:
+        values = [1.0, np.nextafter(1, 2)] * 20
+        assert fit_mixture(values).components == 1
+
+    @pytest.mark.parametrize("power", [-290, -100, -9, 9, 100, 148])
+    def test_scales(self, bimodal: np.ndarray, power: int) -> None:
+        fit = fit_mixture(bimodal * 10.0**power)
+        assert np.isfinite(fit.log_likelihood)
+        assert fit.means[0] / 10.0**power == pytest.approx(
+            bimodal.mean() if fit.components == 1 else bimodal[:40].mean(), rel=0.01
+        )
+
+    def test_an_outlier_far_away(self) -> None:
+        rng = np.random.default_rng(1)
+        fit = fit_mixture(np.append(rng.normal(10, 0.1, 49), 1e12))
+        assert np.isfinite(fit.bic)
+
+    def test_a_large_offset(self) -> None:
+        # mclust stops with an error here: its upper end is not above the largest value
+        values = 1e9 + np.random.default_rng(1).normal(0, 1e-2, 30)
+        assert fit_mixture(values).means.mean() == pytest.approx(1e9)
+
+
+class TestResult:
+    def test_it_finds_two_modes(self, bimodal: np.ndarray) -> None:
+        fit = fit_mixture(bimodal)
+        assert fit.components == 2
+        assert fit.weights == pytest.approx([0.4, 0.6], abs=0.02)
+        assert fit.n == 100
+        assert fit.bic == max(fit.bic_table["E"] + fit.bic_table["V"])
+        p = 4 if fit.equal_variance else 5
+        assert fit.bic == pytest.approx(2 * fit.log_likelihood - p * math.log(100))
+
+    def test_json(self, bimodal: np.ndarray) -> None:
+        done = json.loads(json.dumps(fit_mixture(bimodal[:12]).to_dict(), allow_nan=False))
+        assert len(done["bic_table"]["V"]) == 9
+        assert None in done["bic_table"]["V"]
+
+    def test_likelihood_is_that_of_the_state_before_the_closing_step(
+        self, bimodal: np.ndarray
+    ) -> None:
+        fit = fit_mixture(bimodal)
+        before = Mixture.from_parameters(weights=fit.em.weights, means=fit.em.means, sds=fit.em.sds)
+        assert np.log(before.pdf(bimodal)).sum() == pytest.approx(fit.log_likelihood, rel=1e-12)
+
+    def test_the_largest_k_tried(self, bimodal: np.ndarray) -> None:
+        assert "try more" in fit_mixture(bimodal, max_components=2).cautions[0]
+
+    def test_a_large_sample_says_how_it_starts(self) -> None:
+        fit = fit_mixture(np.random.default_rng(1).normal(0, 1, 2001))
+        assert any("order statistics" in caution for caution in fit.cautions)
+
+
+class TestOptions:
+    def test_a_floor_keeps_every_candidate(self) -> None:
+        rng = np.random.default_rng(4)
+        values = np.round(rng.normal(100, 1, 60))
+        plain, floored = fit_mixture(values), fit_mixture(values, resolution=1.0)
+        assert np.isnan(plain.bic_table["V"]).any()
+        assert not np.isnan(floored.bic_table["V"][:4]).any()
+        assert floored.sds.min() >= math.sqrt(1 / 12) * (1 - 1e-12)
+        same = fit_mixture(values, variance_floor=1 / 12)
+        assert same.means.tolist() == floored.means.tolist()
+
+    def test_a_floor_that_never_binds_changes_nothing(self, bimodal: np.ndarray) -> None:
+        plain, floored = fit_mixture(bimodal), fit_mixture(bimodal, variance_floor=1e-20)
+        assert floored.bic == plain.bic
+
+    def test_constant_with_a_floor(self) -> None:
+        fit = fit_mixture([5.0] * 6, resolution=0.6)
+        assert (fit.components, fit.means[0]) == (1, 5.0)
+        assert fit.sds[0] == pytest.approx(0.6 / math.sqrt(12))
+        assert any("least variance" in caution for caution in fit.cautions)
+        expected = -6 * (math.log(0.6 / math.sqrt(12)) + math.log(2 * math.pi) / 2)
+        assert fit.log_likelihood == pytest.approx(expected)
+
+    def test_log_scale(self, bimodal: np.ndarray) -> None:
+        fit, plain = fit_mixture(bimodal, scale="log"), fit_mixture(np.log(bimodal))
+        assert fit.scale == "log"
+        assert fit.means.tolist() == plain.means.tolist()
+        assert fit.bic == plain.bic
+        stepped = fit_mixture(np.round(bimodal), scale="log", resolution=1.0)
+        assert stepped.sds.min() >= 1 / np.median(np.round(bimodal)) / math.sqrt(12) * 0.999
+
+    def test_lognormal_is_one_gaussian_on_the_log_scale(self) -> None:
+        values = np.random.default_rng(5).lognormal(0, 1, 300)
+        assert fit_mixture(values, scale="log").components == 1
+        assert fit_mixture(values).components > 1
+
+    def test_many_starts_never_lose(self) -> None:
+        rng = np.random.default_rng(6)
+        values = rng.normal(rng.choice([0, 4, 5, 11], 150), 0.6)
+        one = fit_mixture(values, resolution=0.01)
+        many = fit_mixture(values, resolution=0.01, starts=15, rng=np.random.default_rng(1))
+        for model in "EV":
+            a, b = np.array(one.bic_table[model]), np.array(many.bic_table[model])
+            assert (b >= a)[~np.isnan(a)].all()
+        assert many.bic > one.bic or many.bic == one.bic
+        assert (np.array(many.bic_table["E"]) > np.array(one.bic_table["E"]) + 1).any()
+
+    def test_many_starts_repeat_from_the_same_seed(self, bimodal: np.ndarray) -> None:
+        a, b = (
+            fit_mixture(bimodal, starts=5, rng=np.random.default_rng(9), resolution=0.1)
+            for _ in range(2)
+        )
+        assert a.means.tolist() == b.means.tolist()
+
+    def test_many_starts_without_a_floor_are_cautioned(self, bimodal: np.ndarray) -> None:
+        fit = fit_mixture(bimodal, starts=2, rng=np.random.default_rng(9))
+        assert any("tied" in caution for caution in fit.cautions)
+
+
+class TestKernels:
+    def test_exponential(self) -> None:
+        for t in np.linspace(-700, 700, 2801):
+            assert exponential(float(t)) == pytest.approx(math.exp(t), rel=6e-16, abs=0)
+
+    @pytest.mark.parametrize("n", [1, 8, 37, TILE - 3, TILE, 3 * TILE + 5])
+    def test_e_step(self, n: int) -> None:
+        x = np.sort(np.random.default_rng(n).normal(0, 1, n))
+        x[-1] = 60.0  # beyond the reach of densities: the logarithmic way
+        w, mu, sd = np.array([0.3, 0.7]), np.array([-1.0, 0.5]), np.array([0.5, 1.2])
+        padded = np.pad(x, (0, -n % LANES), constant_values=x[-1])
+        sums, e, room = np.empty((3, 2)), np.empty((2, TILE)), np.empty((3, TILE))
+        height = np.log(w / sd) - 0.5 * math.log(2 * math.pi)
+        centre = np.array([-1.1, 0.7])
+        found = e_step(padded, n, mu, -0.5 / sd**2, height, centre, sums, e, room)
+        logs = height - 0.5 * ((x[:, None] - mu) / sd) ** 2
+        top = logs.max(axis=1, keepdims=True)
+        total = np.exp(logs - top).sum(axis=1, keepdims=True)
+        assert found == pytest.approx((np.log(total) + top).sum(), rel=1e-13)
+        r, d = np.exp(logs - top) / total, x[:, None] - centre
+        wanted = [r.sum(axis=0), (r * d).sum(axis=0), (r * d * d).sum(axis=0)]
+        assert sums == pytest.approx(np.array(wanted), rel=1e-12)
+
+    def test_quantile_start_by_hand(self) -> None:
+        x = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
+        cuts, bounds = np.empty(2 * most_levels(8, 2)), np.empty(3, dtype=np.intp)
+        assert quantile_start(x, 2, 0, cuts, bounds) == 3
+        assert bounds.tolist() == [0, 4, 8]
+
+    def test_ties_need_more_levels(self) -> None:
+        # quartiles 1, 1, 1.5, 2, 2 are the first levels with three different cut points
+        x = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
+        cuts, bounds = np.empty(2 * most_levels(6, 2)), np.empty(3, dtype=np.intp)
+        assert quantile_start(x, 2, 0, cuts, bounds) == 3
+        assert bounds.tolist() == [0, 3, 6]
+        cuts, bounds = np.empty(2 * most_levels(6, 4)), np.empty(5, dtype=np.intp)
+        levels = quantile_start(x, 4, 0, cuts, bounds)
+        used = np.quantile(x, np.linspace(0, 1, levels))
+        assert np.unique(used).size >= 5
+        assert np.unique(np.quantile(x, np.linspace(0, 1, levels - 1))).size < 5
+
+    def test_cut_points_are_the_distinct_quantiles(self) -> None:
+        # a slow account of the rule, level by level, in numpy
+        rng = np.random.default_rng(12)
+        for _ in range(60):
+            x = np.sort(
+                np.round(rng.normal(0, 1, int(rng.integers(3, 50))), int(rng.integers(0, 3)))
+            )
+            for k in range(2, min(7, x.size)):
+                if x[0] == x[-1]:
+                    continue
+                levels = k + 1
+                while (q := _quantiles(x, levels)).size < k + 1:
+                    levels += 1
+                drop = np.argsort(np.diff(q), kind="stable")[: q.size - k - 1]
+                wanted = np.searchsorted(x, np.delete(q, drop)[1:-1])
+                cuts = np.empty(2 * most_levels(x.size, k))
+                bounds = np.empty(k + 1, dtype=np.intp)
+                assert quantile_start(x, k, 0, cuts, bounds) == levels
+                assert bounds[1:-1].tolist() == wanted.tolist()
+
+    def test_a_gap_too_narrow(self) -> None:
+        x = np.array([1.0, 1.0, np.nextafter(1, 2)])
+        cuts, bounds = np.empty(2 * most_levels(3, 3)), np.empty(4, dtype=np.intp)
+        assert quantile_start(x, 3, 0, cuts, bounds) == -1
+
+    def test_random_start(self) -> None:
+        x = np.array([0.0, 0.1, 0.2, 9.0, 9.1])
+        bounds = np.empty(3, dtype=np.intp)
+        assert random_start(x, 2, np.array([0.0, 0.9]), bounds)
+        assert bounds.tolist() == [0, 3, 5]
+        assert not random_start(np.array([1.0, 1.0]), 2, np.array([0.0, 0.9]), bounds)
+        assert first_at_least(x, 9.0) == 3
+
+    def test_threads_get_what_one_thread_gets(self) -> None:
+        values = np.sort(np.random.default_rng(2).normal(0, 1, (8, 40)), axis=1)
+        offsets = np.arange(0, 41, 40)
+
+        def fit(row: np.ndarray) -> list[float]:
+            outputs = np.empty((1, 2, 9)), np.empty((1, STATE, 9)), np.empty((1, FOUND))
+            fit_many(row, offsets, 0.0, *outputs, np.empty(work_size(40, 9)))
+            return outputs[0].ravel().tolist()
+
+        with ThreadPoolExecutor(4) as pool:
+            assert str(list(pool.map(fit, values))) == str([fit(row) for row in values])
+
+    def test_a_constant_sample_has_no_candidate(self) -> None:
+        outputs = np.empty((2, 9)), np.empty((STATE, 9)), np.empty(FOUND)
+        fit_sorted(np.full(50, 3.0), 0.0, np.empty((0, 1, 1)), *outputs, np.empty(work_size(50, 9)))
+        assert outputs[2][0] == 0
+        assert np.isnan(outputs[0]).all()
+
+    def test_fit_many_is_fit_one_by_one(self) -> None:
+        rng = np.random.default_rng(8)
+        parts = [np.sort(rng.normal(5, 1, n)) for n in (5, 30, 61)]
+        offsets = np.array([0, *np.cumsum([part.size for part in parts])])
+        work = np.empty(work_size(61, 9))
+        many = np.empty((3, 2, 9)), np.empty((3, STATE, 9)), np.empty((3, FOUND))
+        fit_many(np.concatenate(parts), offsets, 0.0, *many, work)
+        for i, part in enumerate(parts):
+            one = np.empty((2, 9)), np.empty((STATE, 9)), np.empty(FOUND)
+            fit_sorted(part, 0.0, np.empty((0, 1, 1)), *one, work)
+            for a, b in zip(many, one, strict=True):
+                assert np.array_equal(a[i], b, equal_nan=True)

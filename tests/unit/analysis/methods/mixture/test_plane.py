@@ -1,0 +1,327 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.data.trial import read_trial
+from analysis.errors import AnalysisError, InsufficientDataError, UsageError
+from analysis.methods.mixture.model.mixture import Mixture
+from analysis.methods.mixture.plane.fit import MODELS, Mixture2d, fit_mixture_2d
+from analysis.methods.mixture.plane.models import MEANINGS
+from analysis.methods.mixture.plane.pairs import pairs_of_runs
+from analysis.methods.mixture.plane.plots import ellipse, plane_figure
+from analysis.report.drawing import write_picture
+
+Build = Callable[..., Any]
+
+
+def two_clusters(n: int = 60, *, r: float = 0.0) -> np.ndarray:
+    rng = np.random.default_rng(5)
+    of = np.arange(n) % 2
+    u, v = rng.standard_normal((2, n))
+    return np.column_stack([2 + of + 0.1 * u, 70 + 9 * of + (r * u + np.sqrt(1 - r * r) * v)])
+
+
+MIXTURE = Mixture2d(
+    weights=np.array([0.25, 0.75]),
+    means=np.array([[1.0, 10.0], [2.0, 30.0]]),
+    covariances=np.array([[[0.04, 0.0], [0.0, 1.0]], [[0.09, 0.3], [0.3, 4.0]]]),
+    model="VVV",
+    names=("wall", "energy"),
+)
+
+
+class TestFit:
+    def test_uncorrelated_clusters_make_a_correlation_over_all(self) -> None:
+        fit = fit_mixture_2d(two_clusters())
+        assert (fit.components, fit.correlated, fit.n) == (2, False, 60)
+        assert fit.overall_correlation is not None
+        assert fit.overall_correlation > 0.9
+        assert fit.correlations.tolist() == [0, 0]
+        text = str(fit)
+        assert text.startswith("two clusters describe these 60 pairs of wall and energy best")
+        assert "wall and energy are uncorrelated" in text
+        assert f"over all clusters r = {fit.overall_correlation:.3f}" in " ".join(text.split())
+
+    def test_correlation_within(self) -> None:
+        fit = fit_mixture_2d(two_clusters(r=0.9))
+        assert fit.components == 2
+        assert fit.correlated
+        assert fit.correlations == pytest.approx([0.9, 0.9], abs=0.08)
+        assert fit.within_correlation() == pytest.approx(0.9, abs=0.08)
+        assert "wall and energy are correlated: r = 0." in str(fit)
+
+    def test_one_cluster(self) -> None:
+        fit = fit_mixture_2d(two_clusters()[::2])
+        assert (fit.components, fit.model, fit.iterations) == (1, "EEI", None)
+        pairs = two_clusters()[::2]
+        assert fit.means[0] == pytest.approx(pairs.mean(axis=0), rel=1e-14)
+        assert np.sqrt(np.diag(fit.covariances[0])) == pytest.approx(pairs.std(axis=0), rel=1e-13)
+        assert "one cluster describes" in str(fit)
+
+    def test_few_and_many(self) -> None:
+        pairs = two_clusters()
+        assert fit_mixture_2d(pairs[:3]).n == 3
+        assert fit_mixture_2d(pairs, max_components=1).components == 1
+        for n in (2, 1, 0):
+            with pytest.raises(InsufficientDataError, match="at least 3 pairs"):
+                fit_mixture_2d(pairs[:n])
+
+    def test_above_the_limit_of_the_start(self) -> None:
+        fit = fit_mixture_2d(two_clusters(2300), max_components=3, models=["EEI", "VVV"])
+        assert fit.components == 2
+        assert "2000 of 2300 pairs" in fit.cautions[-1]
+
+    def test_models_are_a_choice(self) -> None:
+        fit = fit_mixture_2d(two_clusters(), models=["VVV", "EII"], max_components=4)
+        assert fit.bic_table is not None
+        assert list(fit.bic_table) == ["EII", "VVV"]
+        assert all(len(row) == 4 for row in fit.bic_table.values())
+        whole = fit_mixture_2d(two_clusters(), max_components=4).bic_table
+        assert whole is not None
+        assert list(whole) == list(MODELS) == list(MEANINGS)
+        assert whole["VVV"] == fit.bic_table["VVV"]
+
+    def test_models_contain_each_other(self) -> None:
+        # at K = 1 models of a kind are the same fit, and a freer kind has the larger likelihood
+        fit = fit_mixture_2d(two_clusters(r=0.5), max_components=1)
+        assert fit.bic_table is not None
+        assert len({fit.bic_table[m][0] for m in MODELS if m[1] == "I"}) == 1
+        assert len({fit.bic_table[m][0] for m in MODELS if m[2] == "I" != m[1]}) == 1
+        assert len({fit.bic_table[m][0] for m in MODELS if m[2] != "I"}) == 1
+
+    def test_the_likelihood_is_that_of_the_state_before(self) -> None:
+        pairs = two_clusters(r=0.6)
+        fit = fit_mixture_2d(pairs)
+        assert np.log(before(fit).pdf(pairs)).sum() == pytest.approx(fit.log_likelihood, rel=1e-12)
+        assert fit.bic is not None
+        assert fit.bic_table is not None
+        assert fit.bic == fit.bic_table[fit.model][fit.components - 1]
+
+
+def before(fit: Mixture2d) -> Mixture2d:
+    assert fit.em is not None
+    return replace(fit, weights=fit.em.weights, means=fit.em.means, covariances=fit.em.covariances)
+
+
+class TestUnits:
+    def test_spread_undoes_the_units(self) -> None:
+        pairs = two_clusters(r=0.7)
+        first = fit_mixture_2d(pairs, units="spread")
+        for p in (pairs * [1e-9, 1e9], pairs * [1e9, 1e-6]):
+            fit = fit_mixture_2d(p, units="spread")
+            assert fit.model == first.model
+            assert fit.correlations == pytest.approx(first.correlations, rel=1e-9)
+            assert fit.classify(p).tolist() == first.classify(pairs).tolist()
+            assert np.log(before(fit).pdf(p)).sum() == pytest.approx(fit.log_likelihood, rel=1e-11)
+
+    def test_unlike_units_are_said(self) -> None:
+        pairs = two_clusters(r=0.7) * [1e-3, 1e6]
+        given = fit_mixture_2d(pairs).cautions
+        spread = fit_mixture_2d(pairs, units="spread").cautions
+        assert any('units="spread"' in caution for caution in given)
+        assert not any('units="spread"' in caution for caution in spread)
+
+    @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e3, 1e9, 1e100, 1e-100])
+    def test_scales_give_a_result(self, scale: float) -> None:
+        pairs = two_clusters(30) * scale
+        assert fit_mixture_2d(pairs, max_components=3).n == 30
+        assert fit_mixture_2d(pairs, units="spread", max_components=3).components == 2
+
+
+class TestHardData:
+    def test_constant(self) -> None:
+        with pytest.raises(AnalysisError, match="all 20 values of energy are equal"):
+            fit_mixture_2d(np.column_stack([np.arange(20.0), np.full(20, 3.0)]))
+
+    @pytest.mark.parametrize("slope", [3.0, -1e-3, 1e9])
+    def test_line(self, slope: float) -> None:
+        x = np.linspace(1, 2, 25) ** 2
+        with pytest.raises(AnalysisError, match="lie on one line"):
+            fit_mixture_2d(np.column_stack([x, 5 + slope * x]))
+
+    def test_ties(self) -> None:
+        fit = fit_mixture_2d(np.round(two_clusters(80) * [10, 0.2]))
+        assert any("repeat others" in caution for caution in fit.cautions)
+        assert any("steps of a clock" in caution for caution in fit.cautions)
+
+    def test_three_places(self) -> None:
+        places = np.array([[1.0, 2.0], [3.0, 7.0], [5.0, 1.0]])[np.arange(30) % 3]
+        fit = fit_mixture_2d(places)  # with three classes every cluster vanishes
+        assert fit.components < 3
+        assert any("discarded" in caution for caution in fit.cautions)
+
+    def test_far_from_zero(self) -> None:
+        near = two_clusters(r=0.5)
+        far = near + np.array([1e6, 1e8])
+        a, b = fit_mixture_2d(near), fit_mixture_2d(far)
+        assert a.model == b.model
+        assert b.covariances == pytest.approx(a.covariances, rel=1e-4)
+
+    def test_what_is_refused(self) -> None:
+        pairs = two_clusters(10)
+        refused: list[tuple[Any, type[Exception], str]] = [
+            (pairs[:, 0], UsageError, "two columns"),
+            ([["a", "b"]] * 4, UsageError, "not pairs of numbers"),
+            ([[1.0], [2.0, 3.0]], UsageError, "not pairs of numbers"),
+            (np.where(pairs > 70, np.nan, pairs), AnalysisError, "not finite"),
+            (pairs * 1e200, AnalysisError, "exceeds"),
+            (pairs * 1e-200, AnalysisError, "spread is below"),
+        ]
+        for values, error, words in refused:
+            with pytest.raises(error, match=words):
+                fit_mixture_2d(values)
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            ({"max_components": 0}, "between 1 and 64"),
+            ({"max_components": 2.0}, "whole number"),
+            ({"max_components": True}, "whole number"),
+            ({"models": "VVV"}, "fourteen"),
+            ({"models": ["VVV", "VVV"]}, "fourteen"),
+            ({"models": []}, "fourteen"),
+            ({"models": ["VVX"]}, "fourteen"),
+            ({"units": "ms"}, "units must be"),
+            ({"names": ("a", "a")}, "two different names"),
+        ],
+    )
+    def test_options(self, options: dict[str, Any], words: str) -> None:
+        with pytest.raises(UsageError, match=words):
+            fit_mixture_2d(two_clusters(10), **options)
+
+
+class TestMixture:
+    def test_density_is_that_of_scipy(self) -> None:
+        at = np.array([[1.1, 11.0], [2.2, 28.0], [5.0, 0.0]])
+        parts = zip(MIXTURE.weights, MIXTURE.means, MIXTURE.covariances, strict=True)
+        theirs = sum(w * stats.multivariate_normal(m, c).pdf(at) for w, m, c in parts)
+        assert MIXTURE.pdf(at) == pytest.approx(theirs, rel=1e-12)
+        assert isinstance(MIXTURE.pdf(at[0]), float)
+        assert MIXTURE.pdf([1e300, 0]) == 0
+        assert MIXTURE.memberships(at).sum(axis=1) == pytest.approx([1, 1, 1])
+        assert MIXTURE.classify(at).tolist() == [0, 1, 0]
+        assert MIXTURE.classify([1e9, 1e9]) == 1
+
+    def test_moments_and_sample(self) -> None:
+        drawn = MIXTURE.sample(200_000, rng=np.random.default_rng(1))
+        assert drawn.shape == (200_000, 2)
+        assert drawn.mean(axis=0) == pytest.approx(MIXTURE.mean(), rel=2e-3)
+        assert np.cov(drawn.T) == pytest.approx(MIXTURE.covariance(), rel=1e-2)
+        assert np.corrcoef(drawn.T)[0, 1] == pytest.approx(MIXTURE.correlation(), abs=2e-3)
+        assert MIXTURE.sample(0, rng=np.random.default_rng(1)).shape == (0, 2)
+        with pytest.raises(UsageError, match="negative"):
+            MIXTURE.sample(-1, rng=np.random.default_rng(1))
+
+    def test_marginals_are_mixtures(self) -> None:
+        wall, energy = MIXTURE.marginal("wall"), MIXTURE.marginal("energy")
+        assert isinstance(wall, Mixture)
+        assert wall.sds == pytest.approx([0.2, 0.3])
+        assert energy.mean() == pytest.approx(MIXTURE.mean()[1])
+        y = np.linspace(-20, 80, 20001)
+        line = np.trapezoid(MIXTURE.pdf(np.column_stack([np.full(y.size, 1.3), y])), y)
+        assert line == pytest.approx(wall.pdf(1.3), rel=1e-8)
+        with pytest.raises(UsageError, match="wall and energy, not memory"):
+            MIXTURE.marginal("memory")
+
+    def test_it_is_frozen_json_and_text(self) -> None:
+        fit = fit_mixture_2d(two_clusters(12))
+        told = json.loads(json.dumps(fit.to_dict(), allow_nan=False))
+        assert told["model"] == fit.model
+        assert None in told["bic_table"]["VVV"]
+        assert json.dumps(MIXTURE.to_dict(), allow_nan=False)
+        with pytest.raises(ValueError, match="read-only"):
+            fit.means[0, 0] = 1
+        for mixture in (fit, MIXTURE, replace(fit, names=("a" * 90, "b" * 90))):
+            assert max(map(len, str(mixture).splitlines())) <= 96
+        assert "a mixture of two clusters of wall and energy" in str(MIXTURE)
+
+    @pytest.mark.parametrize(
+        ("change", "words"),
+        [
+            ({"weights": np.array([0.5, 0.6])}, "sum to 1"),
+            ({"weights": np.array([1.0])}, "K means"),
+            ({"means": np.array([[1, np.inf], [1, 2]])}, "finite"),
+            ({"covariances": np.ones((2, 2, 2))}, "positive definite"),
+            ({"names": ("wall", "wall")}, "two different"),
+        ],
+    )
+    def test_what_is_no_mixture(self, change: dict[str, Any], words: str) -> None:
+        with pytest.raises(UsageError, match=words):
+            replace(MIXTURE, **change)
+
+    def test_what_is_no_point(self) -> None:
+        with pytest.raises(UsageError, match="two coordinates"):
+            MIXTURE.pdf([1, 2, 3])
+        with pytest.raises(AnalysisError, match="not finite"):
+            MIXTURE.classify([np.nan, 1])
+
+
+class TestPairsOfATrial:
+    TIMES: ClassVar[dict[str, dict[str, list[float]]]] = {
+        "a": {"x": [1.0, 2.0, 3.0, 4.0], "y": [5.0, 6.0, 7.0, 8.0]}
+    }
+
+    def test_runs_match(self, synthetic: Build, tmp_path: Path) -> None:
+        trial = read_trial(synthetic(self.TIMES, warmup=1).write(tmp_path))
+        pairs = pairs_of_runs(trial, "a", "x", metrics=("wall", "max_rss"))
+        assert pairs.values[:, 0].tolist() == self.TIMES["a"]["x"]
+        rows = np.searchsorted(trial.position, pairs.positions)
+        assert pairs.values[:, 1].tolist() == trial.max_rss_bytes[rows].tolist()
+        assert pairs.values[:, 0].tolist() == trial.wall_s[rows].tolist()
+        assert (pairs.names, pairs.units) == (("wall", "max_rss"), ("s", "B"))
+        assert any("warm-up run" in caution for caution in pairs.cautions)
+
+    def test_incomplete_runs_are_left_out(self, synthetic: Build, tmp_path: Path) -> None:
+        trial = read_trial(synthetic(self.TIMES).write(tmp_path))
+        memory = trial.max_rss_bytes.copy()
+        first = int(np.flatnonzero(trial.benchmark == 0)[0])
+        memory[first] = np.nan
+        found = pairs_of_runs(replace(trial, max_rss_bytes=memory), "a", "x")
+        assert len(found.values) == 3
+        assert trial.position[first] not in found.positions
+        assert "1 run without one of the values" in found.cautions
+        nothing = replace(trial, max_rss_bytes=np.full(len(trial), np.nan))
+        with pytest.raises(InsufficientDataError, match="has both wall and max_rss"):
+            pairs_of_runs(nothing, "a", "x")
+
+    def test_unmeasured_memory_is_said(self, synthetic: Build, tmp_path: Path) -> None:
+        trial = read_trial(synthetic(self.TIMES).write(tmp_path))
+        floored = replace(trial, max_rss_bytes=trial.max_rss_floor_bytes)
+        assert "launcher's floor" in pairs_of_runs(floored, "a", "x").cautions[0]
+
+    def test_unknown_names(self, synthetic: Build, tmp_path: Path) -> None:
+        trial = read_trial(synthetic(self.TIMES).write(tmp_path))
+        for arguments, metrics, words in (
+            (("z", "x"), ("wall", "user"), "no variant 'z'"),
+            (("a", "z"), ("wall", "user"), "no benchmark 'z'"),
+            (("a", "x"), ("wall", "watts"), "no metric 'watts'"),
+            (("a", "x"), ("wall", "wall"), "two different metrics"),
+        ):
+            with pytest.raises(UsageError, match=words):
+                pairs_of_runs(trial, *arguments, metrics=metrics)
+
+
+class TestPicture:
+    def test_ellipses_hold_their_share(self) -> None:
+        d = ellipse(MIXTURE, 1, 0.95) - MIXTURE.means[1]
+        inverse = np.linalg.inv(MIXTURE.covariances[1])
+        distance = np.einsum("ij,jk,ik->i", d, inverse, d)
+        assert distance == pytest.approx(np.full(len(d), stats.chi2(2).ppf(0.95)), rel=1e-10)
+
+    @pytest.mark.parametrize("ending", ["svg", "png"])
+    def test_it_is_drawn(self, tmp_path: Path, ending: str) -> None:
+        pairs = two_clusters(r=0.8)
+        figure = plane_figure(fit_mixture_2d(pairs), pairs, units=("s", "J"))
+        write_picture(figure, tmp_path / f"plane.{ending}")
+        assert (tmp_path / f"plane.{ending}").stat().st_size > 5000
+        assert figure.axes[0].get_xlabel() == "wall (s)"
+        with pytest.raises(UsageError, match="pairs of values"):
+            plane_figure(MIXTURE, [1.0, 2.0])

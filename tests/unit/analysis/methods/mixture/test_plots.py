@@ -1,0 +1,137 @@
+"""Pictures of mixtures: what is drawn, for easy and for hard samples; the same bytes each time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from analysis.data.matrix import PerformanceMatrix
+from analysis.errors import UsageError
+from analysis.methods.mixture.report.answer import mixture_report
+from analysis.methods.mixture.report.options import MixtureOptions
+from analysis.methods.mixture.report.plots import mixture_figure
+from analysis.report.drawing import write_picture
+from analysis.stats.streams import stream
+
+GOLDEN = Path(__file__).parents[4] / "golden" / "varcore_ammp"
+AMMP = [float(row.split(",")[0]) for row in (GOLDEN / "times.csv").read_text().splitlines()[1:]]
+
+
+def report(*samples, names=None, **options):
+    matrices = [
+        PerformanceMatrix.from_samples(
+            f"v{k}" if names is None else names[k], {"b": values}, better="lower"
+        )
+        for k, values in enumerate(samples)
+    ]
+    chosen = MixtureOptions(**{"resamples": 0, **options})
+    return mixture_report(matrices, options=chosen, rng=stream(1, "test"))
+
+
+def drawn(figure, tmp_path):
+    """Write and lay out the figure; give the density and the distribution axes by row."""
+    write_picture(figure, tmp_path / "x.png")
+    return list(zip(figure.axes[::2], figure.axes[1::2], strict=True))
+
+
+def line(axes, label):
+    return next(one for one in axes.lines if one.get_label() == label)
+
+
+def test_density_and_distribution_of_the_model(tmp_path):
+    found = report(AMMP, resamples=5)
+    ((density, steps),) = drawn(mixture_figure(found), tmp_path)
+    mixture = found.benchmarks[0].cells[0].mixture
+    x, y = line(density, "mixture").get_data()
+    assert y == pytest.approx(mixture.pdf(x))
+    assert np.trapezoid(y, x) == pytest.approx(1, abs=0.01)  # the narrow component too
+    x, y = line(steps, "mixture").get_data()
+    assert y == pytest.approx(mixture.cdf(x))
+    ends = line(steps, "largest distance").get_ydata()
+    assert abs(ends[1] - ends[0]) == pytest.approx(0.0923259, abs=1e-7)
+    assert "distance 0.0923; fit test p" in steps.get_title(loc="left")
+    assert "5 components, 4 modes" in density.get_title(loc="left")
+
+
+def test_a_spike_does_not_flatten_the_rest(tmp_path):
+    ((density, _),) = drawn(mixture_figure(report(AMMP)), tmp_path)
+    top = density.get_ylim()[1]
+    peak = line(density, "mixture").get_ydata().max()
+    assert peak > 10 * top
+    told = [text.get_text() for text in density.get_legend().get_texts()]
+    assert told[-1] == f"goes on to {peak / top:.2g}x the height"
+    bars = max(patch.get_data().values.max() for patch in density.patches)
+    assert bars > 0.4 * top
+
+
+@pytest.mark.parametrize(
+    ("n", "fewest", "most"), [(3, 3, 6), (10, 4, 8), (200, 8, 30), (10_000, 20, 60)]
+)
+def test_bins(tmp_path, n, fewest, most):
+    values = np.random.default_rng(1).normal(10, 1, n)
+    ((density, _),) = drawn(mixture_figure(report(values, max_components=2)), tmp_path)
+    counts = density.patches[0].get_data().values
+    assert fewest <= counts.size <= most
+    width = np.diff(density.patches[0].get_data().edges)
+    assert (counts * width).sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.round(np.random.default_rng(1).normal(10, 0.02, 60), 2),
+        np.append(np.random.default_rng(1).normal(10, 0.1, 50), [40, 9000]),
+        [1.0, 1.0 + 2**-40, 1.0 + 2**-30, 1.0],
+        np.random.default_rng(1).normal(10, 1, 40) * 1e-9,
+        np.random.default_rng(1).normal(10, 1, 40) * 1e9,
+        [1.0, 2.0],
+    ],
+)
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_hard_samples(tmp_path, values, scale):
+    drawn(mixture_figure(report(values, scale=scale)), tmp_path)
+
+
+def test_constant_sample_on_a_coarse_clock(tmp_path):
+    ((density, _),) = drawn(mixture_figure(report([5.0] * 8, resolution=0.5)), tmp_path)
+    assert "1 component, 1 mode" in density.get_title(loc="left")
+
+
+def test_variants_share_the_axis_and_six_are_drawn(tmp_path):
+    samples = [np.random.default_rng(k).normal(10 + k, 1, 20) for k in range(8)]
+    rows = drawn(mixture_figure(report(*samples)), tmp_path)
+    assert len(rows) == 6
+    assert len({axes.get_xlim() for axes, _ in rows}) == 1
+    figure = rows[0][0].figure
+    assert "first 6 of 8" in figure.get_suptitle()
+
+
+def test_long_names_and_dollar_signs(tmp_path):
+    names = ["a" * 100, "$x^2$ {b}"]
+    found = report(AMMP, np.array(AMMP) + 1, names=names)
+    figure = mixture_figure(found)
+    drawn(figure, tmp_path)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    for axes in figure.axes:
+        box = axes._left_title.get_window_extent(renderer)  # the title as it is drawn
+        assert box.x1 <= axes.get_window_extent(renderer).x1 + 1
+        assert box.x0 >= 0
+
+
+def test_svg_is_the_same_every_time(tmp_path):
+    texts = []
+    for name in ("one.svg", "two.svg"):
+        write_picture(mixture_figure(report(AMMP, resamples=3)), tmp_path / name)
+        texts.append((tmp_path / name).read_bytes())
+    assert texts[0] == texts[1]
+    assert b"<dc:date>" not in texts[0]
+
+
+def test_several_benchmarks_are_refused():
+    one = PerformanceMatrix.from_samples("v", {"a": [1, 2, 3], "b": [1, 2, 3]}, better="lower")
+    found = mixture_report([one], options=MixtureOptions(resamples=0), rng=stream(1, "test"))
+    with pytest.raises(UsageError, match="one benchmark"):
+        mixture_figure(found)

@@ -1,0 +1,170 @@
+"""The pictures: they can be drawn of anything that has a result, and are the same each time."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import numpy as np
+import pytest
+
+from analysis import PerformanceMatrix, biplot
+from analysis.errors import UsageError
+from analysis.methods.biplot.plots import biplot_figure
+from analysis.methods.resampling.plots import resampling_figure
+from analysis.methods.resampling.report import resampling_report
+from analysis.report.drawing import check_picture, write_picture
+
+
+def systems(count, benchmarks=5, runs=6, spread=0.02):
+    generator = np.random.default_rng(7)
+    return [
+        PerformanceMatrix.from_samples(
+            f"system {k}",
+            {f"b{i}": generator.lognormal(i, spread, runs) for i in range(benchmarks)},
+            better="lower",
+        )
+        for k in range(count)
+    ]
+
+
+def report(**options):
+    return resampling_report(
+        *systems(2, **options), resamples=500, rng=np.random.default_rng(1), seed=1
+    )
+
+
+def table(n, p, seed=1):
+    generator = np.random.default_rng(seed)
+    return biplot(
+        generator.lognormal(0, 0.3, (n, p)),
+        [f"machine {k}" for k in range(n)],
+        [f"bench-{k}" for k in range(p)],
+    )
+
+
+def drawn(figure):
+    """Give the texts of a figure with their boxes, after it was laid out."""
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    return {
+        text.get_text(): text.get_window_extent() for text in axes.texts if text.get_text()
+    }, axes.get_window_extent()
+
+
+@pytest.mark.parametrize("ending", [".svg", ".png", ".pdf"])
+def test_the_same_bytes_each_time(tmp_path, ending):
+    for k in (1, 2):
+        write_picture(biplot_figure(table(5, 7)), tmp_path / f"b{k}{ending}")
+    first, second = ((tmp_path / f"b{k}{ending}").read_bytes() for k in (1, 2))
+    assert first == second
+    assert len(first) > 5000
+    if ending == ".svg":
+        text = (tmp_path / "b1.svg").read_text(encoding="utf-8")
+        assert not re.search(r"<dc:date>|20\d\d-\d\d-\d\d", text)
+
+
+def test_every_name_stands_in_the_frame_and_none_covers_another():
+    figure = biplot_figure(table(8, 12))
+    texts, frame = drawn(figure)
+    assert {f"machine {k}" for k in range(8)} | {f"bench-{k}" for k in range(12)} <= set(texts)
+    boxes = list(texts.values())
+    for i, box in enumerate(boxes):
+        assert frame.x0 - 1 <= box.x0
+        assert box.x1 <= frame.x1 + 1
+        assert frame.y0 - 1 <= box.y0
+        assert box.y1 <= frame.y1 + 1
+        for other in boxes[i + 1 :]:
+            wide = min(box.x1, other.x1) - max(box.x0, other.x0)
+            high = min(box.y1, other.y1) - max(box.y0, other.y0)
+            assert min(wide, high) < 2  # pixels
+
+
+def test_axes_say_the_share_and_the_title_the_scale():
+    result = table(6, 4)
+    figure = biplot_figure(result)
+    axes = figure.axes[0]
+    assert axes.get_xlabel() == f"PC1 ({100 * result.explained[0]:.1f} % of the variance)"
+    assert axes.get_ylabel() == f"PC2 ({100 * result.explained[1]:.1f} % of the variance)"
+    assert "6 systems (points) over 4 benchmarks (arrows) · logarithms" in figure.get_suptitle()
+
+
+def test_a_crowd_is_drawn_with_the_outermost_named():
+    figure = biplot_figure(table(50, 300))
+    assert (
+        figure.axes[0].get_title(loc="left")
+        == "points without a name: 10; arrows without a name: 270"
+    )
+    figure.draw_without_rendering()
+
+
+@pytest.mark.parametrize("size", [1e-300, 1.0, 1e300])
+def test_few_systems_and_any_size(size):
+    for rows in ([[1.0], [2.0]], [[1.0, 2.0], [2.0, 1.0]], [[1.0, 5], [2.0, 5], [3.0, 5]]):
+        values = np.array(rows) * size
+        result = biplot(values, "abc"[: len(values)], "xy"[: values.shape[1]], scale="covariance")
+        biplot_figure(result).draw_without_rendering()
+
+
+@pytest.mark.parametrize("options", [{"runs": 1}, {"spread": 0.0}, {"benchmarks": 1}, {"runs": 2}])
+def test_resampling_of_little(options):
+    resampling_figure(report(**options)).draw_without_rendering()
+
+
+@pytest.mark.parametrize("sides", ["lower", "upper"])
+def test_one_sided(sides):
+    found = resampling_report(*systems(2), sides=sides, resamples=200, rng=np.random.default_rng(1))
+    figure = resampling_figure(found)
+    figure.draw_without_rendering()
+    labels = figure.axes[0].get_legend_handles_labels()[1]
+    assert f"95 % {sides} bound (percentile)" in labels
+
+
+@pytest.mark.parametrize(("count", "boxes"), [(3, 3), (45, 40)])
+def test_many_systems_side_by_side(count, boxes):
+    first, second, *others = systems(count)
+    found = resampling_report(
+        first, second, others=others, resamples=300, rng=np.random.default_rng(1)
+    )
+    figure = resampling_figure(found)
+    figure.draw_without_rendering()
+    bottom = figure.axes[2]
+    assert [text.get_text() for text in bottom.get_yticklabels()] == [
+        f"system {k}" for k in range(boxes)
+    ]
+    assert ("5 more systems" in bottom.get_xlabel()) == (count > boxes)
+
+
+def test_names_are_no_formulas_and_unknown_letters_no_warning(tmp_path):
+    result = biplot([[1.0, 2], [2, 1], [4, 3]], ["$a$", "变体", "x_{1"], ["$\\frac$", "y%"])
+    write_picture(biplot_figure(result), tmp_path / "names.svg")
+
+
+def test_a_user_s_settings_change_nothing(tmp_path):
+    import matplotlib
+
+    write_picture(biplot_figure(table(4, 3)), tmp_path / "1.svg")
+    with matplotlib.rc_context({"font.size": 30, "axes.grid": True, "savefig.dpi": 20}):
+        write_picture(biplot_figure(table(4, 3)), tmp_path / "2.svg")
+    assert (tmp_path / "1.svg").read_bytes() == (tmp_path / "2.svg").read_bytes()
+    assert "matplotlib.pyplot" not in sys.modules
+
+
+def test_check_picture(tmp_path):
+    assert check_picture(str(tmp_path / "x.SVG")) == tmp_path / "x.SVG"
+    for name, words in (
+        ("x.gif", r"ends in \.svg, \.png or \.pdf, not in '\.gif'"),
+        ("x", "not in ''"),
+        ("none/x.svg", "there is no folder"),
+        (f"{'n' * 300}.svg", "cannot be written"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            check_picture(str(tmp_path / name))
+    (tmp_path / "d.png").mkdir()
+    with pytest.raises(UsageError, match="cannot be written here"):
+        check_picture(str(tmp_path / "d.png"))
+
+
+def test_a_picture_that_cannot_be_written(tmp_path):
+    with pytest.raises(UsageError, match="the picture cannot be written: No such file"):
+        write_picture(biplot_figure(table(3, 2)), tmp_path / "none" / "x.svg")

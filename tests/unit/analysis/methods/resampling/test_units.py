@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.data.matrix import PerformanceMatrix
+from analysis.errors import UsageError
+from analysis.methods.resampling.units import exchangeable_units, set_apart
+
+
+def matrix(name: str, blocks=None, sessions=None, runs: int = 3) -> PerformanceMatrix:
+    def ids(given):
+        if given is None or isinstance(given, dict):
+            return given
+        return {"a": given, "b": given}
+
+    blocks, sessions = ids(blocks), ids(sessions)
+    known = blocks or sessions or {"a": range(runs), "b": range(runs)}
+    return PerformanceMatrix.from_samples(
+        name,
+        {bench: [1.0] * len(row) for bench, row in known.items()},
+        better="lower",
+        blocks=blocks,
+        sessions=sessions,
+    )
+
+
+def test_without_ids_single_runs() -> None:
+    units = exchangeable_units(matrix("c", runs=2), matrix("b", runs=3))
+    assert (units.unit, units.chosen, units.sessions) == ("run", True, None)
+    assert [row.tolist() for row in units.candidate] == [[0, 1], [0, 1]]
+    assert [row.tolist() for row in units.baseline] == [[2, 3, 4], [2, 3, 4]]
+    assert units.sides.size == 0
+    text = " ".join(units.cautions)
+    assert "is not known" in text
+    assert "within one session only" in text
+    assert (units.words, units.counts) == ("single runs, each benchmark on its own", "")
+
+
+def test_the_default_is_block_where_both_sides_know_it() -> None:
+    units = exchangeable_units(matrix("c", [1, 2, 3]), matrix("b", [4, 5, 6]))
+    assert (units.unit, units.only_candidate, units.only_baseline, units.both) == ("block", 3, 3, 0)
+    one = exchangeable_units(matrix("c", [1, 2, 3]), matrix("b"))
+    assert one.unit == "run"
+    assert "(for 'c' alone they are)" in one.cautions[0]
+
+
+def test_equal_ids_are_one_round_with_both_variants() -> None:
+    units = exchangeable_units(matrix("c", [1, 2, 3]), matrix("b", [2, 3, 4]))
+    assert (units.both, units.only_candidate, units.only_baseline) == (2, 1, 1)
+    assert units.sides.tolist() == [0, 2, 2, 1]
+    assert units.candidate[0].tolist() == [0, 1, 2]
+    assert units.baseline[0].tolist() == [1, 2, 3]
+    assert units.words == "whole rounds, jointly over all benchmarks"
+    assert units.counts == (
+        "2 with both variants, 1 with the candidate only, 1 with the baseline only"
+    )
+
+
+def test_numbers_and_names_are_different_ids() -> None:
+    units = exchangeable_units(matrix("c", [1, 2]), matrix("b", ["1", "2"]))
+    assert (units.both, units.only_candidate, units.only_baseline) == (0, 2, 2)
+
+
+def test_rounds_that_lack_benchmarks_or_hold_several_runs() -> None:
+    ours = {"a": [7, 7, 9], "b": [9]}
+    theirs = {"a": [9], "b": [11, 7]}
+    units = exchangeable_units(matrix("c", ours), matrix("b", theirs))
+    assert units.candidate[0].tolist() == [0, 0, 1]
+    assert units.candidate[1].tolist() == [1]
+    assert units.baseline[0].tolist() == [1]
+    assert units.baseline[1].tolist() == [2, 0]
+    assert units.sides.tolist() == [2, 2, 1]
+
+
+def test_blocks_numbered_anew_in_each_session_are_told_apart() -> None:
+    ours = matrix("c", [1, 2, 1, 2], [1, 1, 2, 2])
+    theirs = matrix("b", [1, 2, 1, 2], [3, 3, 4, 4])
+    units = exchangeable_units(ours, theirs)
+    assert (units.only_candidate, units.only_baseline, units.both) == (4, 4, 0)
+    same = exchangeable_units(ours, matrix("b", [1, 2, 1, 2], [1, 1, 2, 2]))
+    assert same.both == 4
+
+
+def test_the_numbers_depend_on_ids_only() -> None:
+    ours = matrix("c", {"a": [3, 1], "b": [2, 1]})
+    theirs = matrix("b", {"a": [5, 4], "b": [5, 6]})
+    there = exchangeable_units(ours, theirs)
+    back = exchangeable_units(ours.select(["b", "a"]), theirs.select(["b", "a"]))
+    assert [row.tolist() for row in there.candidate] == [
+        row.tolist() for row in back.candidate[::-1]
+    ]
+    assert there.sides.tolist() == back.sides.tolist()
+
+
+def test_sessions() -> None:
+    ours = matrix("c", [1, 2, 3], [1, 1, 2])
+    units = exchangeable_units(ours, matrix("b", [4, 5, 6], [3, 3, 4]), "session")
+    assert (units.unit, units.chosen, units.sessions) == ("session", False, 4)
+    assert units.candidate[0].tolist() == [0, 0, 1]
+    assert units.cautions == ()
+    assert units.noun == "session"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "says"),
+    [
+        ([1, 1, 1], [1, 1, 1], "stem from one session"),
+        ([1, 1, 1], [2, 2, 2], "no session holds both variants"),
+        ([1, 1, 2], [1, 2, 2], "not independent replications"),
+        (None, [1, 1, 1], "(for 'b' alone they are)"),
+    ],
+)
+def test_what_sessions_leave_open(ours, theirs, says: str) -> None:
+    units = exchangeable_units(
+        matrix("c", [1, 2, 3], ours), matrix("b", [4, 5, 6], theirs), "block"
+    )
+    assert says in " ".join(units.cautions)
+
+
+def test_single_runs_asked_for_although_rounds_are_known() -> None:
+    units = exchangeable_units(matrix("c", [1, 2, 3]), matrix("b", [1, 2, 3]), "run")
+    assert not units.chosen
+    assert "rounds are known" in units.cautions[0]
+
+
+def test_refusals() -> None:
+    with pytest.raises(UsageError, match="unit must be"):
+        exchangeable_units(matrix("c"), matrix("b"), "night")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"'block' needs to know each run's block.*'b'"):
+        exchangeable_units(matrix("c", [1, 2, 3]), matrix("b"), "block")
+    with pytest.raises(UsageError, match="'c' and 'b'"):
+        exchangeable_units(matrix("c"), matrix("b"), "session")
+
+
+def test_trials_set_apart_share_no_id() -> None:
+    ours, theirs = (
+        set_apart(matrix(name, [1, 2], [1, 2]), trial) for name, trial in (("c", "x"), ("b", "y"))
+    )
+    for unit in ("block", "session"):
+        assert exchangeable_units(ours, theirs, unit).both == 0
+    same = set_apart(matrix("b", [1, 2], [1, 2]), "x")
+    assert exchangeable_units(ours, same).both == 2
+    assert set_apart(matrix("c"), "x").blocks is None
+    assert ours.samples[0].tolist() == [1.0, 1.0]
+
+
+def test_arrays_are_read_only() -> None:
+    for unit in ("run", "block"):
+        units = exchangeable_units(matrix("c", [1, 2]), matrix("b", [1, 2]), unit)
+        for array in (*units.candidate, *units.baseline, units.sides):
+            assert isinstance(array, np.ndarray)
+            assert not array.flags.writeable

@@ -1,0 +1,177 @@
+"""The schema for editors, and the documentation, held against the model of the loader."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from harness.campaign.load import load_campaign
+from harness.campaign.schema.check import known_keys
+from harness.campaign.schema.editor import editor_schema, schema_text
+from harness.campaign.starter import starter_text
+
+ROOT = Path(__file__).resolve().parents[4]
+SCHEMA_FILE = ROOT / "configs/campaign.schema.json"
+DOCS = ROOT / "docs/campaign.md"
+
+
+def test_the_schema_file_is_current():
+    # Otherwise: python -m harness.campaign.schema.editor configs/campaign.schema.json
+    assert json.loads(SCHEMA_FILE.read_text()) == editor_schema()
+
+
+def test_the_schema_file_is_written_by_the_module(tmp_path):
+    out = tmp_path / "schema.json"
+    subprocess.run(
+        [sys.executable, "-m", "harness.campaign.schema.editor", out], cwd=ROOT, check=True
+    )
+    assert out.read_text() == schema_text()
+
+
+def test_the_schema_is_one():
+    jsonschema.Draft202012Validator.check_schema(editor_schema())
+
+
+def as_an_editor_reads(text: str) -> Any:
+    """Read YAML as editors do, by the core schema of YAML 1.2."""
+    import yaml
+
+    class Core(yaml.SafeLoader):
+        pass
+
+    Core.yaml_implicit_resolvers = {}
+    number = r"-?(0|[1-9][0-9]*)"
+    for tag, pattern, first in (
+        ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+        ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+        ("int", number, list("-0123456789")),
+        ("float", number + r"(\.[0-9]+)?([eE][-+]?[0-9]+)?", list("-0123456789")),
+    ):
+        Core.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(f"^({pattern})$"), first)
+    return yaml.load(text, Loader=Core)
+
+
+def configs() -> list[Path]:
+    return sorted((ROOT / "configs").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", configs(), ids=lambda path: path.name)
+def test_the_schema_accepts_every_campaign_of_ours(path):
+    load_campaign(path)
+    jsonschema.validate(as_an_editor_reads(path.read_text()), editor_schema())
+
+
+def test_the_schema_accepts_the_starter():
+    jsonschema.validate(as_an_editor_reads(starter_text("x")), editor_schema())
+
+
+def test_every_key_is_described_for_the_editor():
+    schema = editor_schema()
+    sections = [schema, *schema["$defs"].values()]
+    for section in sections:
+        for name, key in section.get("properties", {}).items():
+            assert "$ref" in key or key.get("description"), name
+
+
+def documented() -> dict[str, str]:
+    """Read the table of all keys: key -> default, as written."""
+    rows = re.findall(r"^\| `([a-zA-Z0-9_.*]+)` \| (.+?) \|", DOCS.read_text(), re.M)
+    assert len(rows) == len({key for key, _ in rows}), "a key stands twice in the table"
+    return dict(rows)
+
+
+def keys_of_the_schema() -> dict[str, Any]:
+    """List every key of the schema with its own schema, as `section.key`."""
+    schema = editor_schema()
+
+    def walk(prefix: str, section: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, key in section["properties"].items():
+            inner = schema["$defs"].get(key.get("$ref", "").rpartition("/")[2])
+            if inner is not None and "properties" in inner and name not in {"expect"}:
+                found |= walk(f"{prefix}{name}.", inner)
+            else:
+                found[f"{prefix}{name}"] = key
+        return found
+
+    parts = schema["$defs"]
+    return {
+        **walk("", schema),
+        **walk("variants.*.", parts["VariantSection"]),
+        **walk("benchmarks.*.", parts["BenchmarkSection"]),
+        **walk("expect.", parts["ExpectSection"]),
+        **walk("metrics.*.", parts["MetricSection"]),
+    }
+
+
+def test_every_key_stands_in_the_table_of_the_documentation():
+    both = {key.replace("benchmarks.*.", "variants.*.") for key in keys_of_the_schema()}
+    assert set(documented()) == both
+
+
+def test_the_defaults_of_the_documentation_are_those_of_the_model():
+    table = documented()
+    spelled = {
+        "protocol.cooldown": "0s",
+        "protocol.pause": "0s",
+        "protocol.grace": "1s",
+        "hooks.timeout": "600s",
+        "isolation.aslr": "on",
+        "isolation.output_limit": "64MiB",
+    }
+    for key, schema in keys_of_the_schema().items():
+        if "default" not in schema:
+            continue
+        row = table[key.replace("benchmarks.*.", "variants.*.")]
+        default = schema["default"]
+        want = spelled.get(key) or (str(default) if default not in ([], {}, "") else None)
+        assert row == (f"`{want}`" if want else "none"), key
+
+
+def test_the_spelled_defaults_mean_what_the_model_has(tmp_path):
+    path = tmp_path / "c.yaml"
+    text = "name: n\nvariants: {v: }\nbenchmarks: {x: {command: p}}\n"
+    path.write_text(text)
+    plain = load_campaign(path)
+    path.write_text(
+        text + "protocol: {cooldown: 0s, pause: 0s, grace: 1s}\nhooks: {timeout: 600s}\n"
+        "isolation: {aslr: on, output_limit: 64MiB}\n"
+    )
+    assert load_campaign(path).to_dict() == plain.to_dict()
+
+
+def examples() -> list[str]:
+    if not DOCS.exists():
+        return []
+    found = re.findall(r"^```yaml\n(.*?)^```", DOCS.read_text(), re.M | re.S)
+    return [text for text in found if text.startswith("name:")]
+
+
+@pytest.mark.parametrize("text", examples(), ids=lambda text: text.splitlines()[0])
+def test_every_whole_example_of_the_documentation_loads(tmp_path, text):
+    path = tmp_path / "c.yaml"
+    path.write_text(text)
+    load_campaign(path)
+    jsonschema.validate(as_an_editor_reads(text), editor_schema())
+
+
+def test_the_documentation_has_examples():
+    assert len(examples()) >= 3
+
+
+def test_an_unknown_key_at_any_level_is_told_the_known_ones():
+    assert "command" in known_keys(("benchmarks", "x"))
+    assert "build" in known_keys(("variants", "x"))
+    assert "build" not in known_keys(("benchmarks", "x"))
+    assert known_keys(("benchmarks", "x", "metrics", "t")) == (
+        *("regex", "json", "from", "unit", "better"),
+    )
+    assert known_keys(("isolation", "environment")) == ("keep", "set")
+    assert known_keys(("build", 0)) == ("shell",)

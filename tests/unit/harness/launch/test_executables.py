@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.campaign.model import Command, Isolation
+from harness.errors import LaunchError
+from harness.launch.executables import base_environment, check_stdin, hashes, resolve, resolve_all
+
+
+def program(path: Path, mode: int = 0o755) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(mode)
+    return path
+
+
+INHERITED = {"PATH": "/bin", "HOME": "/home/me", "LC_ALL": "C", "LC_TIME": "de", "SECRET": "s"}
+
+
+@pytest.mark.parametrize(
+    ("keep", "names"),
+    [
+        ("all", set(INHERITED)),
+        ("none", set()),
+        (("PATH", "LC_*", "ABSENT"), {"PATH", "LC_ALL", "LC_TIME"}),
+        (("*",), set(INHERITED)),
+        (("LC",), set()),
+    ],
+)
+def test_environment_keeps_what_is_named(keep, names):
+    kept = base_environment(Isolation(keep_environment=keep), INHERITED)
+    assert set(kept) == names
+    assert all(INHERITED[name] == text for name, text in kept.items())
+
+
+def test_set_variables_win_over_kept_ones():
+    isolation = Isolation(set_environment={"HOME": "/", "NEW": ""})
+    assert base_environment(isolation, INHERITED) == INHERITED | {"HOME": "/", "NEW": ""}
+
+
+def test_path_is_taken_from_the_working_folder(tmp_path):
+    wanted = program(tmp_path / "bin" / "tool")
+    assert resolve("bin/tool", tmp_path, {}) == wanted
+    assert resolve("./bin/tool", tmp_path, {}).samefile(wanted)
+    assert resolve(str(wanted), Path("/"), {}) == wanted
+
+
+def test_name_is_looked_up_on_the_commands_own_path(tmp_path):
+    program(tmp_path / "one" / "tool", 0o644)  # not executable: passed over
+    second = program(tmp_path / "two" / "tool")
+    path = f"{tmp_path}/one:{tmp_path}/two"
+    assert resolve("tool", Path("/"), {"PATH": path}) == second
+
+
+def test_missing_command_says_where_it_was_sought(tmp_path):
+    with pytest.raises(LaunchError, match="command 'tool' not found") as caught:
+        resolve("tool", tmp_path, {"PATH": "/nowhere"})
+    assert caught.value.where == "PATH=/nowhere"
+    with pytest.raises(LaunchError, match="not found") as caught:
+        resolve("./tool", tmp_path, {"PATH": "/nowhere"})
+    assert caught.value.where == f"{tmp_path}/tool"
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_what_is_not_executable_is_refused_with_the_remedy(tmp_path, kind):
+    path = tmp_path / "tool"
+    program(path, 0o644) if kind == "file" else path.mkdir()
+    with pytest.raises(LaunchError, match="is not executable") as caught:
+        resolve("./tool", tmp_path, {})
+    assert "chmod +x" in caught.value.fix
+
+
+def test_all_missing_commands_are_named_at_once(make_campaign, make_cell):
+    cells = tuple(
+        make_cell("x", name, command=Command(argv=(f"absent-{name}",), mark=f"c.yaml:{name}:1"))
+        for name in ("a", "b")
+    )
+    campaign = make_campaign(("x",), ("a", "b"), cells=cells)
+    with pytest.raises(LaunchError, match="2 commands cannot be executed") as caught:
+        resolve_all(campaign, {"PATH": "/nowhere"})
+    assert "c.yaml:a:1" in str(caught.value)
+    assert "absent-b" in str(caught.value)
+
+
+def test_one_mistake_in_many_cells_is_named_once(make_campaign, make_cell):
+    command = Command(argv=("absent",), mark="c.yaml:4:12")
+    cells = tuple(make_cell(b, "a", command=command) for b in "xyz")
+    campaign = make_campaign(("x", "y", "z"), ("a",), cells=cells)
+    with pytest.raises(LaunchError) as caught:
+        resolve_all(campaign, {"PATH": "/nowhere"})
+    assert str(caught.value).count("absent") == 1
+    assert caught.value.where.startswith("c.yaml:4:12")
+
+
+@pytest.mark.parametrize(
+    ("field", "says"), [("cwd", "working folder does not exist"), ("stdin", "stdin file")]
+)
+def test_missing_folder_and_input_are_found_before_anything_runs(
+    make_campaign, make_cell, tmp_path, field, says
+):
+    cell = make_cell("x", "a", **{field: tmp_path / "absent"})
+    campaign = make_campaign(("x",), ("a",), cells=(cell,))
+    with pytest.raises(LaunchError, match=says):
+        resolve_all(campaign, dict(os.environ))
+
+
+def test_cell_is_looked_up_on_its_own_path(make_campaign, make_cell, tmp_path):
+    wanted = program(tmp_path / "own" / "tool")
+    cell = make_cell(
+        "x", "a", command=Command(argv=("tool",), mark="m"), env={"PATH": str(wanted.parent)}
+    )
+    campaign = make_campaign(("x",), ("a",), cells=(cell,))
+    assert resolve_all(campaign, {"PATH": "/nowhere"}) == {("x", "a"): wanted}
+
+
+def test_hashes_are_of_the_content(tmp_path):
+    one, two = program(tmp_path / "one"), program(tmp_path / "two")
+    digest = hashlib.sha256(b"#!/bin/sh\n").hexdigest()
+    assert hashes([two, one, one]) == {str(one): digest, str(two): digest}
+
+
+def test_program_that_cannot_be_read_is_said_to_be_so(tmp_path):
+    found = hashes([tmp_path / "absent"])
+    assert found == {str(tmp_path / "absent"): "unreadable: No such file or directory"}
+
+
+def test_absolute_path_needs_no_search():
+    assert resolve("/bin/sh", Path("/nowhere"), {}) == Path("/bin/sh")
+
+
+@pytest.mark.parametrize("entry", ["bin", "./bin", ""])
+def test_relative_path_entry_means_the_commands_folder(tmp_path, monkeypatch, entry):
+    here, there = tmp_path / "here", tmp_path / "the:re"
+    program(here / entry / "tool")  # in fairtrial's own folder: not meant
+    wanted = program(there / entry / "tool")
+    monkeypatch.chdir(here)
+    assert resolve("tool", there, {"PATH": f"/nowhere:{entry}"}) == wanted
+    wanted.unlink()
+    with pytest.raises(LaunchError, match="'tool' not found"):
+        resolve("tool", there, {"PATH": f"/nowhere:{entry}"})
+
+
+def test_empty_search_path_finds_nothing(tmp_path):
+    program(tmp_path / "tool")
+    with pytest.raises(LaunchError, match="not found"):
+        resolve("tool", tmp_path, {"PATH": ""})
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder"])
+def test_stdin_that_is_no_file_is_refused(make_campaign, make_cell, tmp_path, kind):
+    path = tmp_path / "input"
+    os.mkfifo(path) if kind == "fifo" else path.mkdir()
+    campaign = make_campaign(("x",), ("a",), cells=(make_cell("x", "a", stdin=path),))
+    with pytest.raises(LaunchError, match="neither a regular file") as caught:
+        resolve_all(campaign, dict(os.environ))
+    assert str(path) in caught.value.where
+    assert caught.value.fix
+
+
+@pytest.mark.parametrize("path", ["/dev/null", __file__])
+def test_files_and_character_devices_can_be_stdin(path):
+    check_stdin(Path(path))

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import os
+import select
+import signal
+import threading
+import time
+
+import pytest
+
+from harness.launch.interrupts import Interrupted, Interrupts
+
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_signal_becomes_a_flag_and_wakes_a_wait(number):
+    with Interrupts() as interrupts:
+        interrupts.check()
+        os.kill(os.getpid(), number)
+        assert select.select([interrupts.fd], [], [], 10)[0] == [interrupts.fd]
+        with pytest.raises(Interrupted) as caught:
+            interrupts.check()
+    assert caught.value.number == number
+
+
+def test_first_signal_counts():
+    with Interrupts() as interrupts:
+        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGINT)
+        assert interrupts.received == signal.SIGTERM
+
+
+def test_sleep_ends_at_once():
+    with Interrupts() as interrupts:
+        timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGTERM))
+        timer.start()
+        began = time.monotonic()
+        with pytest.raises(Interrupted):
+            interrupts.sleep(3600)
+        timer.join()
+        assert time.monotonic() - began < 600
+
+
+def test_sleep_after_a_signal_does_not_begin():
+    with Interrupts() as interrupts:
+        os.kill(os.getpid(), signal.SIGINT)
+        with pytest.raises(Interrupted):
+            interrupts.sleep(3600)
+
+
+def test_sleep_lasts_as_long_as_asked():
+    with Interrupts() as interrupts:
+        began = time.monotonic()
+        interrupts.sleep(0.05)
+        assert time.monotonic() - began >= 0.05
+
+
+def test_acknowledged_signal_is_dealt_with_and_the_next_counts():
+    with Interrupts() as interrupts:
+        os.kill(os.getpid(), signal.SIGINT)
+        interrupts.acknowledge()
+        interrupts.check()
+        assert select.select([interrupts.fd], [], [], 0)[0] == []
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert interrupts.received == signal.SIGTERM
+
+
+def test_signal_that_was_set_aside_counts_again():
+    with Interrupts() as interrupts:
+        with interrupts.set_aside():
+            interrupts.check()
+        interrupts.check()
+        os.kill(os.getpid(), signal.SIGINT)
+        with interrupts.set_aside():
+            interrupts.check()
+            os.kill(os.getpid(), signal.SIGTERM)
+            with pytest.raises(Interrupted):
+                interrupts.check()
+        assert interrupts.received == signal.SIGINT
+
+
+def test_flood_of_signals_does_not_block():
+    with Interrupts() as interrupts:
+        while True:  # fill the pipe
+            try:
+                os.write(interrupts._write, b"!" * 4096)
+            except BlockingIOError:
+                break
+        os.kill(os.getpid(), signal.SIGINT)
+        assert interrupts.received == signal.SIGINT
+
+
+def test_handlers_are_put_back():
+    before = [signal.getsignal(number) for number in SIGNALS]
+    with Interrupts():
+        assert [signal.getsignal(number) for number in SIGNALS] != before
+    assert [signal.getsignal(number) for number in SIGNALS] == before

@@ -1,0 +1,581 @@
+"""The launcher and its orchestrator's side, with real processes.
+
+Targets are ``sh`` and a small isolated Python; what a target saw of its own setting it writes to
+its standard output.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.campaign.model import Isolation
+from harness.errors import HostError, LaunchError
+from harness.launch.exchange import Request, limit_numbers
+from harness.launch.interrupts import Interrupted, Interrupts
+from harness.launch.process import Launcher
+
+# For targets the system's own, if there is one: ours may stand in a private folder, which nobody
+# enters from a user namespace.
+PYTHON = shutil.which("python3", path="/usr/bin:/bin") or sys.executable
+SH = "/bin/sh"
+
+
+@pytest.fixture(params=["auto", "none"])
+def containment(request):
+    return request.param
+
+
+@pytest.fixture
+def open_launcher():
+    """Open launchers that are closed at the end, whatever happened to them."""
+    opened = []
+
+    def open_one(cpus=None, interrupts=None, **isolation):
+        launcher = Launcher(Isolation(**isolation), cpus, interrupts or Interrupts())
+        opened.append(launcher)
+        return launcher
+
+    yield open_one
+    for launcher in opened:
+        launcher.close()
+
+
+@pytest.fixture
+def request_for(tmp_path, marker):
+    """Make a request whose argument list carries the marker at its end."""
+
+    def make(*command, argv0=None, **changes):
+        path, *rest = command
+        fields = {
+            "path": path,
+            "argv": (argv0 or path, *rest, marker),
+            "env": {b"PATH": os.fsencode(os.environ["PATH"]), b"LC_ALL": b"C.UTF-8"},
+            "cwd": tmp_path,
+            "stdout": tmp_path / "stdout",
+            "stderr": tmp_path / "stderr",
+        }
+        return Request(**(fields | changes))
+
+    return make
+
+
+@pytest.fixture
+def inside(open_launcher, request_for, tmp_path):
+    """Evaluate a Python expression in a target and give its value."""
+
+    def evaluate(expression, launcher=None, **changes):
+        code = f"import json, os, resource, signal, sys; print(json.dumps({expression}))"
+        launcher = launcher or open_launcher(containment="none")
+        done = launcher.execute(request_for(PYTHON, "-I", "-S", "-c", code, **changes))
+        assert done.exit_code == 0, (tmp_path / "stderr").read_text()
+        return json.loads((tmp_path / "stdout").read_text())
+
+    return evaluate
+
+
+# --- what is measured -------------------------------------------------------------------------
+
+
+def test_reports_exit_code_times_and_usage(containment, open_launcher, request_for):
+    launcher = open_launcher(containment=containment)
+    done = launcher.execute(request_for(SH, "-c", "exit 7"))
+    assert (done.exit_code, done.signal, done.killed) == (7, None, None)
+    assert 0 < done.spawn_ns <= done.wall_ns
+    assert done.minor_faults > 0
+    assert (done.orphans, done.survivors) == (0, 0)
+
+
+def test_wall_time_contains_a_sleep_and_user_time_a_spin(open_launcher, request_for):
+    launcher = open_launcher()
+    slept = launcher.execute(request_for(SH, "-c", "sleep 0.2"))
+    assert slept.wall_ns >= 200_000_000
+    assert slept.user_s < 0.2
+    code = "import time\nwhile time.process_time() < 0.2: pass"
+    spun = launcher.execute(request_for(PYTHON, "-I", "-S", "-c", code))
+    assert spun.user_s + spun.system_s >= 0.2
+
+
+def test_clocks_of_successive_runs_follow_each_other(open_launcher, request_for):
+    launcher = open_launcher()
+    first, second = (launcher.execute(request_for("/bin/true")) for _ in range(2))
+    assert first.start_ns + first.wall_ns <= second.start_ns
+
+
+def test_crash_by_signal_is_reported_as_one(containment, open_launcher, request_for):
+    launcher = open_launcher(containment=containment)
+    done = launcher.execute(request_for(SH, "-c", "kill -SEGV $$"))
+    assert (done.exit_code, done.signal, done.killed) == (None, signal.SIGSEGV, None)
+
+
+def test_small_program_is_at_the_floor_although_the_orchestrator_is_large(
+    open_launcher, request_for
+):
+    ballast = bytearray(300 << 20)
+    ballast[::4096] = b"x" * len(ballast[::4096])  # touch every page
+    done = open_launcher().execute(request_for("/bin/true"))
+    assert done.max_rss_bytes <= done.floor_bytes < 30 << 20
+    del ballast
+    grow = "x = bytearray(60 << 20); x[::4096] = b'x' * len(x[::4096])"
+    grown = open_launcher().execute(request_for(PYTHON, "-I", "-S", "-c", grow))
+    assert grown.max_rss_bytes > 60 << 20 > grown.floor_bytes
+
+
+# --- timeouts and process trees ---------------------------------------------------------------
+
+
+def test_timeout_ends_a_program_by_term_first(containment, open_launcher, request_for):
+    launcher = open_launcher(containment=containment)
+    done = launcher.execute(request_for(SH, "-c", "sleep $0", timeout_s=0.1, grace_s=60))
+    assert (done.killed, done.signal) == ("timeout", signal.SIGTERM)
+    assert done.wall_ns >= 100_000_000
+
+
+def test_timeout_kills_a_stubborn_program(containment, open_launcher, request_for):
+    code = "trap '' TERM INT HUP; while :; do sleep 0.05; done"
+    launcher = open_launcher(containment=containment)
+    done = launcher.execute(request_for(SH, "-c", code, timeout_s=0.2, grace_s=0.1))
+    assert (done.killed, done.signal) == ("timeout", signal.SIGKILL)
+
+
+def test_timeout_lets_a_stopped_program_end_itself(containment, open_launcher, request_for):
+    launcher = open_launcher(containment=containment)
+    done = launcher.execute(request_for(SH, "-c", "kill -STOP $$", timeout_s=0.1, grace_s=60))
+    assert (done.killed, done.signal) == ("timeout", signal.SIGTERM)
+
+
+def test_timeout_kills_a_forking_program_whole(
+    containment, open_launcher, request_for, marker, processes
+):
+    code = f"for i in 1 2 3; do {SH} -c 'sleep $0; :' {marker} & done; wait"
+    launcher = open_launcher(containment=containment)
+    done = launcher.execute(request_for(SH, "-c", code, timeout_s=0.2, grace_s=0.1))
+    assert done.killed == "timeout"
+    assert processes.processes_with(marker) == []
+
+
+def test_double_forked_grandchildren_are_gone_and_counted(
+    containment, open_launcher, request_for, marker, processes, tmp_path
+):
+    # Each leaves its parent's session, writes its number and goes on; the target waits for three.
+    orphan = "echo x >> born; exec sleep $0"
+    code = (
+        f"for i in 1 2 3; do (setsid {SH} -c '{orphan}' $0 &); done;"
+        ' while [ "$(wc -l < born 2>/dev/null || echo 0)" -lt 3 ]; do sleep 0.01; done'
+    )
+    launcher = open_launcher(containment=containment)
+    done = launcher.execute(request_for(SH, "-c", code))
+    assert done.exit_code == 0, (tmp_path / "stderr").read_text()
+    assert (done.orphans, done.survivors) == (3, 0)
+    assert processes.processes_with(marker) == []
+    assert launcher.execute(request_for("/bin/true")).orphans == 0
+
+
+def test_grandchild_that_holds_stdout_does_not_delay_the_run(open_launcher, request_for):
+    launcher = open_launcher()
+    done = launcher.execute(request_for(SH, "-c", "sleep $0 & echo done", timeout_s=300))
+    assert (done.exit_code, done.killed, done.orphans) == (0, None, 1)
+
+
+def test_sweep_can_be_left_to_later(open_launcher, request_for):
+    launcher = open_launcher()
+    done = launcher.execute(request_for(SH, "-c", "sleep $0 & :", sweep=False))
+    assert done.orphans == 0
+    assert launcher.sweep() == 1
+    assert launcher.sweep() == 0
+
+
+def test_fork_bomb_is_swept(containment, open_launcher, request_for, processes, marker):
+    # Bounded: every generation doubles, the seventh waits.
+    script = (
+        "import os, time\n"
+        "for _ in range(7):\n    os.fork()\n"
+        "os.setsid() if os.getpgrp() != os.getpid() else None\n"
+        "time.sleep(1000)\n"
+    )
+    launcher = open_launcher(containment=containment)
+    done = launcher.execute(
+        request_for(PYTHON, "-I", "-S", "-c", script, timeout_s=1.0, grace_s=0.1)
+    )
+    assert done.killed == "timeout"
+    assert done.survivors == 0
+    assert processes.processes_with(marker) == []
+
+
+def test_target_that_closes_its_output_is_still_waited_for(open_launcher, request_for, tmp_path):
+    done = open_launcher().execute(
+        request_for(SH, "-c", "echo before; exec >&- 2>&- <&-; sleep 0.2; exit 5")
+    )
+    assert done.exit_code == 5
+    assert done.wall_ns >= 200_000_000
+    assert (tmp_path / "stdout").read_text() == "before\n"
+
+
+def test_watch_can_end_a_run_and_its_reason_is_told(containment, open_launcher, request_for):
+    launcher = open_launcher(containment=containment)
+    done = launcher.execute(request_for(SH, "-c", "sleep $0"), lambda: "enough", 0.02)
+    assert done.killed == "enough"
+    assert launcher.execute(request_for("/bin/true")).exit_code == 0
+
+
+def test_watch_sees_the_running_target(open_launcher, request_for, processes, marker):
+    launcher = open_launcher()
+    seen = []
+
+    def look():
+        targets = launcher.targets()
+        if targets and marker in processes.command_line(targets[0]):
+            seen.append(marker)
+            return "seen"
+        return None
+
+    assert launcher.execute(request_for(SH, "-c", "sleep $0"), look, 0.02).killed == "seen"
+    assert seen
+
+
+# --- what a target sees -----------------------------------------------------------------------
+
+
+def test_target_leads_a_session_of_its_own(inside, open_launcher):
+    expression = "[os.getsid(0) == os.getpid(), os.getpgrp() == os.getpid()]"
+    assert inside(expression) == [True, True]
+    assert inside(expression, open_launcher()) == [True, True]
+
+
+def test_argv0_is_the_word_that_was_written(open_launcher, request_for, tmp_path):
+    open_launcher().execute(request_for(SH, "-c", "cat /proc/$$/cmdline", argv0="my-shell"))
+    assert (tmp_path / "stdout").read_bytes().startswith(b"my-shell\0-c\0")
+
+
+def test_working_folder_and_stdin(open_launcher, request_for, tmp_path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "input").write_text("from the file")
+    open_launcher().execute(
+        request_for(SH, "-c", "pwd; cat", cwd=tmp_path / "deep", stdin=tmp_path / "input")
+    )
+    assert (tmp_path / "stdout").read_text() == f"{tmp_path}/deep\nfrom the file"
+
+
+def test_without_a_file_stdin_is_empty_and_outputs_vanish(open_launcher, request_for, tmp_path):
+    code = "read line && exit 1; readlink /proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2 > links"
+    done = open_launcher().execute(request_for(SH, "-c", code, stdout=None, stderr=None))
+    assert done.exit_code == 0
+    links = (tmp_path / "links").read_text().splitlines()
+    assert (links[0], links[2]) == ("/dev/null", "/dev/null")
+    assert not (tmp_path / "stdout").exists()
+
+
+def test_relative_output_paths_are_ours_not_the_launchers(
+    open_launcher, request_for, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    done = open_launcher().execute(request_for(SH, "-c", "echo here", stdout=Path("relative")))
+    assert done.exit_code == 0
+    assert (tmp_path / "relative").read_text() == "here\n"
+
+
+def test_output_of_the_run_before_is_gone(open_launcher, request_for, tmp_path):
+    launcher = open_launcher()
+    launcher.execute(request_for(SH, "-c", "echo a long line of output"))
+    launcher.execute(request_for(SH, "-c", "echo short"))
+    assert (tmp_path / "stdout").read_text() == "short\n"
+
+
+def test_environment_is_exactly_what_was_asked_for(open_launcher, request_for, tmp_path):
+    env = {b"A": b"1", b"PADDING": b"x" * 3000, b"RAW": b"\xff"}
+    code = "import os,sys; sys.stdout.buffer.write(b'\\0'.join(sorted(os.environb)))"
+    open_launcher().execute(request_for(PYTHON, "-I", "-S", "-c", code, env=env))
+    names = (tmp_path / "stdout").read_bytes().split(b"\0")
+    assert [name for name in names if name != b"LC_CTYPE"] == [b"A", b"PADDING", b"RAW"]
+    code = "import os; print(len(os.environb[b'PADDING']), os.environb[b'RAW'])"
+    open_launcher().execute(request_for(PYTHON, "-I", "-S", "-c", code, env=env))
+    assert (tmp_path / "stdout").read_text() == "3000 b'\\xff'\n"
+
+
+def test_signals_are_at_their_defaults(open_launcher, request_for, tmp_path):
+    open_launcher().execute(request_for(SH, "-c", "exec grep ^Sig[IB] /proc/self/status"))
+    text = (tmp_path / "stdout").read_text()
+    masks = {line.split(":")[0]: int(line.split()[1], 16) for line in text.splitlines()}
+    # Python ignores SIGPIPE and SIGXFSZ for itself; 32 and 33 are the C library's own business.
+    assert masks["SigIgn"] & (2**31 - 1) == 0
+    assert masks["SigBlk"] == 0
+
+
+def test_no_descriptor_of_ours_reaches_a_target(open_launcher, request_for, tmp_path):
+    open_launcher().execute(request_for(SH, "-c", "ls /proc/$$/fd"))
+    assert set((tmp_path / "stdout").read_text().split()) <= {"0", "1", "2", "10"}
+
+
+def test_limits_are_the_targets_and_do_not_stay(containment, open_launcher, inside):
+    launcher = open_launcher(containment=containment)
+    limits = limit_numbers({"nofile": 64, "core": 0, "cpu": 77})
+    expression = "[resource.getrlimit(resource.RLIMIT_NOFILE)[0], resource.getrlimit(resource.RLIMIT_CPU)[0]]"
+    assert inside(expression, launcher, limits=limits) == [64, 77]
+    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    cpu = resource.getrlimit(resource.RLIMIT_CPU)[0]
+    assert inside(expression, launcher) == [soft, cpu]
+    held = resource.prlimit(launcher.pid, resource.RLIMIT_NOFILE)
+    assert held == resource.getrlimit(resource.RLIMIT_NOFILE)
+
+
+def test_limit_that_ends_a_target_does_not_end_the_launcher(open_launcher, request_for):
+    launcher = open_launcher()
+    limits = limit_numbers({"fsize": 1000})
+    done = launcher.execute(
+        request_for(SH, "-c", "exec head -c 5000 /dev/zero > big", limits=limits)
+    )
+    # The marker is an argument of the shell, so head writes until the limit ends it.
+    assert done.signal == signal.SIGXFSZ
+    spinning = request_for(SH, "-c", "while :; do :; done", limits=limit_numbers({"cpu": 1}))
+    assert launcher.execute(spinning).signal == signal.SIGXCPU
+    assert launcher.execute(request_for("/bin/true")).exit_code == 0
+
+
+def test_limit_above_the_hard_one_is_refused(open_launcher, request_for):
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[1] == resource.RLIM_INFINITY:
+        pytest.skip("open files have no hard limit here")
+    beyond = resource.getrlimit(resource.RLIMIT_NOFILE)[1] + 1
+    launcher = open_launcher()
+    if _may_raise(beyond):
+        pytest.skip("this process may raise its hard limits")
+    with pytest.raises(LaunchError, match=r"limits.*could not be set"):
+        launcher.execute(request_for("/bin/true", limits=[(resource.RLIMIT_NOFILE, beyond)]))
+    assert launcher.execute(request_for("/bin/true")).exit_code == 0
+
+
+def _may_raise(soft):
+    code = f"import resource as r; r.setrlimit(r.RLIMIT_NOFILE, ({soft}, {soft - 1}))"
+    return subprocess.run([PYTHON, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+def test_cpu_affinity_and_nice(open_launcher, inside):
+    cpu = max(os.sched_getaffinity(0))
+    launcher = open_launcher(cpus=(cpu,), nice=os.getpriority(os.PRIO_PROCESS, 0) + 3)
+    expression = "[sorted(os.sched_getaffinity(0)), os.getpriority(os.PRIO_PROCESS, 0)]"
+    assert inside(expression, launcher) == [[cpu], os.getpriority(os.PRIO_PROCESS, 0) + 3]
+    assert os.sched_getaffinity(0) != {cpu} or os.cpu_count() == 1  # we stay where we were
+
+
+def test_aslr_is_on_or_off(containment, open_launcher, inside):
+    expression = "int(open('/proc/self/personality').read(), 16) & 0x40000"
+    if not os.access("/proc/self/personality", os.R_OK):
+        pytest.skip("the kernel does not show personalities")
+    assert inside(expression, open_launcher(containment=containment, aslr=False)) == 0x40000
+    assert inside(expression, open_launcher(containment=containment, aslr=True)) == 0
+
+
+def test_batch_scheduling_class(open_launcher, inside):
+    launcher = open_launcher(scheduling="batch")
+    assert inside("os.sched_getscheduler(0)", launcher) == os.SCHED_BATCH
+
+
+def test_fifo_target_is_one_priority_below_its_launcher(open_launcher, inside):
+    try:
+        launcher = open_launcher(scheduling="fifo", priority=3)
+    except HostError:
+        pytest.skip("this process may not use SCHED_FIFO")
+    expression = "[os.sched_getscheduler(0), os.sched_getparam(0).sched_priority]"
+    assert inside(expression, launcher) == [os.SCHED_FIFO, 3]
+    assert os.sched_getscheduler(launcher.pid) == os.SCHED_FIFO
+    assert os.sched_getparam(launcher.pid).sched_priority == 4
+
+
+def test_spinning_fifo_target_times_out(open_launcher, request_for):
+    cpu = max(os.sched_getaffinity(0))
+    try:
+        launcher = open_launcher(cpus=(cpu,), scheduling="fifo")
+    except HostError:
+        pytest.skip("this process may not use SCHED_FIFO")
+    code = "trap '' TERM; while :; do :; done"
+    done = launcher.execute(request_for(SH, "-c", code, timeout_s=0.1, grace_s=0.1))
+    assert (done.killed, done.signal) == ("timeout", signal.SIGKILL)
+
+
+def test_cpu_that_does_not_exist_is_a_host_error(open_launcher):
+    with pytest.raises(HostError, match=r"CPUs \(4000,\) cannot be used"):
+        open_launcher(cpus=(4000,))
+
+
+# --- programs that cannot be started ----------------------------------------------------------
+
+
+def _script(path: Path, text: str, mode: int = 0o755) -> str:
+    path.write_text(text)
+    path.chmod(mode)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "mode", "says"),
+    [
+        ("missing", None, 0, "not found"),
+        ("plain", "#!/bin/sh\n", stat.S_IRUSR, "not executable by you"),
+        ("garbage", "neither a script nor a program", 0o755, "no program that the kernel"),
+        ("orphan", "#!/nonexistent/interpreter\n", 0o755, "interpreter in its first line"),
+    ],
+)
+def test_what_cannot_be_executed_is_named(
+    containment, open_launcher, request_for, tmp_path, name, text, mode, says
+):
+    path = tmp_path / name
+    if text is not None:
+        _script(path, text, mode)
+    launcher = open_launcher(containment=containment)
+    with pytest.raises(LaunchError, match=says) as caught:
+        launcher.execute(request_for(str(path)))
+    assert caught.value.where == str(path)
+    assert caught.value.exit_code == 4
+    # The launcher has lost nothing by it.
+    assert launcher.execute(request_for("/bin/true")).exit_code == 0
+
+
+def test_too_long_arguments_are_a_launch_error(open_launcher, request_for):
+    with pytest.raises(LaunchError, match="too long"):
+        open_launcher().execute(request_for("/bin/true", "x" * (1 << 20)))
+
+
+@pytest.mark.parametrize(
+    ("field", "says"),
+    [("stdin", "the stdin of"), ("stdout", "the stdout of"), ("stderr", "the stderr of")],
+)
+def test_files_that_cannot_be_opened_are_named(open_launcher, request_for, tmp_path, field, says):
+    missing = tmp_path / "no" / "such"
+    with pytest.raises(LaunchError, match=says) as caught:
+        open_launcher().execute(request_for("/bin/true", **{field: missing}))
+    assert caught.value.where == str(missing)
+
+
+def test_working_folder_that_is_gone_is_named(open_launcher, request_for, tmp_path):
+    with pytest.raises(LaunchError, match="the cwd of") as caught:
+        open_launcher().execute(request_for("/bin/true", cwd=tmp_path / "gone"))
+    assert caught.value.where == str(tmp_path / "gone")
+
+
+# --- death ------------------------------------------------------------------------------------
+
+
+def test_killed_launcher_is_a_launch_error_and_nothing_survives(
+    containment, open_launcher, request_for, marker, processes
+):
+    launcher = open_launcher(containment=containment)
+    code = f"(setsid {SH} -c 'sleep $0; :' {marker} &); sleep $0"
+
+    def kill_it():
+        if len(processes.processes_with(marker)) >= 2:
+            os.kill(launcher.pid, signal.SIGKILL)
+
+    with pytest.raises(LaunchError, match="launcher was killed or crashed"):
+        launcher.execute(request_for(SH, "-c", code), kill_it, 0.02)
+    processes.wait_until(lambda: not processes.processes_with(marker), "all targets gone")
+
+
+def test_launcher_killed_between_runs_is_a_launch_error(open_launcher, request_for):
+    launcher = open_launcher()
+    os.kill(launcher.pid, signal.SIGKILL)
+    with pytest.raises(LaunchError, match="launcher was killed or crashed"):
+        launcher.execute(request_for("/bin/true"))
+
+
+_ORCHESTRATOR = """
+import os, sys, time
+from pathlib import Path
+from harness.campaign import Isolation
+from harness.launch.interrupts import Interrupts
+from harness.launch.exchange import Request
+from harness.launch.process import Launcher
+containment, shell, marker = sys.stdin.readline().split()
+launcher = Launcher(Isolation(containment=containment), None, Interrupts())
+print(launcher.containment, launcher.pid, flush=True)
+code = f"(setsid {shell} -c 'sleep $0; :' {marker} &); sleep $0"
+launcher.execute(Request(path=shell, argv=(shell, "-c", code, marker),
+    env={b"PATH": os.environb[b"PATH"]}, cwd=Path("/")))
+"""
+
+
+@pytest.mark.parametrize("victims", ["orchestrator", "both"])
+def test_no_target_survives_the_orchestrator(containment, marker, processes, victims):
+    with subprocess.Popen(
+        [sys.executable, "-c", _ORCHESTRATOR],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[4],
+    ) as orchestrator:
+        orchestrator.stdin.write(f"{containment} {SH} {marker}\n")
+        orchestrator.stdin.flush()
+        got, pid = orchestrator.stdout.readline().split()
+        if containment == "auto" and got == "none":
+            orchestrator.kill()
+            pytest.skip("no PID namespace is to be had here")
+        processes.wait_until(lambda: len(processes.processes_with(marker)) >= 2, "targets start")
+        if victims == "both":
+            os.kill(int(pid), signal.SIGSTOP)  # so that it cannot react to the first death
+        orchestrator.kill()
+        if victims == "both":
+            os.kill(int(pid), signal.SIGKILL)
+    if victims == "both" and containment == "none":
+        # What the finding "containment" warns of: only a namespace holds that.
+        for left in processes.processes_with(marker):
+            os.kill(left, signal.SIGKILL)
+    processes.wait_until(lambda: not processes.processes_with(marker), "all targets gone")
+
+
+def test_interrupt_ends_the_run_and_leaves_nothing(
+    containment, open_launcher, request_for, marker, processes
+):
+    with Interrupts() as interrupts:
+        launcher = open_launcher(interrupts=interrupts, containment=containment)
+
+        def interrupt():
+            if processes.processes_with(marker):
+                os.kill(os.getpid(), signal.SIGTERM)
+
+        with pytest.raises(Interrupted) as caught:
+            launcher.execute(request_for(SH, "-c", "sleep $0"), interrupt, 0.02)
+        assert caught.value.number == signal.SIGTERM
+        assert processes.processes_with(marker) == []
+        # The launcher is fit for the hooks that come after.
+        interrupts.acknowledge()
+        assert launcher.execute(request_for("/bin/true")).exit_code == 0
+
+
+def test_interrupt_while_the_reply_is_on_its_way_does_not_shift_the_replies(
+    open_launcher, request_for
+):
+    # The kill may reach a launcher that has finished its run: it must not answer to it.
+    with Interrupts() as interrupts:
+        launcher = open_launcher(interrupts=interrupts)
+        for _ in range(5):
+            interrupts.received = signal.SIGINT
+            with pytest.raises(Interrupted):
+                launcher.execute(request_for("/bin/true"))
+            interrupts.acknowledge()
+            assert launcher.execute(request_for(SH, "-c", "exit 9")).exit_code == 9
+
+
+def test_closed_launcher_is_gone(containment, open_launcher):
+    launcher = open_launcher(containment=containment)
+    launcher.close()
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(launcher.pid, 0)
+        pytest.fail("the launcher lives on")
+
+
+def test_children_of_the_caller_are_none_of_the_launchers_business(open_launcher, request_for):
+    with subprocess.Popen([SH, "-c", "read line; exit 3"], stdin=subprocess.PIPE) as mine:
+        launcher = open_launcher()
+        os.kill(launcher.pid, signal.SIGKILL)
+        with pytest.raises(LaunchError):
+            launcher.execute(request_for("/bin/true"))
+        mine.communicate(b"\n")
+    assert mine.returncode == 3

@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.campaign.model import Expect, MetricRule
+from harness.launch.exchange import Execution
+from harness.trial.examine import clear_metric_files, examine
+
+ENDED = Execution(
+    started_ns=0,
+    start_ns=1,
+    wall_ns=2,
+    spawn_ns=1,
+    user_s=0.0,
+    system_s=0.0,
+    max_rss_bytes=1,
+    floor_bytes=1,
+    minor_faults=0,
+    major_faults=0,
+    voluntary_switches=0,
+    involuntary_switches=0,
+    exit_code=0,
+    signal=None,
+    killed=None,
+    orphans=0,
+    survivors=0,
+)
+LIMIT = 1000
+
+
+def rule(**changes):
+    fields = {"name": "m", "source": "stdout", "regex": None, "json": None}
+    return MetricRule(**(fields | {"unit": "s", "better": "lower"} | changes))
+
+
+@pytest.fixture
+def judge(tmp_path, make_cell):
+    """Judge a run that wrote `stdout` and `stderr`; keywords change its cell or its ending."""
+
+    def judge_one(stdout="", stderr="", cell=None, **ending):
+        out, err = tmp_path / "stdout", tmp_path / "stderr"
+        out.write_bytes(stdout if isinstance(stdout, bytes) else stdout.encode())
+        err.write_text(stderr)
+        execution = dataclasses.replace(ENDED, **ending)
+        return examine(make_cell(**(cell or {})), execution, out, err, LIMIT)
+
+    return judge_one
+
+
+def test_good_run_is_ok_with_its_fingerprint(judge):
+    found = judge("hello\n")
+    assert (found.outcome, found.detail) == ("ok", None)
+    assert found.stdout_bytes == 6
+    assert found.stdout_sha256 == hashlib.sha256(b"hello\n").hexdigest()
+
+
+def test_discarded_output_has_no_fingerprint(make_cell):
+    found = examine(make_cell(stdout="discard", stderr="discard"), ENDED, None, None, LIMIT)
+    assert (found.outcome, found.stdout_bytes, found.stdout_sha256) == ("ok", None, None)
+
+
+@pytest.mark.parametrize(
+    ("ending", "outcome", "detail"),
+    [
+        ({"exit_code": 3}, "exit", "exit code 3, expected 0"),
+        ({"exit_code": None, "signal": 11}, "signal", "ended by signal SIGSEGV"),
+        ({"exit_code": None, "signal": 40}, "signal", "ended by signal 40"),
+        ({"exit_code": None, "signal": 15, "killed": "timeout"}, "timeout", "timeout of 2 s"),
+        # It ended by itself when it was asked to: a timeout all the same.
+        ({"exit_code": 0, "killed": "timeout"}, "timeout", "timeout of 2 s"),
+        ({"exit_code": None, "signal": 9, "killed": "output-limit"}, "output-limit", "1000 bytes"),
+    ],
+)
+def test_ending_decides_the_outcome(judge, ending, outcome, detail):
+    found = judge(cell={"timeout_s": 2.0}, **ending)
+    assert found.outcome == outcome
+    assert detail in found.detail
+
+
+def test_expected_exit_codes_are_ok(judge):
+    cell = {"expect": Expect(exit_codes=(1, 2))}
+    assert judge(cell=cell, exit_code=2).outcome == "ok"
+    found = judge(cell=cell, exit_code=0)
+    assert found.detail == "exit code 0, expected 1 or 2"
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_flood_that_ended_before_anybody_looked_is_one(judge, stream):
+    found = judge(**{stream: "x" * (LIMIT + 1)})
+    assert found.outcome == "output-limit"
+    assert judge(**{stream: "x" * LIMIT}).outcome == "ok"
+
+
+def test_flood_is_not_hashed(judge):
+    found = judge("x" * 2000)
+    assert (found.stdout_bytes, found.stdout_sha256) == (2000, None)
+
+
+def test_output_is_checked_by_hash(judge):
+    digest = hashlib.sha256(b"right").hexdigest().upper()
+    cell = {"expect": Expect(stdout_sha256=digest)}
+    assert judge("right", cell=cell).outcome == "ok"
+    found = judge("wrong", cell=cell)
+    assert found.outcome == "output-mismatch"
+    assert digest in found.detail
+
+
+def test_output_is_checked_by_regex_line_by_line(judge):
+    cell = {"expect": Expect(stdout_regex=r"^done$")}
+    assert judge("first\ndone\n", cell=cell).outcome == "ok"
+    assert judge("undone\n", cell=cell).outcome == "output-mismatch"
+    assert judge(b"\xff\ndone\n", cell=cell).outcome == "ok"
+
+
+def test_output_is_checked_against_a_file_that_may_change(judge, tmp_path):
+    reference = tmp_path / "reference"
+    reference.write_text("one")
+    cell = {"expect": Expect(stdout_file=reference)}
+    assert judge("one", cell=cell).outcome == "ok"
+    assert "differs from" in judge("two", cell=cell).detail
+    reference.write_text("two")
+    os.utime(reference, ns=(1, 1))
+    assert judge("two", cell=cell).outcome == "ok"
+
+
+def test_reference_that_is_gone_is_a_mismatch(judge, tmp_path):
+    cell = {"expect": Expect(stdout_file=tmp_path / "gone")}
+    found = judge("one", cell=cell)
+    assert found.outcome == "output-mismatch"
+    assert "gone" in found.detail
+
+
+def test_exit_code_counts_before_output(judge):
+    cell = {"expect": Expect(stdout_regex="never")}
+    assert judge("x", cell=cell, exit_code=1).outcome == "exit"
+
+
+def test_every_match_is_an_iteration(judge):
+    cell = {"metrics": (rule(regex=r"time: ([0-9.]+)"),)}
+    assert judge("time: 1.5\ntime: 2\ntime: 3\n", cell=cell).metrics == {"m": (1.5, 2.0, 3.0)}
+
+
+def test_named_group_is_the_value(judge):
+    cell = {"metrics": (rule(regex=r"(\w+)=(?P<value>\d+)"),)}
+    assert judge("a=1 b=2", cell=cell).metrics == {"m": (1.0, 2.0)}
+
+
+def test_metric_from_stderr_and_json(judge):
+    cell = {
+        "metrics": (
+            rule(name="e", source="stderr", regex=r"(\d+) ms"),
+            rule(name="j", json="results[*].t"),
+        )
+    }
+    found = judge('{"results": [{"t": 1}, {"t": 2.5}]}', "7 ms", cell)
+    assert found.metrics == {"e": (7.0,), "j": (1.0, 2.5)}
+
+
+@pytest.mark.parametrize(
+    ("metric", "stdout", "says"),
+    [
+        (rule(regex="time: (.*)"), "nothing", "nothing in stdout matches"),
+        (rule(regex="time: (.*)"), "time: fast", "'fast' is no finite number"),
+        (rule(regex="time: (.*)"), "time: nan", "no finite number"),
+        (rule(regex="time: (.*)"), "time: inf", "no finite number"),
+        (rule(regex="(x)?y"), "y", "None is no finite number"),
+        (rule(json="t"), "no json", "no JSON"),
+        (rule(json="t"), '{"u": 1}', "m: the document has no key 't'"),
+        (rule(json="t[*]"), '{"t": []}', "nothing in stdout matches"),
+        (rule(json="t"), '{"t": true}', "True is no finite number"),
+        (rule(json="t"), '{"t": 1e999}', "no finite number"),
+    ],
+)
+def test_what_cannot_be_read_is_unparsable(judge, metric, stdout, says):
+    found = judge(stdout, cell={"metrics": (metric,)})
+    assert found.outcome == "unparsable"
+    assert says in found.detail
+    assert found.metrics == {}
+
+
+def test_absurdly_long_number_is_no_crash(judge):
+    found = judge(f'{{"t": {"1" * 500}}}', cell={"metrics": (rule(json="t"),)})
+    assert found.outcome == "unparsable"
+
+
+def test_deeply_nested_json_is_no_crash(judge):
+    found = judge("[" * 990, cell={"metrics": (rule(json="t"),)})
+    assert found.outcome == "unparsable"
+
+
+def test_metric_from_a_file_must_be_of_this_run(judge, make_cell, tmp_path):
+    path = tmp_path / "result"
+    cell = {"metrics": (rule(source=path, regex="(.*)s"),)}
+    assert "No such file" in judge(cell=cell).detail
+    path.write_text("4.5s")
+    assert judge(cell=cell).metrics == {"m": (4.5,)}
+    # An earlier run's file is removed before the run; the kernel's own files are live and stay.
+    assert clear_metric_files(make_cell(**cell)) == frozenset()
+    assert not path.exists()
+    live = make_cell(metrics=(rule(source=Path("/proc/uptime"), regex="^([0-9.]+)"),))
+    assert clear_metric_files(live) == frozenset()
+    path.write_text("4.5s")
+    kept = examine(make_cell(**cell), ENDED, None, None, LIMIT, kept=frozenset({path}))
+    assert kept.outcome == "unparsable"
+    assert "may be an earlier run's" in kept.detail
+
+
+def test_directory_as_metric_file_is_unparsable(judge, tmp_path):
+    cell = {"metrics": (rule(source=tmp_path, regex="(.*)s"),)}
+    assert judge(cell=cell, started_ns=0).outcome == "unparsable"

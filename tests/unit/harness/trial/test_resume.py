@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from harness.errors import StoreError, UsageError
+from harness.store.writer import Store
+from harness.trial.order import plan_session
+from harness.trial.resumption import (
+    Drift,
+    campaign_drift,
+    check_plan,
+    host_drift,
+    settle,
+    still_to_do,
+    target_drift,
+    trial_to_resume,
+    trials_of,
+)
+
+
+@pytest.fixture
+def make_trial(tmp_path, make_manifest):
+    """Make trials that no process writes any more."""
+
+    def make(number, **changes):
+        fields = {"trial": f"c-{number}", "started": f"2026-11-21T04:12:0{number}Z", **changes}
+        store = Store.create(make_manifest(**fields), tmp_path / "runs", b"name: c\n")
+        store.finish(fields.get("status", "running"), None)
+        return store.path
+
+    return make
+
+
+# --- which trial ------------------------------------------------------------------------------
+
+
+def test_newest_unfinished_trial_is_chosen(tmp_path, make_trial, make_campaign):
+    make_trial(1, status="interrupted")
+    wanted = make_trial(2, status="stopped")
+    make_trial(3, status="complete")
+    path, manifest = trial_to_resume(tmp_path / "runs", make_campaign(), None, None)
+    assert (path, manifest.status) == (wanted, "stopped")
+
+
+def test_killed_trial_counts_as_unfinished(tmp_path, make_trial, make_campaign):
+    make_trial(1, status="complete")
+    wanted = make_trial(2, status="running")
+    assert trial_to_resume(tmp_path / "runs", make_campaign(), None, None)[0] == wanted
+
+
+def test_finished_trial_is_chosen_when_there_is_no_other(tmp_path, make_trial, make_campaign):
+    make_trial(1, status="complete")
+    wanted = make_trial(2, status="complete")
+    for sessions in (None, 5):
+        assert trial_to_resume(tmp_path / "runs", make_campaign(), None, sessions)[0] == wanted
+
+
+def test_named_trial_is_taken(tmp_path, make_trial, make_campaign):
+    wanted = make_trial(1, status="interrupted")
+    make_trial(2, status="interrupted")
+    assert trial_to_resume(tmp_path / "elsewhere", make_campaign(), wanted, None)[0] == wanted
+
+
+def test_trials_of_other_campaigns_and_damaged_ones_are_passed_over(tmp_path, make_trial):
+    wanted = make_trial(1)
+    make_trial(2, trial="c-other-2", campaign_name="c-other")
+    (make_trial(3) / "manifest.json").write_text("{")
+    assert [path for path, _ in trials_of(tmp_path / "runs", "c")] == [wanted]
+
+
+def test_no_trial_is_a_usage_error_with_the_folder(tmp_path, make_campaign):
+    with pytest.raises(UsageError, match="no trial of campaign 'c' to resume") as caught:
+        trial_to_resume(tmp_path, make_campaign(), None, None)
+    assert caught.value.where == str(tmp_path)
+
+
+def test_trial_that_is_being_written_is_refused(tmp_path, make_manifest, make_campaign):
+    store = Store.create(make_manifest(), tmp_path, b"")
+    try:
+        with pytest.raises(StoreError, match="being written by another process"):
+            trial_to_resume(tmp_path, make_campaign(), None, None)
+    finally:
+        store.release()
+
+
+# --- what is left -----------------------------------------------------------------------------
+
+
+def _session(campaign, session=1):
+    return list(plan_session(campaign, 7, session))
+
+
+def test_untouched_session_is_left_whole(make_campaign):
+    runs = _session(make_campaign(runs=2, warmup=1))
+    assert still_to_do(runs, {}) == runs
+
+
+def test_finished_session_leaves_nothing_not_even_warmups(make_campaign):
+    runs = _session(make_campaign(runs=2, warmup=1))
+    assert still_to_do(runs, {run.position: "ok" for run in runs}) == []
+
+
+def test_failed_runs_count_as_done(make_campaign):
+    runs = _session(make_campaign(runs=1, warmup=0))
+    left = still_to_do(runs, {runs[0].position: "timeout"})
+    assert left == runs[1:]
+
+
+def test_broken_off_session_repeats_its_warmups_at_negative_positions(make_campaign):
+    campaign = make_campaign(runs=2, warmup=1)
+    runs = _session(campaign)
+    warmups = [run for run in runs if run.warmup]
+    done = {run.position: "ok" for run in runs[: len(warmups) + 1]}
+    left = still_to_do(runs, done)
+    repeated, rest = left[: len(warmups)], left[len(warmups) :]
+    assert rest == runs[len(warmups) + 1 :]
+    assert [run.position for run in repeated] == [-1, -2, -3, -4, -5, -6]
+    assert all(run.warmup and run.block == 0 and run.session == 1 for run in repeated)
+    assert [(run.benchmark, run.variant) for run in repeated] == [
+        (run.benchmark, run.variant) for run in warmups
+    ]
+
+
+def test_second_resume_takes_fresh_negative_positions(make_campaign):
+    runs = _session(make_campaign(runs=2, warmup=1))
+    done = {run.position: "ok" for run in runs[:8]} | dict.fromkeys(range(-6, 0), "ok")
+    positions = [run.position for run in still_to_do(runs, done) if run.position < 0]
+    assert positions == list(range(-7, -13, -1))
+
+
+def test_warmup_that_is_still_to_do_is_not_done_twice(make_campaign):
+    runs = _session(make_campaign(runs=1, warmup=1))
+    left = still_to_do(runs, {runs[0].position: "ok"})
+    assert [run.position for run in left] == [-1, *(run.position for run in runs[1:])]
+
+
+# --- whether it is the same -------------------------------------------------------------------
+
+
+def test_unchanged_campaign_has_not_drifted(tmp_path, make_campaign, make_manifest):
+    campaign = make_campaign()
+    manifest = make_manifest(campaign_sha256=campaign.sha256)
+    assert campaign_drift(tmp_path, manifest, campaign) == []
+
+
+def test_comment_does_not_change_the_campaign(make_campaign):
+    assert make_campaign(text=b"# x\n").sha256 == make_campaign(text=b"# y\n").sha256
+
+
+def test_changed_campaign_shows_the_lines(tmp_path, make_campaign, make_manifest):
+    (tmp_path / "campaign.yaml").write_text("name: c\nruns: 3\nseed: 1\n")
+    campaign = make_campaign(text=b"name: c\nruns: 4\nseed: 1\n", runs=4)
+    (drift,) = campaign_drift(tmp_path, make_manifest(), campaign)
+    assert "-runs: 3" in drift.what
+    assert "+runs: 4" in drift.what
+    assert "as the trial began" in drift.what
+
+
+def test_changed_target_names_the_file():
+    (drift,) = target_drift(
+        {"/bin/a": "1" * 64, "/bin/b": "2"}, {"/bin/a": "3" * 64, "/bin/b": "2"}
+    )
+    assert "/bin/a has changed" in drift.what
+    assert "111111111111" in drift.what
+    assert "333333333333" in drift.what
+
+
+def test_target_that_came_or_went_is_a_drift():
+    assert [drift.new for drift in target_drift({"/a": "1"}, {"/b": "1"})] == ["not used", "1"]
+
+
+def test_host_is_its_machine_id_and_its_processor(make_manifest):
+    manifest = make_manifest()
+    assert host_drift(manifest, "another name", "abc", "model 1") == []
+    (machine,) = host_drift(manifest, "lab08", "other", "model 1")
+    assert "lab07" in machine.what
+    assert "lab08" in machine.what
+    (processor,) = host_drift(manifest, "lab07", "abc", "model 2")
+    assert "model 1" in processor.what
+    assert "model 2" in processor.what
+
+
+@pytest.fixture
+def store(tmp_path, make_manifest):
+    made = Store.create(make_manifest(), tmp_path / "runs", b"")
+    yield made
+    made.release()
+
+
+def test_drift_is_refused_with_all_of_it(store):
+    drifts = [Drift(what="one changed", old="1", new="2"), Drift(what="two", old="3", new="4")]
+    with pytest.raises(StoreError, match=r"one changed\ntwo") as caught:
+        settle(store, drifts, accept=False)
+    assert "--accept-drift" in str(caught.value)
+    assert (store.path / "findings.jsonl").read_text() == ""
+
+
+def test_accepted_drift_is_recorded(store):
+    settle(store, [Drift(what="one changed", old="1", new="2")], accept=True)
+    (finding,) = map(json.loads, (store.path / "findings.jsonl").read_text().splitlines())
+    assert (finding["check"], finding["when"], finding["what"]) == (
+        "drift",
+        "resume",
+        "one changed",
+    )
+    assert finding["where"] == "1 -> 2"
+
+
+def test_stored_plan_is_held_against_the_campaign(store, make_campaign):
+    campaign = make_campaign(runs=2, warmup=1)
+    store.append_plan(plan_session(campaign, 7, 1))
+    check_plan(store, campaign)
+    with pytest.raises(StoreError, match="not the one that this campaign gives"):
+        check_plan(store, make_campaign(runs=3, warmup=1))
+
+
+def test_edited_plan_is_refused(store, make_campaign):
+    campaign = make_campaign(runs=2)
+    store.append_plan(plan_session(campaign, 7, 1))
+    path = store.path / "plan.jsonl"
+    path.write_text(path.read_text().replace('"variant":"a"', '"variant":"b"', 1))
+    with pytest.raises(StoreError, match="edited"):
+        check_plan(store, campaign)

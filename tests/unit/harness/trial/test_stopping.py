@@ -1,0 +1,352 @@
+"""The stopping rule at work in the runner: what it counts, when it looks, what it says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import jsonschema
+import pytest
+
+from analysis.record import SessionEnd, StopRule, encode_checked, read_manifest
+from harness.campaign.load import load_campaign
+from harness.campaign.schema.editor import editor_schema
+from harness.errors import StoreError
+from harness.screen.progress import read_progress
+from harness.screen.view import scale
+from harness.store.writer import Store
+from harness.trial.ending import Ending
+from harness.trial.stopping import SessionWatch, finding_of, stored_runs
+from harness.wording import said_of_rule, said_of_sessions
+
+RULE = StopRule(width=0.05, min_runs=3, max_runs=6)
+
+
+@pytest.fixture
+def watch(make_campaign):
+    def make(rule=RULE, benchmarks=("x", "y"), variants=("a", "b")):
+        campaign = make_campaign(benchmarks, variants, stop=rule, runs=rule.max_runs)
+        return SessionWatch(rule, campaign, 1)
+
+    return make
+
+
+def block(make_measurement, number, times=1.0, benchmarks="xy", variants="ab", **changes):
+    """Give the rows of one block; `times` is a value or a function of (benchmark, variant)."""
+    rows = []
+    for k, (bench, variant) in enumerate((b, v) for b in benchmarks for v in variants):
+        seconds = times(bench, variant) if callable(times) else times
+        start = number * 10**10 + k * 2 * 10**9
+        rows.append(
+            make_measurement(
+                number * 4 + k,
+                block=number,
+                benchmark=bench,
+                variant=variant,
+                start_ns=start,
+                wall_ns=round(seconds * 1e9),
+                **changes,
+            )
+        )
+    return rows
+
+
+def feed(watch, rows):
+    for row in rows:
+        watch.add(row)
+
+
+def test_constant_values_end_at_min_runs(watch, make_measurement):
+    found = watch()
+    for number in (1, 2):
+        feed(found, block(make_measurement, number))
+        assert found.end() is None
+    feed(found, block(make_measurement, 3))
+    assert found.end() == SessionEnd(
+        session=1, runs=3, why="width", width=0.0, text="width 0 <= 0.05 after 3 runs a cell"
+    )
+
+
+def test_within_a_block_it_never_decides(watch, make_measurement):
+    found = watch()
+    for number in (1, 2):
+        feed(found, block(make_measurement, number))
+    for row in block(make_measurement, 3)[:-1]:
+        found.add(row)
+        assert found.end() is None
+    found.add(block(make_measurement, 3)[-1])
+    assert found.end() is not None
+
+
+def noisy(number):
+    return lambda bench, variant: 1.0 + 0.5 * ((number + ord(bench) + ord(variant)) % 2)
+
+
+def test_noisy_values_go_on_to_the_cap_and_it_says_so(watch, make_measurement):
+    found = watch()
+    for number in range(1, 7):
+        assert found.end() is None
+        feed(found, block(make_measurement, number, noisy(number)))
+    end = found.end()
+    assert (end.runs, end.why) == (6, "max_runs")
+    assert end.width > 0.05
+    assert end.text == f"max_runs 6 reached, width {end.width:.3g}"
+    assert finding_of(end).status == "warn"
+
+
+def test_the_time_cap_ends_after_a_block_even_before_min_runs(watch, make_measurement):
+    found = watch(StopRule(width=0.05, min_runs=3, max_runs=6, max_time_s=15.0))
+    feed(found, block(make_measurement, 1))
+    assert found.end() is None  # 7 s from the first start to the last end
+    feed(found, block(make_measurement, 2))
+    end = found.end()
+    assert (end.why, end.runs) == ("max_time", 2)
+    assert end.text.startswith("max_time 15 s reached after 2 runs a cell, width 0")
+
+
+def test_the_time_of_an_interruption_does_not_count(watch, make_measurement):
+    found = watch(StopRule(width=0.05, min_runs=3, max_runs=6, max_time_s=15.0))
+    feed(found, block(make_measurement, 1))
+    feed(found, block(make_measurement, 2, segment=1))
+    assert found.end() is None
+
+
+def test_warm_ups_take_time_but_are_no_values(watch, make_measurement):
+    found = watch(StopRule(width=0.05, min_runs=3, max_runs=6, max_time_s=15.0))
+    feed(found, block(make_measurement, 0, 0.1, warmup=True))
+    feed(found, block(make_measurement, 1))
+    assert found.end().why == "max_time"
+    calm = watch()
+    feed(calm, block(make_measurement, 0, noisy(0), warmup=True))
+    for number in (1, 2, 3):
+        feed(calm, block(make_measurement, number))
+    assert calm.end().width == 0.0
+
+
+def test_failed_runs_do_not_count_and_a_cell_that_fails_is_named(watch, make_measurement):
+    found = watch()
+    for number in range(1, 7):
+        rows = block(make_measurement, number)
+        broken = make_measurement(rows[0].position, block=number, outcome="exit", wall_ns=5)
+        feed(found, [broken, *rows[1:]])
+    end = found.end()
+    assert (end.why, end.width) == ("max_runs", None)
+    assert end.text == (
+        "max_runs 6 reached, width unknown; x / a has 0 of the 3 runs that must count"
+    )
+
+
+def test_a_cell_with_too_few_runs_that_count_goes_on(watch, make_measurement):
+    found = watch()
+    for number in (1, 2, 3):
+        rows = block(make_measurement, number)
+        first = make_measurement(4, block=1, outcome="timeout") if number == 1 else rows[0]
+        feed(found, [first, *rows[1:]])
+    assert found.end() is None
+    feed(found, block(make_measurement, 4))
+    assert found.end().why == "width"
+
+
+def test_every_variant_must_be_precise_and_the_widest_is_named(watch, make_measurement):
+    found = watch(RULE, variants=("a", "b", "c"))
+
+    def only_c_is_noisy(number):
+        return lambda bench, variant: noisy(number)(bench, variant) if variant == "c" else 1.0
+
+    for number in range(1, 7):
+        assert found.end() is None
+        feed(found, block(make_measurement, number, only_c_is_noisy(number), variants="abc"))
+    assert found.end().text.endswith("(widest: c)")
+
+
+def test_one_variant_is_judged_by_its_own_suite_mean(watch, make_measurement):
+    found = watch(RULE, variants=("a",))
+    for number in (1, 2, 3):
+        feed(found, block(make_measurement, number, lambda b, v: 1.0, variants="a"))
+    assert found.end().why == "width"
+
+
+def test_stored_runs_decide_as_the_runs_did(watch, make_measurement, make_manifest, tmp_path):
+    rule = StopRule(width=0.3, min_runs=3, max_runs=50)
+
+    def times(number):
+        return lambda b, v: 1.0 + 0.01 * ((7 * number + 3 * ord(b) + 5 * ord(v)) % 11)
+
+    store = Store.create(make_manifest(stop=rule), tmp_path / "runs", b"")
+    live = watch(rule)
+    rows = []
+    while live.end() is None:
+        fresh = block(make_measurement, len(rows) // 4 + 1, times(len(rows) // 4 + 1))
+        rows += fresh
+        feed(live, fresh)
+    for row in rows:
+        store.append_measurement(row)
+    store.release()
+    again = watch(rule)
+    for number, row in enumerate(stored_runs(store.path)[1]):
+        assert again.end() is None, number
+        again.add(row)
+    assert again.end() == live.end()
+
+
+def test_rule_and_ends_stand_in_the_manifest_and_come_back(make_manifest, tmp_path):
+    rule = StopRule(width=0.015, max_time_s=7200.0)
+    end = SessionEnd(session=1, runs=2, why="width", width=0.0147, text="t")
+    made = make_manifest(runs=50, planned=306, stop=rule, session_ends=(end,))
+    store = Store.create(made, tmp_path, b"")
+    store.release()
+    read = read_manifest(store.path)
+    assert (read.stop, read.session_ends) == (rule, (end,))
+    assert read.needed == 306 - 48 * 6
+    data = json.loads((store.path / "manifest.json").read_text())
+    del data["stop"], data["session_ends"]
+    (store.path / "manifest.json").write_text(json.dumps(data))  # from before there were rules
+    assert (read_manifest(store.path).stop, read_manifest(store.path).needed) == (None, 306)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"stop": 3},
+        {"stop": {"width": "0.1"}},
+        {"stop": {"width": -1}},
+        {"stop": {"width": 0.1, "min_runs": None}},
+        {"session_ends": 7},
+        {"session_ends": None},
+        {"session_ends": [{"session": 1}]},
+        {"session_ends": [{"session": 2}]},
+        {"session_ends": [{"runs": 51}]},
+        {"session_ends": [{"runs": "x"}]},
+        {"session_ends": [{"why": "tired"}]},
+        {"session_ends": [{"width": "x"}]},
+        {"session_ends": [{}, {}]},
+    ],
+)
+def test_a_rule_or_an_end_that_was_edited_is_refused(changes, make_manifest, tmp_path):
+    end = {"session": 1, "runs": 2, "why": "width", "width": 0.01, "text": "t"}
+    store = Store.create(make_manifest(runs=50, sessions=1, planned=306), tmp_path, b"")
+    store.release()
+    path = store.path / "manifest.json"
+    data = json.loads(path.read_text()) | changes
+    if changes.get("session_ends") not in (7, None, [{"session": 1}]):
+        data["session_ends"] = [end | change for change in changes["session_ends"]]
+    path.write_text(json.dumps(data))
+    with pytest.raises(StoreError, match="stopping rule is damaged"):
+        read_manifest(store.path)
+
+
+def test_status_counts_what_is_needed(make_manifest, make_measurement, tmp_path):
+    end = SessionEnd(
+        session=1, runs=3, why="width", width=0.01, text="width 0.01 <= 0.05 after 3 runs"
+    )
+    made = make_manifest(runs=6, warmup=0, sessions=2, planned=72, stop=RULE, session_ends=(end,))
+    store = Store.create(made, tmp_path, b"")
+    for position in range(18):
+        store.append_measurement(make_measurement(position, wall_ns=10**9))
+    found = read_progress(store.path)
+    assert (found.done, found.planned) == (18, 54)
+    assert "18 of at most 54 runs" in str(found)
+    assert "session 1: width 0.01 <= 0.05" in str(found)
+    assert found.left_s == pytest.approx(36.0)
+    json.dumps(found.to_dict())
+    store.update(
+        session_ends=(end, SessionEnd(session=2, runs=3, why="width", width=0.0, text="t"))
+    )
+    for position in range(36, 54):
+        store.append_measurement(make_measurement(position, session=2))
+    store.finish("complete", None)
+    found = read_progress(store.path)
+    assert "36 of 36 runs (100 %)" in str(found)
+    assert "continue" not in str(found)
+
+
+def test_the_ending_says_why_each_session_ended(tmp_path):
+    ends = [
+        SessionEnd(session=k, runs=3, why="width", width=0.0, text=f"t{k}") for k in range(1, 13)
+    ]
+    assert said_of_sessions(ends)[0] == "  4 earlier sessions: see session_ends in manifest.json"
+    assert said_of_sessions(ends)[-1] == "  session 12: t12"
+    ending = Ending(
+        trial=tmp_path,
+        status="complete",
+        reason=None,
+        done=3,
+        planned=3,
+        failed=0,
+        session_ends=(ends[0],),
+    )
+    assert ending.lines("again")[1] == "  session 1: t1"
+    json.dumps(ending.to_dict())
+
+
+def test_the_scale_is_a_range(make_campaign):
+    campaign = make_campaign(stop=RULE, runs=6)
+    assert "3 to 6 runs x 1 session = at most 36 runs and 6 warm-up" in scale(campaign, 1, None)
+    assert scale(campaign, 1, 60.0).endswith("at most about 60 s")
+
+
+def test_the_rule_is_said_beforehand():
+    assert said_of_rule(RULE) == (
+        "each session ends when its intervals are 0.05 wide or less, after 3 to 6 runs a cell"
+    )
+    timed = StopRule(width=0.015, max_time_s=7200.0)
+    assert said_of_rule(timed).endswith("after 5 to 50 runs a cell, or when 2.0 h have passed")
+
+
+def load(tmp_path, protocol):
+    path = tmp_path / "c.yaml"
+    path.write_text(
+        f"name: n\nvariants: {{v: }}\nbenchmarks: {{x: {{command: p}}}}\nprotocol: {protocol}\n"
+    )
+    return load_campaign(path)
+
+
+def test_a_rule_plans_its_most_and_changes_the_identity(tmp_path):
+    plain = load(tmp_path, "{runs: 50}")
+    ruled = load(tmp_path, "{stop: {width: 1.5e-2, max_time: 2h}}")
+    assert ruled.protocol.stop == StopRule(width=0.015, min_runs=5, max_runs=50, max_time_s=7200.0)
+    assert ruled.protocol.runs == 50
+    assert ruled.sha256 != plain.sha256
+    assert ruled.to_dict()["protocol"]["stop"]["width"] == 0.015
+    assert "stop" not in plain.to_dict()["protocol"]  # trials from before keep their identity
+
+
+def test_the_editor_refuses_what_the_loader_refuses():
+    def valid(**protocol):
+        campaign = {
+            "name": "n",
+            "variants": {"v": {}},
+            "benchmarks": {"x": {"command": "p"}},
+            "protocol": protocol,
+        }
+        return jsonschema.Draft202012Validator(editor_schema()).is_valid(campaign)
+
+    assert valid(stop={"width": 0.015, "min_runs": 5, "max_runs": 50, "max_time": "2h"})
+    assert not valid(stop={"width": 0.015}, runs=9)
+    assert not valid(stop={"width": 0.015}, order="sequential")
+    assert not valid(stop={"width": 0.015, "min_runs": 2})
+    assert not valid(stop={"width": 0})
+    assert not valid(stop={})
+
+
+def test_the_runner_needs_numpy_only_under_a_rule():
+    code = (
+        "import sys, harness.cli, harness.trial.execution, harness.campaign.load\n"
+        "assert 'numpy' not in sys.modules, 'imported with the runner'\n"
+        "from analysis.record import StopRule\n"
+        "from types import SimpleNamespace as N\n"
+        "from harness.trial.stopping import SessionWatch\n"
+        "c = N(benchmarks=('x',), variants=('a',), baseline='a', cells=(1,))\n"
+        "SessionWatch(StopRule(width=1.0), c, 1)\n"
+        "assert 'numpy' in sys.modules, 'imported before the first run'\n"
+        "heavy = {'scipy.stats', 'numba', 'analysis.methods.hpt', 'matplotlib'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_row_with_keys_of_a_later_version_is_read(make_measurement, tmp_path):
+    line = encode_checked(make_measurement(0).to_dict() | {"later": 1}) + b"\n"
+    (tmp_path / "measurements.jsonl").write_bytes(line)
+    assert stored_runs(tmp_path)[1][0].wall_ns == 1_500_000
