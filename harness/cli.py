@@ -78,7 +78,7 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
         return stop.code if isinstance(stop.code, int) else 2
     code: int = 0
     try:
-        code = args.run(args, out, err) if args.half == "harness" else args.run(args, out)
+        code = args.run(args, out, err)
         out.flush()
     except FairtrialError as error:
         _complain(error, err)
@@ -136,7 +136,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"fairtrial {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    parser.set_defaults(half="analysis")
     _add_init(commands)
     _add_doctor(commands)
     _add_run(commands)
@@ -149,7 +148,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_init(commands: Commands) -> None:
     parser = commands.add_parser("init", help="write a commented campaign to start from")
     parser.add_argument("path", nargs="?", default="campaign.yaml", type=Path)
-    parser.set_defaults(run=_init, half="harness")
+    parser.set_defaults(run=_init)
 
 
 def _add_doctor(commands: Commands) -> None:
@@ -158,7 +157,7 @@ def _add_doctor(commands: Commands) -> None:
     parser.add_argument("--strict", action="store_true", help="warnings give exit code 3")
     parser.add_argument("--dir", type=Path, default=Path("runs"), help="folder of trials")
     _add_talk(parser)
-    parser.set_defaults(run=_doctor, half="harness")
+    parser.set_defaults(run=_doctor)
 
 
 def _add_run(commands: Commands) -> None:
@@ -183,7 +182,7 @@ def _add_run(commands: Commands) -> None:
         help="with --resume: go on although something has changed, and record it",
     )
     _add_talk(parser)
-    parser.set_defaults(run=_run, half="harness")
+    parser.set_defaults(run=_run)
 
 
 def _add_compare(commands: Commands) -> None:
@@ -202,7 +201,7 @@ def _add_compare(commands: Commands) -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--dir", type=Path, default=Path("runs"), help="folder of trials")
     _add_talk(parser)
-    parser.set_defaults(run=_compare, half="harness")
+    parser.set_defaults(run=_compare)
 
 
 def _add_status(commands: Commands) -> None:
@@ -217,7 +216,7 @@ def _add_status(commands: Commands) -> None:
         help="what changed in the environment: between the trial's sessions, or to another trial",
     )
     parser.add_argument("--json", action="store_true")
-    parser.set_defaults(run=_status, half="harness")
+    parser.set_defaults(run=_status)
 
 
 def _add_talk(parser: argparse.ArgumentParser) -> None:

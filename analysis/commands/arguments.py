@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
@@ -23,6 +24,7 @@ __all__ = [
     "add_metric",
     "add_shared",
     "campaign_baseline",
+    "line_to",
     "names_file",
     "names_folder",
     "number",
@@ -89,6 +91,16 @@ def show(result: Result, out: TextIO, *, as_json: bool) -> None:
         out.write("\n")
     else:
         out.write(f"{result}\n")
+
+
+def line_to(err: TextIO) -> Callable[[str], None]:
+    """Give what says one line on `err` at once."""
+
+    def say(text: str) -> None:
+        err.write(f"{text}\n")
+        err.flush()
+
+    return say
 
 
 def write_file(path: Path, text: str) -> None:

@@ -58,7 +58,7 @@ class _Systems:
     cautions: tuple[str, ...] = ()
 
 
-def _biplot(args: argparse.Namespace, out: TextIO) -> int:
+def _biplot(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     from dataclasses import replace
 
     from ..methods.biplot import biplot

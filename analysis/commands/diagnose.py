@@ -70,7 +70,7 @@ class _Several:
         return "\n\n".join(f"== {name} ==\n{study}" for name, study in self.studies.items())
 
 
-def _diagnose(args: argparse.Namespace, out: TextIO) -> int:
+def _diagnose(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     chosen = {name: study for name, study in _STUDIES.items() if getattr(args, name)}
     if not chosen:
         raise UsageError(

@@ -65,7 +65,7 @@ def add(subparsers: Subparsers) -> None:
     parser.set_defaults(run=_hpt)
 
 
-def _hpt(args: argparse.Namespace, out: TextIO) -> int:
+def _hpt(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     from ..methods.hpt import hpt_report
 
     candidate = read_matrix(args.candidate, args)

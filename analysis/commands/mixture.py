@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
-from .arguments import add_file_reading, add_metric, add_shared, number, show
+from .arguments import add_file_reading, add_metric, add_shared, line_to, number, show
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -125,7 +124,7 @@ def _add_fitting(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _mixture(args: argparse.Namespace, out: TextIO) -> int:
+def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     picture = None
     if args.plot is not None:
         from ..report.drawing import check_picture
@@ -134,7 +133,7 @@ def _mixture(args: argparse.Namespace, out: TextIO) -> int:
     if not 1 <= args.digits <= _MOST_DIGITS:
         raise UsageError(f"--digits must lie between 1 and {_MOST_DIGITS}, and is {args.digits}")
     if args.other is not None:
-        return _plane(args, out, picture)
+        return _plane(args, picture, out, err)
     from ..formats import read_sources
 
     sources = read_sources(args.sources, metric=args.metric, better=args.better, layout=args.layout)
@@ -150,7 +149,7 @@ def _mixture(args: argparse.Namespace, out: TextIO) -> int:
     from ..methods.mixture import mixture_report
     from ..stats import announcing, stream
 
-    with announcing(_say), _bar(sys.stderr) as progress:
+    with announcing(line_to(err)), _bar(err) as progress:
         report = mixture_report(
             sources.matrices,
             benchmark=args.benchmark,
@@ -193,7 +192,7 @@ def _options(args: argparse.Namespace, *, detailed: bool) -> MixtureOptions:
     )
 
 
-def _plane(args: argparse.Namespace, out: TextIO, picture: Path | None) -> int:
+def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: TextIO) -> int:
     """Fit two metrics of the same runs."""
     _refuse_with_other(args)
     from ..formats import trials_of
@@ -201,7 +200,7 @@ def _plane(args: argparse.Namespace, out: TextIO, picture: Path | None) -> int:
     from ..stats import announcing
 
     trials = trials_of(args.sources)
-    with announcing(_say), _bar(sys.stderr) as progress:
+    with announcing(line_to(err)), _bar(err) as progress:
         report = plane_report(
             trials,
             (args.metric or "wall", args.other),
@@ -234,11 +233,6 @@ def _refuse_with_other(args: argparse.Namespace) -> None:
     for name, default in (("scale", "linear"), ("starts", 1), ("shift", 0.0)):
         if getattr(args, name) != default:
             raise UsageError(f"--{name} is for one metric", fix="leave it out, or leave out --and")
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
 
 
 @contextmanager

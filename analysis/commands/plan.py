@@ -74,7 +74,7 @@ def add(subparsers: Subparsers) -> None:
     parser.set_defaults(run=_plan)
 
 
-def _plan(args: argparse.Namespace, out: TextIO) -> int:
+def _plan(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     from ..planning import plan_runs
     from ..stats import stream
 

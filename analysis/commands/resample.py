@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -13,6 +12,7 @@ from .arguments import (
     add_file_reading,
     add_metric,
     campaign_baseline,
+    line_to,
     number,
     read_matrix,
     show,
@@ -116,7 +116,7 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _resample(args: argparse.Namespace, out: TextIO) -> int:
+def _resample(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ..report.drawing import check_picture, write_picture
 
     picture = None if args.plot is None else check_picture(args.plot)
@@ -130,7 +130,7 @@ def _resample(args: argparse.Namespace, out: TextIO) -> int:
     from ..methods.resampling import resampling_report
     from ..stats import announcing, stream
 
-    with announcing(lambda said: print(said, file=sys.stderr)):
+    with announcing(line_to(err)):
         report = resampling_report(
             candidate,
             baseline,

@@ -128,7 +128,7 @@ class _Case:
     cautions: tuple[str, ...] = ()
 
 
-def _speedup_test(args: argparse.Namespace, out: TextIO) -> int:
+def _speedup_test(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     begin = time.perf_counter()
     configured = _is_config(args)
     prefix = args.output

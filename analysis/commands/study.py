@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -102,7 +101,7 @@ def _numbers(text: str) -> tuple[int, ...]:
         raise argparse.ArgumentTypeError(f"{text!r} is no list of whole numbers") from None
 
 
-def _study(args: argparse.Namespace, out: TextIO) -> int:
+def _study(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     for name, kinds in (
         ("shift", ("power",)),
         ("shifted", ("power",)),
@@ -112,10 +111,10 @@ def _study(args: argparse.Namespace, out: TextIO) -> int:
         if getattr(args, name) is not None and args.kind not in kinds:
             raise UsageError(f"--{name} is for 'study {' and '.join(kinds)}'", f"study {args.kind}")
     try:
-        result = _made(args, _reporter(sys.stderr))
+        result = _made(args, _reporter(err))
     finally:
-        if sys.stderr.isatty():
-            sys.stderr.write("\r\x1b[K")
+        if err.isatty():
+            err.write("\r\x1b[K")
     show(result, out, as_json=args.json)
     return 0
 

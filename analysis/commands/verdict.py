@@ -28,7 +28,7 @@ def add(subparsers: Subparsers) -> None:
     parser.set_defaults(run=_verdict)
 
 
-def _verdict(args: argparse.Namespace, out: TextIO) -> int:
+def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     from ..verdict import judge
 
     result = judge(

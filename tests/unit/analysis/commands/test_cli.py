@@ -22,7 +22,7 @@ def execute(*words: str) -> tuple[int, str]:
     cli.register(parser.add_subparsers())
     args = parser.parse_args(words)
     out = io.StringIO()
-    return args.run(args, out), out.getvalue()
+    return args.run(args, out, io.StringIO()), out.getvalue()
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def execute(*words: str) -> str:
     cli.register(parser.add_subparsers())
     args = parser.parse_args(["speedup-test", *words])
     out = io.StringIO()
-    assert args.run(args, out) == 0
+    assert args.run(args, out, io.StringIO()) == 0
     return out.getvalue()
 
 

@@ -268,7 +268,7 @@ def execute(*words):
     cli.register(parser.add_subparsers())
     args = parser.parse_args(words)
     out = io.StringIO()
-    return args.run(args, out), out.getvalue()
+    return args.run(args, out, io.StringIO()), out.getvalue()
 
 
 @pytest.fixture
