@@ -255,14 +255,14 @@ def _init(args: argparse.Namespace, _out: TextIO, err: TextIO) -> int:
 
 
 def _doctor(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from .screen import diagnose
+    from .screen import check_up
 
-    diagnosis = diagnose(args.campaign, args.dir, strict=args.strict)
+    checkup = check_up(args.campaign, args.dir, strict=args.strict)
     if args.json:
-        _print_json(diagnosis.to_dict(), out)
+        _print_json(checkup.to_dict(), out)
     else:
-        out.write(diagnosis.text(colour=out.isatty(), verbose=args.verbose) + "\n")
-    return 3 if diagnosis.fatal else 0
+        out.write(checkup.text(colour=out.isatty(), verbose=args.verbose) + "\n")
+    return 3 if checkup.fatal else 0
 
 
 def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
@@ -305,11 +305,11 @@ def _compare(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     import shlex
     import tempfile
 
-    from .commands.quick import QuickOptions, quick_campaign
+    from .commands.compare_campaign import CompareOptions, campaign_of
     from .screen import View, scale
     from .trial import Options, start
 
-    quick = QuickOptions(
+    compared = CompareOptions(
         commands=tuple(args.commands),
         names=tuple(args.name),
         sessions=args.sessions,
@@ -325,9 +325,9 @@ def _compare(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     )
     view = View(err, quiet=args.quiet, verbose=args.verbose)
     with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
-        campaign = quick_campaign(quick, Path.cwd(), Path(place))
+        campaign = campaign_of(compared, Path.cwd(), Path(place))
         view.say(scale(campaign, campaign.protocol.sessions, None))
-        options: Options = Options(folder=args.dir, quick=True)
+        options: Options = Options(folder=args.dir, passing=True)
         ending = start(campaign, options, view)
     trial = shlex.quote(str(ending.trial))
     again = f"fairtrial run {trial}/campaign.yaml --resume --trial {trial}"

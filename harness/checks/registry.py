@@ -1,6 +1,6 @@
 """The host checks: each a pure function of what `harness.host.Host` read -> `Finding`.
 
-The checks stand in ``checks_power``, ``checks_cpu`` and ``checks_kernel``; here are their registry
+The checks stand in ``power``, ``cpu`` and ``kernel``; here are their registry
 and the three questions that a session asks: what is found before, what happened in between, and
 what of that must stop the trial. fairtrial changes no host setting: a finding names the command.
 """

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from analysis.faces import hands_on
 
 if TYPE_CHECKING:
+    from .changes import diff as diff
     from .differences import compare_environments as compare_environments
-    from .drift import diff as diff
     from .snapshot import capture as capture
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "snapshot": "capture",
+            "changes": "diff",
             "differences": "compare_environments",
-            "drift": "diff",
+            "snapshot": "capture",
         },
     )

@@ -11,17 +11,17 @@ from typing import Any
 from analysis.record import ENVIRONMENT, read_manifest
 
 from ..errors import StoreError
-from .drift import Change, diff
+from .changes import Change, diff
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Differences:
     """Pairs of environments, each with what changed from the first to the second."""
 
     pairs: tuple[tuple[str, str, tuple[Change, ...]], ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the comparison as JSON types."""
+        """Give the differences as JSON types."""
         return {
             "pairs": [
                 {"from": old, "to": new, "changes": [change.to_dict() for change in changes]}
@@ -40,7 +40,7 @@ class Comparison:
         return "\n".join(lines) if lines else "one session only: there is nothing to compare"
 
 
-def compare_environments(trial: Path, other: Path | None) -> Comparison:
+def compare_environments(trial: Path, other: Path | None) -> Differences:
     """Compare the sessions of a trial in their order, or its first session with another trial's.
 
     Raises
@@ -54,9 +54,9 @@ def compare_environments(trial: Path, other: Path | None) -> Comparison:
         if not records or not theirs:
             raise StoreError("no session has begun there", str(other if records else trial))
         changes = diff(records[0][1], theirs[0][1])
-        return Comparison(pairs=((trial.name, other.name, changes),))
+        return Differences(pairs=((trial.name, other.name, changes),))
     pairs = itertools.pairwise(records)
-    return Comparison(pairs=tuple((old, new, diff(a, b)) for (old, a), (new, b) in pairs))
+    return Differences(pairs=tuple((old, new, diff(a, b)) for (old, a), (new, b) in pairs))
 
 
 def _records(trial: Path) -> list[tuple[str, dict[str, Any]]]:

@@ -2,7 +2,7 @@
 
 Every key is explained in ``docs/environment.md``. Values come from `harness.host.Host`, so that a
 recorded tree can be captured too; ``None`` is unknown. What moves by itself stands under "moment"
-and is no difference between two sessions. `harness.environment.drift` compares two captures.
+and is no difference between two sessions. `harness.environment.changes` compares two captures.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ..host import Host, HostState, format_cpus
-from .drift import Change, describe_changes, diff
+from .changes import Change, describe_changes, diff
 from .redaction import redact_text, redact_variables
 from .targets import describe_targets
 

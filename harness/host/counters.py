@@ -8,7 +8,7 @@ import time
 
 from .facts import own_cgroups, sensors
 from .processors import CPU, cpufreq, topology
-from .state import Counters, Switch
+from .state import Counters, KernelSwitch
 from .tree import Tree, whole
 
 STAT = "/proc/stat"
@@ -144,7 +144,7 @@ class CounterReader:
         value = self._tree.poll_number(cpufreq(cpu, "scaling_cur_freq"))
         return value if value is not None and value > 0 else None
 
-    def read(self, cpus: tuple[int, ...], turbo: Switch) -> Counters:
+    def read(self, cpus: tuple[int, ...], turbo: KernelSwitch) -> Counters:
         """Read every counter for `cpus`."""
         load = (self._tree.text(LOADAVG) or "").split()
         running = re.search(r"^procs_running (\d+)", self._tree.text(STAT) or "", re.MULTILINE)

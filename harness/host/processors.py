@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from .state import Cpu, Switch, Topology
+from .state import Cpu, KernelSwitch, Topology
 from .tree import Tree, parse_cpus, whole
 
 CPU = "/sys/devices/system/cpu"
@@ -121,19 +121,19 @@ def isolated(tree: Tree) -> tuple[int, ...] | None:
     return tuple(sorted({cpu for cpus in lists for cpu in cpus})) if lists else None
 
 
-def turbo(tree: Tree, cpus: tuple[int, ...]) -> Switch:
+def turbo(tree: Tree, cpus: tuple[int, ...]) -> KernelSwitch:
     """Read whether the processor may exceed its nominal frequency: Intel, AMD, generic."""
     value = tree.number(_NO_TURBO)
     if value in {0, 1}:
-        return Switch(on=value == 0, path=_NO_TURBO, value=str(value))
+        return KernelSwitch(on=value == 0, path=_NO_TURBO, value=str(value))
     for path in (*_BOOST, *(cpufreq(n, name) for n in cpus for name in ("boost", "cpb"))):
         value = tree.number(path)
         if value in {0, 1}:
-            return Switch(on=value == 1, path=path, value=str(value))
+            return KernelSwitch(on=value == 1, path=path, value=str(value))
         word = tree.text(path)
         if word in {"enabled", "disabled"}:
-            return Switch(on=word == "enabled", path=path, value=word)
-    return Switch(on=None)
+            return KernelSwitch(on=word == "enabled", path=path, value=word)
+    return KernelSwitch(on=None)
 
 
 def smt_active(tree: Tree, cpus: Topology) -> bool | None:

@@ -1,8 +1,8 @@
 """The one reader of /proc and /sys, through ``Host(root)``.
 
 A value that the kernel does not show, or that this process may not read, is ``None``: never a
-guess. Nothing here changes the host. The parts stand in ``host_tree`` (small files),
-``host_cpus``, ``host_facts`` and ``host_counters``; the values in ``host_state``.
+guess. Nothing here changes the host. The parts stand in ``tree`` (small files), ``processors``,
+``facts`` and ``counters``; the values in ``state``.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ class Topology:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Switch:
+class KernelSwitch:
     """A setting that is on, off or unknown, and the file and value that say so."""
 
     on: bool | None
@@ -117,7 +117,7 @@ class HostState:
     usable: tuple[int, ...]
     isolated: tuple[int, ...] | None = None
     nohz_full: tuple[int, ...] | None = None
-    turbo: Switch = field(default_factory=lambda: Switch(on=None))
+    turbo: KernelSwitch = field(default_factory=lambda: KernelSwitch(on=None))
     smt: str | None = None
     smt_active: bool | None = None
     aslr: int | None = None

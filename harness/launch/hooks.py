@@ -13,10 +13,10 @@ from pathlib import Path
 
 from ..campaign import Build, Command, Isolation
 from ..errors import LaunchError
+from .client import LauncherClient
 from .exchange import Request
 from .executables import resolve
 from .interrupts import Interrupts
-from .process import Launcher
 
 _BUILD_TIMEOUT_S = 3600.0
 
@@ -25,13 +25,13 @@ class CommandFailedError(LaunchError):
     """A hook or build step did not end with exit code 0."""
 
 
-class Commands:
+class SideCommands:
     """Executes builds and hooks; starts its launcher when the first one comes."""
 
     def __init__(self, cpus: tuple[int, ...] | None, interrupts: Interrupts) -> None:
         self._cpus = cpus
         self._interrupts = interrupts
-        self._launcher: Launcher | None = None
+        self._launcher: LauncherClient | None = None
 
     def close(self) -> None:
         """Kill what is left of the hooks and end the launcher."""
@@ -111,10 +111,10 @@ class Commands:
                 timeout_s=_BUILD_TIMEOUT_S,
             )
 
-    def _running(self) -> Launcher:
+    def _running(self) -> LauncherClient:
         if self._launcher is None:
             plain = Isolation()
-            self._launcher = Launcher(plain, self._cpus, self._interrupts, contained=False)
+            self._launcher = LauncherClient(plain, self._cpus, self._interrupts, contained=False)
         return self._launcher
 
 

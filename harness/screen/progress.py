@@ -26,7 +26,7 @@ from ..wording import clock, duration, said_of_sessions, shortened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class TrialProgress:
     """One trial as it stands. `state` is the manifest's status, or "killed".
 
     `again` is the command that goes on with it. `seconds` maps "benchmark/variant" to the mean
@@ -74,7 +74,7 @@ class Progress:
         return "\n".join(lines)
 
 
-def read_progress(trial: Path) -> Progress:
+def read_progress(trial: Path) -> TrialProgress:
     """Read how far a trial is; a torn last line is passed over.
 
     Raises
@@ -87,7 +87,7 @@ def read_progress(trial: Path) -> Progress:
     seconds = {name: total / count for name, (total, count) in {**tally.own, **tally.gaps}.items()}
     running = is_written_now(trial)
     state = manifest.status if manifest.status != "running" or running else "killed"
-    return Progress(
+    return TrialProgress(
         trial=manifest.trial,
         campaign=manifest.campaign_name,
         state=state,

@@ -14,7 +14,7 @@ from analysis.record import CAMPAIGN, Manifest
 from .. import __version__
 from ..campaign import Campaign
 from ..errors import FairtrialError, LaunchError
-from ..launch import Commands, Interrupted, Interrupts, base_environment, hashes, resolve_all
+from ..launch import Interrupted, Interrupts, SideCommands, base_environment, hashes, resolve_all
 from ..screen import View
 from ..store import CpuLock, Store, new_trial_name, utc_now
 from .ending import Ending
@@ -30,14 +30,14 @@ from .resumption import (
     target_drift,
     trial_to_resume,
 )
-from .session import Trial, describe
+from .session import TrialRun, describe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """What the command line adds to a campaign. `folder` holds the trials.
 
-    `quick` says that the campaign file is a passing one: the copy in the trial is the campaign.
+    `passing` says that the campaign file will not last: the copy in the trial is the campaign.
     """
 
     folder: Path
@@ -46,7 +46,7 @@ class Options:
     sessions: int | None = None
     trial: Path | None = None
     seed: int | None = None
-    quick: bool = False
+    passing: bool = False
 
 
 def start(campaign: Campaign, options: Options, view: View) -> Ending:
@@ -74,7 +74,7 @@ def start(campaign: Campaign, options: Options, view: View) -> Ending:
         except (FairtrialError, Interrupted) as error:
             return _broken_off(store, error)
         view.begin(manifest.planned, 0, sessions)
-        trial = Trial(
+        trial = TrialRun(
             campaign=campaign,
             store=store,
             prepared=prepared,
@@ -139,7 +139,7 @@ def resume(campaign: Campaign, options: Options, view: View) -> Ending:
         )
         view.opened(store.path, campaign, prepared)
         view.begin(store.manifest.needed, store.counted, sessions)
-        trial = Trial(
+        trial = TrialRun(
             campaign=campaign,
             store=store,
             prepared=prepared,
@@ -176,12 +176,12 @@ def _accept(
 @contextlib.contextmanager
 def _ready(
     campaign: Campaign, options: Options, sessions: int
-) -> Iterator[tuple[Interrupts, Prepared, Commands]]:
+) -> Iterator[tuple[Interrupts, Prepared, SideCommands]]:
     """Hold signals, host and CPUs; give them back at the end."""
     with Interrupts() as interrupts:
         prepared = prepare(campaign, options.folder, sessions, interrupts, strict=options.strict)
         with prepared.host, CpuLock(prepared.cpus.reserved), on_housekeeping_cpus(prepared):
-            commands = Commands(prepared.cpus.housekeeping, interrupts)
+            commands = SideCommands(prepared.cpus.housekeeping, interrupts)
             try:
                 yield interrupts, prepared, commands
             finally:
@@ -191,7 +191,7 @@ def _ready(
 def _build(
     campaign: Campaign,
     environment: Mapping[str, str],
-    commands: Commands,
+    commands: SideCommands,
     store: Store,
     view: View,
 ) -> None:
@@ -203,7 +203,7 @@ def _build(
 def _rebuilt(  # noqa: PLR0917 - one step of resume, handed what resume has
     campaign: Campaign,
     environment: Mapping[str, str],
-    commands: Commands,
+    commands: SideCommands,
     store: Store,
     view: View,
     options: Options,
@@ -259,7 +259,7 @@ def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Op
         tool_version=__version__,
         campaign_name=campaign.name,
         campaign_sha256=campaign.sha256,
-        campaign_path=str(stored if options.quick else campaign.source),
+        campaign_path=str(stored if options.passing else campaign.source),
         baseline=campaign.baseline,
         variants=campaign.variants,
         benchmarks=campaign.benchmarks,

@@ -17,7 +17,14 @@ from analysis.record import Measurement, PlannedRun
 from ..campaign import Campaign, Cell, Command
 from ..errors import LaunchError, StoreError
 from ..host import Host
-from ..launch import CommandFailedError, Commands, Execution, Launcher, Request, limit_numbers
+from ..launch import (
+    CommandFailedError,
+    Execution,
+    LauncherClient,
+    Request,
+    SideCommands,
+    limit_numbers,
+)
 from .examine import Examined, clear_metric_files, examine
 from .order import padding
 
@@ -45,8 +52,8 @@ class Setting:
     campaign: Campaign
     seed: int
     segment: int
-    launcher: Launcher
-    commands: Commands
+    launcher: LauncherClient
+    commands: SideCommands
     host: Host
     cpus: tuple[int, ...] | None
     environment: Mapping[str, str]

@@ -17,7 +17,7 @@ from ..campaign import Campaign
 from ..checks import check_before, judge
 from ..errors import HostError, StoreError
 from ..host import CpuPlan, Host, HostState, choose_cpus
-from ..launch import Interrupts, Launcher
+from ..launch import Interrupts, LauncherClient
 from ..store import cpus_in_use
 
 _ROW_BYTES = 1200  # a row of measurements and one of the plan, generously
@@ -129,7 +129,9 @@ def prepare(
     state = host.read(measured)
     free = _free_space(folder)
     needed = planned_runs(campaign, sessions) * _ROW_BYTES + _MARGIN_BYTES
-    launcher = Launcher(campaign.isolation, cpus.targets, interrupts)  # are the settings permitted?
+    launcher = LauncherClient(
+        campaign.isolation, cpus.targets, interrupts
+    )  # are the settings permitted?
     launcher.close()
     prepared = Prepared(
         campaign=campaign,

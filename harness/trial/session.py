@@ -18,7 +18,7 @@ from ..checks import check_between
 from ..environment import capture, diff
 from ..errors import FairtrialError, StoreError
 from ..host import format_cpus
-from ..launch import CommandFailedError, Commands, Interrupted, Interrupts, Launcher
+from ..launch import CommandFailedError, Interrupted, Interrupts, LauncherClient, SideCommands
 from ..screen import View
 from ..store import Store, utc_now
 from .clockwatch import ClockWatch
@@ -27,14 +27,14 @@ from .measure import CapReached, Measurer, Setting
 from .order import plan_session
 from .preparation import Prepared
 from .resumption import still_to_do
-from .stopping import SessionWatch, finding_of, stored_runs
+from .session_stop import SessionStop, finding_of, stored_runs
 
 _SYNC_S = 1.0
 _BLOCK_SYNC_S = 0.1  # blocks of very short runs would else sync after every few runs
 _LOOK_S = 30.0
 
 
-class Trial:
+class TrialRun:
     """One trial under way: executes the sessions that are left of an open store.
 
     Parameters
@@ -49,7 +49,7 @@ class Trial:
         The variables that every command starts from.
     executables : mapping
         (benchmark, variant) -> the file that is executed.
-    commands : Commands
+    commands : SideCommands
         Executes the hooks.
     interrupts : Interrupts
         Says when to stop.
@@ -65,7 +65,7 @@ class Trial:
         prepared: Prepared,
         environment: Mapping[str, str],
         executables: Mapping[tuple[str, str], Path],
-        commands: Commands,
+        commands: SideCommands,
         interrupts: Interrupts,
         view: View,
     ) -> None:
@@ -146,8 +146,8 @@ class Trial:
         """Execute what is left of a session; tell whether there was anything."""
         runs = list(plan_session(self._campaign, self._store.manifest.seed, session))
         left = still_to_do(runs, self._store.done)
-        watch = self._watch(session)
-        if watch is not None and (end := watch.end()) is not None:
+        stop = self._stop(session)
+        if stop is not None and (end := stop.end()) is not None:
             self._session_ended(end)  # a kill came between its last run and this record
             return False
         if not left or self._has_ended(session):
@@ -166,8 +166,8 @@ class Trial:
         try:  # a setup that fails half-way is cleaned up too
             self._hook_or_fail("setup", self._campaign.hooks.setup, session)
             with self._launcher() as launcher:
-                self._runs(left, segment, launcher, watch)
-            if watch is not None and (end := watch.end()) is not None:
+                self._runs(left, segment, launcher, stop)
+            if stop is not None and (end := stop.end()) is not None:
                 self._session_ended(end)
         finally:
             self._store.sync()
@@ -180,7 +180,7 @@ class Trial:
             self._view.findings(found)
         return True
 
-    def _watch(self, session: int) -> SessionWatch | None:
+    def _stop(self, session: int) -> SessionStop | None:
         """Make what applies the stopping rule to a session, with its stored runs.
 
         None without a rule, and for a session that has ended: that stays as it was recorded.
@@ -188,10 +188,10 @@ class Trial:
         rule = self._campaign.protocol.stop
         if rule is None or self._has_ended(session):
             return None
-        watch = SessionWatch(rule, self._campaign, session)
+        stop = SessionStop(rule, self._campaign, session)
         for measurement in self._earlier.get(session, ()):
-            watch.add(measurement)
-        return watch
+            stop.add(measurement)
+        return stop
 
     def _has_ended(self, session: int) -> bool:
         return any(end.session == session for end in self._store.manifest.session_ends)
@@ -204,9 +204,9 @@ class Trial:
         self._view.session_ended(end, self._store.manifest.needed)
 
     @contextlib.contextmanager
-    def _launcher(self) -> Iterator[Launcher]:
+    def _launcher(self) -> Iterator[LauncherClient]:
         cpus = self._prepared.cpus.targets
-        launcher = Launcher(self._campaign.isolation, cpus, self._interrupts)
+        launcher = LauncherClient(self._campaign.isolation, cpus, self._interrupts)
         try:
             yield launcher
         finally:
@@ -216,8 +216,8 @@ class Trial:
         self,
         left: list[PlannedRun],
         segment: int,
-        launcher: Launcher,
-        watch: SessionWatch | None,
+        launcher: LauncherClient,
+        stop: SessionStop | None,
     ) -> None:
         measurer = Measurer(
             Setting(
@@ -243,7 +243,7 @@ class Trial:
         try:
             for run in left:
                 self._interrupts.check()
-                if run.block != block and watch is not None and watch.end() is not None:
+                if run.block != block and stop is not None and stop.end() is not None:
                     break
                 self._check_caps(run)
                 if run.block != block:
@@ -260,8 +260,8 @@ class Trial:
                 self._store.sync(older_than_s=0.0 if cell.before or cell.after else _SYNC_S)
                 measurement = measurer.measure(run)
                 self._store.append_measurement(measurement)
-                if watch is not None:
-                    watch.add(measurement)
+                if stop is not None:
+                    stop.add(measurement)
                 self._view.run_done(measurement)
             self._look(self._clock.findings())
         finally:

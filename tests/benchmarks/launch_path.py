@@ -32,11 +32,11 @@ from pathlib import Path
 from harness.campaign import Isolation
 from harness.launch.interrupts import Interrupts
 from harness.launch.exchange import Request
-from harness.launch.process import Launcher
+from harness.launch.client import LauncherClient
 ballast = bytearray(os.urandom(1 << 20) * int(sys.argv[2]))
 others = os.sched_getaffinity(0) - {int(sys.argv[1])}
 os.sched_setaffinity(0, others or os.sched_getaffinity(0))  # as a session does
-launcher = Launcher(Isolation(), (int(sys.argv[1]),), Interrupts())
+launcher = LauncherClient(Isolation(), (int(sys.argv[1]),), Interrupts())
 env = {os.fsencode(k): os.fsencode(v) for k, v in os.environ.items()}
 for line in sys.stdin:
     argv, count = json.loads(line)

@@ -10,7 +10,7 @@ from analysis.data.trial import read_trial
 from analysis.record import StopRule
 from harness.campaign.load import load_campaign
 from harness.screen.progress import read_progress
-from harness.trial.stopping import SessionWatch, stored_runs
+from harness.trial.session_stop import SessionStop, stored_runs
 
 CELLS = 4
 
@@ -26,11 +26,11 @@ def counted(lab, session=1):
 def replayed(lab, path, session=1):
     """Decide anew from the stored rows, block by block: the first end that is found."""
     campaign = load_campaign(path)
-    watch = SessionWatch(campaign.protocol.stop, campaign, session)
+    stop = SessionStop(campaign.protocol.stop, campaign, session)
     for row in stored_runs(lab.trial())[session]:
-        assert watch.end() is None
-        watch.add(row)
-    return watch.end().to_dict()
+        assert stop.end() is None
+        stop.add(row)
+    return stop.end().to_dict()
 
 
 @pytest.fixture(scope="module")

@@ -21,9 +21,9 @@ import pytest
 
 from harness.campaign.model import Isolation
 from harness.errors import HostError, LaunchError
+from harness.launch.client import LauncherClient
 from harness.launch.exchange import Request, limit_numbers
 from harness.launch.interrupts import Interrupted, Interrupts
-from harness.launch.process import Launcher
 
 # For targets the system's own, if there is one: ours may stand in a private folder, which nobody
 # enters from a user namespace.
@@ -42,7 +42,7 @@ def open_launcher():
     opened = []
 
     def open_one(cpus=None, interrupts=None, **isolation):
-        launcher = Launcher(Isolation(**isolation), cpus, interrupts or Interrupts())
+        launcher = LauncherClient(Isolation(**isolation), cpus, interrupts or Interrupts())
         opened.append(launcher)
         return launcher
 
@@ -492,9 +492,9 @@ from pathlib import Path
 from harness.campaign import Isolation
 from harness.launch.interrupts import Interrupts
 from harness.launch.exchange import Request
-from harness.launch.process import Launcher
+from harness.launch.client import LauncherClient
 containment, shell, marker = sys.stdin.readline().split()
-launcher = Launcher(Isolation(containment=containment), None, Interrupts())
+launcher = LauncherClient(Isolation(containment=containment), None, Interrupts())
 print(launcher.containment, launcher.pid, flush=True)
 code = f"(setsid {shell} -c 'sleep $0; :' {marker} &); sleep $0"
 launcher.execute(Request(path=shell, argv=(shell, "-c", code, marker),

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from harness.commands.quick import QuickOptions, quick_campaign
+from harness.commands.compare_campaign import CompareOptions, campaign_of
 from harness.errors import CampaignError, LaunchError, UsageError
 
 
@@ -14,7 +14,7 @@ def make(tmp_path):
         given = {"runs": 2, "cpus": "none", **options}
         place = tmp_path / "place"
         place.mkdir(exist_ok=True)
-        return quick_campaign(QuickOptions(commands=commands, **given), tmp_path, place)
+        return campaign_of(CompareOptions(commands=commands, **given), tmp_path, place)
 
     return make_one
 
@@ -172,7 +172,7 @@ def test_argument_that_is_not_utf8_is_refused_by_name(make, runs):
 def test_folder_that_is_not_utf8_is_refused_by_name(tmp_path):
     folder = tmp_path / "caf\udce9"
     with pytest.raises(UsageError, match="folder is not UTF-8") as caught:
-        quick_campaign(QuickOptions(commands=("true",), runs=2, cpus="none"), folder, tmp_path)
+        campaign_of(CompareOptions(commands=("true",), runs=2, cpus="none"), folder, tmp_path)
     assert caught.value.where.endswith("caf\\xe9")
 
 

@@ -13,7 +13,7 @@ from harness.checks.registry import CHECK_NAMES, check_before
 from harness.errors import HostError
 from harness.host.placement import choose_cpus
 from harness.host.reader import Host
-from harness.screen.doctor import doctor_dict, doctor_text, headline
+from harness.screen.checkup_text import checkup_dict, checkup_text, headline
 
 hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
 
@@ -52,7 +52,7 @@ def test_the_host_is_named_in_one_line(tmp_path, name, text):
 @pytest.mark.parametrize("width", [80, 100])
 def test_every_host_has_a_screen_of_bounded_width(tmp_path, name, width):
     state, findings, plan = examine(tmp_path, name)
-    text = doctor_text(state, findings, plan=plan, width=width)
+    text = checkup_text(state, findings, plan=plan, width=width)
     for check in CHECK_NAMES:
         assert re.search(rf"^  (ok|warn|fail|unknown) +{check} ", text, re.MULTILINE), check
     for line in text.splitlines():
@@ -65,7 +65,7 @@ def test_every_host_has_a_screen_of_bounded_width(tmp_path, name, width):
 
 def test_what_is_to_mend_comes_last_with_the_command(tmp_path):
     state, findings, plan = examine(tmp_path, "intel_pstate")
-    text = doctor_text(state, findings, plan=plan)
+    text = checkup_text(state, findings, plan=plan)
     order = re.findall(r"^  (ok|unknown|warn|fail) ", text, re.MULTILINE)
     assert order == sorted(order, key=["ok", "unknown", "warn", "fail"].index)
     assert "  cpus     targets on 3 (whole core, node 0), fairtrial on 0-2,4-6\n" in text
@@ -88,13 +88,13 @@ def test_what_is_to_mend_comes_last_with_the_command(tmp_path):
 def test_the_last_line_counts_what_to_mend(tmp_path, statuses, strict, last):
     state, _, _ = examine(tmp_path, "amd")
     findings = tuple(Finding(check="load", status=status, what="x") for status in statuses)
-    assert doctor_text(state, findings, strict=strict, width=200).splitlines()[-1] == last
+    assert checkup_text(state, findings, strict=strict, width=200).splitlines()[-1] == last
 
 
 def test_colour_only_repeats_what_words_say(tmp_path):
     state, findings, plan = examine(tmp_path, "intel_pstate")
-    plain = doctor_text(state, findings, plan=plan)
-    painted = doctor_text(state, findings, plan=plan, colour=True)
+    plain = checkup_text(state, findings, plan=plan)
+    painted = checkup_text(state, findings, plan=plan, colour=True)
     assert painted != plain
     assert re.sub(r"\x1b\[\d+m", "", painted) == plain
 
@@ -102,14 +102,14 @@ def test_colour_only_repeats_what_words_say(tmp_path):
 def test_verbose_says_where_good_values_were_read(tmp_path):
     state, findings, _ = examine(tmp_path, "amd")
     where = "read  /proc/sys/kernel/randomize_va_space = 2"
-    assert where not in doctor_text(state, findings)
-    assert where in doctor_text(state, findings, verbose=True)
+    assert where not in checkup_text(state, findings)
+    assert where in checkup_text(state, findings, verbose=True)
 
 
 @pytest.mark.parametrize("name", sorted(hosts.TREES))
 def test_the_screen_as_json_says_the_same(tmp_path, name):
     state, findings, plan = examine(tmp_path, name)
-    data = doctor_dict(state, findings, plan=plan)
+    data = checkup_dict(state, findings, plan=plan)
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     assert sum(data["counts"].values()) == len(CHECK_NAMES) == len(data["findings"])
     assert (data["cpus"] is None) == (name == "bare")

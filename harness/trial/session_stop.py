@@ -17,7 +17,7 @@ from analysis.record import MEASUREMENTS, Finding, Measurement, SessionEnd, Stop
 from ..campaign import Campaign
 
 
-class SessionWatch:
+class SessionStop:
     """Applies the rule to one session; make it before the session's first run.
 
     What it decides depends on the stored runs alone, so a session that was killed and resumed ends

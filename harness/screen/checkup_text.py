@@ -18,7 +18,7 @@ _STATUS, _NAME, _LABEL = 9, 13, 6
 _COPIED = ("/", "sudo ", " | ")  # what only paths and commands hold
 
 
-def doctor_text(
+def checkup_text(
     state: HostState,
     findings: tuple[Finding, ...],
     *,
@@ -59,7 +59,7 @@ def doctor_text(
     return "\n".join(lines) + "\n"
 
 
-def doctor_dict(
+def checkup_dict(
     state: HostState, findings: tuple[Finding, ...], *, plan: CpuPlan | None = None
 ) -> dict[str, Any]:
     """Give the doctor's screen as JSON types: host, cpus, findings and how many there are of each."""

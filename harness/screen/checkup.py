@@ -13,13 +13,13 @@ from analysis.record import Finding
 from ..campaign import Campaign
 from ..checks import check_before, check_between, judge
 from ..host import CpuPlan, Host, HostState, choose_cpus
-from .doctor import doctor_dict, doctor_text
+from .checkup_text import checkup_dict, checkup_text
 
 _LOOK_S = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnosis:
+class Checkup:
     """A host, what was found, and which of it is fatal under the rules that were asked for."""
 
     state: HostState
@@ -30,7 +30,7 @@ class Diagnosis:
 
     def text(self, *, colour: bool, verbose: bool) -> str:
         """Write the doctor's screen."""
-        return doctor_text(
+        return checkup_text(
             self.state,
             self.findings,
             plan=self.plan,
@@ -40,11 +40,11 @@ class Diagnosis:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the diagnosis as JSON types."""
-        return doctor_dict(self.state, self.findings, plan=self.plan)
+        """Give the checkup as JSON types."""
+        return checkup_dict(self.state, self.findings, plan=self.plan)
 
 
-def diagnose(campaign_path: Path | None, folder: Path, *, strict: bool) -> Diagnosis:
+def check_up(campaign_path: Path | None, folder: Path, *, strict: bool) -> Checkup:
     """Check the host, for a campaign or in general.
 
     Parameters
@@ -91,7 +91,7 @@ def diagnose(campaign_path: Path | None, folder: Path, *, strict: bool) -> Diagn
     findings = tuple(_worse(finding, moving.get(finding.check)) for finding in findings)
     policy = campaign.checks if campaign else None
     fatal = judge(findings, policy, strict=strict)
-    return Diagnosis(state=state, plan=plan, findings=findings, fatal=fatal, strict=strict)
+    return Checkup(state=state, plan=plan, findings=findings, fatal=fatal, strict=strict)
 
 
 def _worse(still: Finding, moving: Finding | None) -> Finding:

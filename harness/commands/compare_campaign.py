@@ -1,6 +1,6 @@
-"""Quick mode: commands on the command line become a small campaign, written as one would write it.
+"""What ``fairtrial compare`` measures: a small campaign, written as a person would write it.
 
-The campaign is stored in the trial like any other, so a quick comparison can be repeated.
+The campaign is stored in the trial like any other, so the comparison can be repeated.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..errors import LaunchError, UsageError
 from ..launch import (
     Execution,
     Interrupts,
-    Launcher,
+    LauncherClient,
     Request,
     base_environment,
     check_stdin,
@@ -37,7 +37,7 @@ _CPUS = re.compile(r"auto|none|[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuickOptions:
+class CompareOptions:
     """What `fairtrial compare` may be told. `runs` counts per command and session."""
 
     commands: tuple[str, ...]
@@ -54,12 +54,12 @@ class QuickOptions:
     seed: int = 1
 
 
-def quick_campaign(options: QuickOptions, folder: Path, place: Path) -> Campaign:
+def campaign_of(options: CompareOptions, folder: Path, place: Path) -> Campaign:
     """Make a campaign of one benchmark whose variants are the commands; the first is the baseline.
 
     Parameters
     ----------
-    options : QuickOptions
+    options : CompareOptions
         The commands and what was said about them.
     folder : Path
         The folder in which the commands are executed.
@@ -93,7 +93,7 @@ def quick_campaign(options: QuickOptions, folder: Path, place: Path) -> Campaign
     return load_campaign(path)
 
 
-def _check_texts(options: QuickOptions, folder: Path) -> None:
+def _check_texts(options: CompareOptions, folder: Path) -> None:
     """Refuse what cannot be written to the campaign, which is a UTF-8 text."""
     texts = [("the argument", text) for text in (*options.commands, *options.names)]
     texts += [("--prepare", text) for text in (options.prepare,) if text is not None]
@@ -114,7 +114,7 @@ def _check_texts(options: QuickOptions, folder: Path) -> None:
             ) from None
 
 
-def _check_bounds(options: QuickOptions) -> None:
+def _check_bounds(options: CompareOptions) -> None:
     seconds = options.timeout_s
     if seconds is not None and not (math.isfinite(seconds) and _LEAST_S <= seconds <= MAX_SECONDS):
         raise UsageError(
@@ -138,7 +138,7 @@ def _spelled(seconds: float) -> str:
     return repr(float(seconds)).removesuffix(".0")
 
 
-def _names(options: QuickOptions) -> tuple[str, ...]:
+def _names(options: CompareOptions) -> tuple[str, ...]:
     if options.names and len(options.names) != len(options.commands):
         raise UsageError(
             f"{len(options.names)} names for {len(options.commands)} commands",
@@ -155,7 +155,7 @@ def _names(options: QuickOptions) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _argv(options: QuickOptions, command: str) -> list[str]:
+def _argv(options: CompareOptions, command: str) -> list[str]:
     if options.shell:
         return ["/bin/sh", "-c", command]
     try:
@@ -169,7 +169,7 @@ def _argv(options: QuickOptions, command: str) -> list[str]:
     return parts
 
 
-def _seconds(options: QuickOptions, command: str, folder: Path) -> float:
+def _seconds(options: CompareOptions, command: str, folder: Path) -> float:
     """Execute a command a few times, unrecorded, to see that it works and how long it takes."""
     argv = _argv(options, command)
     plain = Isolation()
@@ -185,7 +185,7 @@ def _seconds(options: QuickOptions, command: str, folder: Path) -> float:
             stderr=output,
             timeout_s=options.timeout_s,
         )
-        launcher = Launcher(plain, None, interrupts)
+        launcher = LauncherClient(plain, None, interrupts)
         try:
             spent: list[float] = []
             while len(spent) < _PROBES and sum(spent) < _PROBE_S:
@@ -224,7 +224,7 @@ def _runs(seconds: float, sessions: int) -> int:
     return max(-(-10 // sessions), min(fit, 50))
 
 
-def _yaml(options: QuickOptions, names: Sequence[str], runs: int, folder: Path) -> str:
+def _yaml(options: CompareOptions, names: Sequence[str], runs: int, folder: Path) -> str:
     """Write the campaign; JSON strings are YAML strings."""
 
     def quoted(text: str) -> str:

@@ -1,6 +1,6 @@
 """The orchestrator's side of the launcher: requests go out, replies come back, nothing survives.
 
-A `Launcher` owns one launcher process (``launcher.py``). It applies the campaign's isolation when
+A `LauncherClient` owns one launcher process (``launcher.py``). It applies the campaign's isolation when
 it starts and then executes one program at a time. If the launcher process dies, what it left is
 killed here; if this process dies, the launcher kills what it executes.
 """
@@ -42,7 +42,7 @@ _spared: set[int] = set()
 Watch = Callable[[], str | None]
 
 
-class Launcher:
+class LauncherClient:
     """One launcher process and the way to it.
 
     Parameters
