@@ -6,7 +6,6 @@ Importing this module costs no numpy. Errors pass through; `harness.cli` prints 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
@@ -87,6 +86,8 @@ def number(text: str) -> float:
 def show(result: Result, out: TextIO, *, as_json: bool) -> None:
     """Print a result as text, or exactly its ``to_dict()`` as JSON."""
     if as_json:
+        import json
+
         json.dump(result.to_dict(), out, indent=2, allow_nan=False)
         out.write("\n")
     else:

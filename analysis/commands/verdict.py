@@ -11,7 +11,7 @@ from .arguments import add_metric, add_shared, open_trial, show
 if TYPE_CHECKING:
     from .arguments import Subparsers
 
-__all__ = ["add"]
+__all__ = ["add", "write_verdict"]
 
 
 def add(subparsers: Subparsers) -> None:
@@ -28,11 +28,27 @@ def add(subparsers: Subparsers) -> None:
     parser.set_defaults(run=_verdict)
 
 
-def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
+def write_verdict(
+    trial: Path, out: TextIO, *, metric: str = "wall", confidence: float = 0.95, as_json: bool
+) -> None:
+    """Judge a trial and write the answer to `out`.
+
+    Raises
+    ------
+    FairtrialError
+        If the trial cannot be read, or cannot be judged.
+    """
     from ..verdict import judge
 
-    result = judge(
-        open_trial(Path(args.trial)), confidence=args.confidence, metric=args.metric or "wall"
+    show(judge(open_trial(trial), metric=metric, confidence=confidence), out, as_json=as_json)
+
+
+def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
+    write_verdict(
+        Path(args.trial),
+        out,
+        metric=args.metric or "wall",
+        confidence=args.confidence,
+        as_json=args.json,
     )
-    show(result, out, as_json=args.json)
     return 0

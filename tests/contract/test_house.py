@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -102,3 +104,39 @@ def test_every_kernel_is_part_of_the_caches_name():
     assert len(with_kernels) >= 8
     assert with_kernels <= set(kernel_sources())
     assert kernels("@compiled.kernel\ndef f(x): return x") == ["f"]
+
+
+def streams(text: str) -> set[str]:
+    """Give how a module reaches for a stream of the process: by name, or with print."""
+    said = {
+        ast.unparse(node)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Attribute | ast.Name | ast.ImportFrom)
+    }
+    pattern = r"print|sys\.(__)?(stdout|stderr)(__)?|from sys import .*"
+    return {text for text in said if re.fullmatch(pattern, text)}
+
+
+def test_only_the_command_line_knows_the_streams_of_the_process():
+    # commands and what a person watches are handed theirs
+    found = {local(path) for path in SOURCES if streams(path.read_text())}
+    assert found == {"harness/cli.py"}
+    assert streams("import sys\nsys.stderr.write('x')\nprint(1)") == {"sys.stderr", "print"}
+    assert streams("from sys import stdout") == {"from sys import stdout"}
+
+
+def test_help_imports_the_command_line_and_nothing_behind_it():
+    code = (
+        "import sys, io; from harness.cli import main; main(['--help'], io.StringIO(), sys.stderr);"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    loaded = set(done.stdout.splitlines()[-1].split())
+    ours = {name for name in loaded if name.partition(".")[0] in {"harness", "analysis"}}
+    front = {"harness", "harness.cli", "analysis", "analysis.cli", "analysis.errors"}
+    commands = {name for name in ours if re.match(r"(harness|analysis)\.commands\b", name)}
+    assert ours - commands - front == {"analysis.faces"}
+    assert "harness.commands.compare_campaign" not in commands
+    assert not {"numpy", "pydantic", "yaml", "rich", "psutil", "json"} & loaded

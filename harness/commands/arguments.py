@@ -1,0 +1,63 @@
+"""What the runner's subcommands share: options, and how a result is shown.
+
+Importing a subcommand costs argparse only: it imports what it needs when it is executed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from ..screen import View
+    from ..trial import Ending
+
+    # argparse gives no public name to what add_subparsers() returns
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+RUNS = Path("runs")
+
+
+def add_folder(parser: argparse.ArgumentParser) -> None:
+    """Add ``--dir``."""
+    parser.add_argument("--dir", type=Path, default=RUNS, help="folder of trials")
+
+
+def add_talk(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``, ``--quiet`` and ``--verbose``."""
+    parser.add_argument("--json", action="store_true", help="the result as JSON")
+    parser.add_argument("-q", "--quiet", action="store_true")
+    parser.add_argument("-v", "--verbose", action="store_true")
+
+
+def positive(text: str) -> int:
+    """Read a whole number of at least 1; argparse reports what is none."""
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
+    return int(text)
+
+
+def not_negative(text: str) -> int:
+    """Read a whole number, 0 or more; argparse reports what is none."""
+    return 0 if text == "0" else positive(text)
+
+
+def write_json(data: object, out: TextIO) -> None:
+    """Write JSON types as a text that a person can read too."""
+    import json
+
+    out.write(json.dumps(data, indent=2, allow_nan=False) + "\n")
+
+
+def report_ending(ending: Ending, view: View, *, again: str, json_to: TextIO | None = None) -> int:
+    """Say how a trial ended and what comes next, also as JSON to `json_to`; give the exit code."""
+    if json_to is not None:
+        with contextlib.suppress(BrokenPipeError):  # the exit code is still to be told
+            write_json(ending.to_dict(), json_to)
+    for line in ending.lines(again):
+        view.say(line)
+    if ending.status == "interrupted":
+        return 130
+    return 1 if ending.failed else 0

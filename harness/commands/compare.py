@@ -1,0 +1,80 @@
+"""The subcommand ``compare``: measure, then judge."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from .arguments import add_folder, add_talk, not_negative, positive, report_ending
+
+if TYPE_CHECKING:
+    from .arguments import Subparsers
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add ``compare``."""
+    parser = subparsers.add_parser(
+        "compare", help="measure commands now; the first is the baseline"
+    )
+    parser.add_argument("commands", nargs="+", metavar="COMMAND")
+    parser.add_argument("-n", "--name", action="append", default=[], help="one for each command")
+    parser.add_argument("--runs", type=positive, help="per command and session (default: by time)")
+    parser.add_argument("--sessions", type=positive, default=3)
+    parser.add_argument("--warmup", type=not_negative, default=1, help="per command and session")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS")
+    parser.add_argument("--shell", action="store_true", help="execute each with /bin/sh -c")
+    parser.add_argument("--stdin", type=Path, metavar="FILE")
+    parser.add_argument("--prepare", metavar="COMMAND", help="by a shell, before each run, untimed")
+    parser.add_argument("--exit", type=int, action="append", metavar="CODE", help="expected code")
+    parser.add_argument("--cpus", default="auto", help="auto, none or a list such as 2,3")
+    parser.add_argument("--seed", type=int, default=1)
+    add_folder(parser)
+    add_talk(parser)
+    parser.set_defaults(run=_compare)
+
+
+def _compare(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    import shlex
+    import tempfile
+
+    from analysis.cli import write_verdict
+
+    from ..errors import FairtrialError
+    from ..screen import View, scale
+    from ..trial import Options, start
+    from .compare_campaign import CompareOptions, campaign_of
+
+    compared = CompareOptions(
+        commands=tuple(args.commands),
+        names=tuple(args.name),
+        sessions=args.sessions,
+        runs=args.runs,
+        warmup=args.warmup,
+        timeout_s=args.timeout,
+        shell=args.shell,
+        stdin=args.stdin,
+        prepare=args.prepare,
+        exit_codes=tuple(args.exit or [0]),
+        cpus=args.cpus,
+        seed=args.seed,
+    )
+    view = View(err, quiet=args.quiet, verbose=args.verbose)
+    with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
+        campaign = campaign_of(compared, Path.cwd(), Path(place))
+        view.say(scale(campaign, campaign.protocol.sessions, None))
+        ending = start(campaign, Options(folder=args.dir, passing=True), view)
+    trial = shlex.quote(str(ending.trial))
+    again = f"fairtrial run {trial}/campaign.yaml --resume --trial {trial}"
+    code = report_ending(ending, view, again=again)
+    if ending.done < 2 * len(campaign.cells):
+        return code
+    try:
+        with contextlib.suppress(BrokenPipeError):  # the exit code is still to be told
+            write_verdict(ending.trial, out, as_json=args.json)
+    except FairtrialError as error:
+        if error.exit_code > code:
+            raise
+        err.write(f"fairtrial: {error}\n")  # that it was interrupted says more
+    return code

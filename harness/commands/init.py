@@ -1,0 +1,36 @@
+"""The subcommand ``init``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from .arguments import Subparsers
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add ``init``."""
+    parser = subparsers.add_parser("init", help="write a commented campaign to start from")
+    parser.add_argument("path", nargs="?", default="campaign.yaml", type=Path)
+    parser.set_defaults(run=_init)
+
+
+def _init(args: argparse.Namespace, _out: TextIO, err: TextIO) -> int:
+    from ..campaign import starter_text
+    from ..errors import UsageError
+
+    path: Path = args.path
+    if path.is_dir():
+        path = path / "campaign.yaml"
+    text = starter_text(path.stem)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise UsageError("there is a file already", str(path), "choose another name") from None
+    except OSError as error:
+        raise UsageError(f"cannot be written: {error.strerror}", str(path)) from error
+    err.write(f"wrote {path}\nnext: fairtrial run {path} --dry-run\n")
+    return 0
