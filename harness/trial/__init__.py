@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         planned_runs as planned_runs,
     )
     from .resumption import trials_of as trials_of
+    from .watcher import Watcher as Watcher
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
@@ -26,5 +27,6 @@ else:
             "order": "plan_session",
             "preparation": "Prepared cpus_for expected_seconds planned_runs",
             "resumption": "trials_of",
+            "watcher": "Watcher",
         },
     )

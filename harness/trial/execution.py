@@ -15,7 +15,6 @@ from .. import __version__
 from ..campaign import Campaign
 from ..errors import FairtrialError, LaunchError
 from ..launch import Interrupted, Interrupts, SideCommands, base_environment, hashes, resolve_all
-from ..screen import View
 from ..store import CpuLock, Store, new_trial_name, utc_now
 from .ending import Ending
 from .preparation import Prepared, on_housekeeping_cpus, planned_runs, prepare
@@ -31,6 +30,7 @@ from .resumption import (
     trial_to_resume,
 )
 from .session import TrialRun, describe
+from .watcher import Watcher
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Options:
     passing: bool = False
 
 
-def start(campaign: Campaign, options: Options, view: View) -> Ending:
+def start(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
     """Execute a campaign as a new trial.
 
     Raises
@@ -65,15 +65,15 @@ def start(campaign: Campaign, options: Options, view: View) -> Ending:
             executables = resolve_all(campaign, environment)
         manifest = _manifest(campaign, prepared, sessions, options)
         store = Store.create(manifest, options.folder, campaign.text)
-        view.opened(store.path, campaign, prepared)
+        watcher.opened(store.path, campaign, prepared)
         try:
             if campaign.builds:
-                _build(campaign, environment, commands, store, view)
+                _build(campaign, environment, commands, store, watcher)
                 executables = resolve_all(campaign, environment)
             store.update(targets=hashes(executables.values()))
         except (FairtrialError, Interrupted) as error:
             return _broken_off(store, error)
-        view.begin(manifest.planned, 0, sessions)
+        watcher.begin(manifest.planned, 0, sessions)
         trial = TrialRun(
             campaign=campaign,
             store=store,
@@ -82,12 +82,12 @@ def start(campaign: Campaign, options: Options, view: View) -> Ending:
             executables=executables,
             commands=commands,
             interrupts=interrupts,
-            view=view,
+            watcher=watcher,
         )
         return trial.execute()
 
 
-def resume(campaign: Campaign, options: Options, view: View) -> Ending:
+def resume(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
     """Go on with the newest unfinished trial of a campaign, or append sessions to a finished one.
 
     Raises
@@ -117,7 +117,7 @@ def resume(campaign: Campaign, options: Options, view: View) -> Ending:
         store = Store.reopen(path)
         try:
             _accept(store, campaign, prepared, manifest, accept=options.accept_drift)
-            executables = _rebuilt(campaign, environment, commands, store, view, options)
+            executables = _rebuilt(campaign, environment, commands, store, watcher, options)
             earlier = store.environments()
             if earlier:
                 now = describe(prepared, executables, environment)
@@ -137,8 +137,8 @@ def resume(campaign: Campaign, options: Options, view: View) -> Ending:
             sessions=sessions,
             planned=planned,
         )
-        view.opened(store.path, campaign, prepared)
-        view.begin(store.manifest.needed, store.counted, sessions)
+        watcher.opened(store.path, campaign, prepared)
+        watcher.begin(store.manifest.needed, store.counted, sessions)
         trial = TrialRun(
             campaign=campaign,
             store=store,
@@ -147,7 +147,7 @@ def resume(campaign: Campaign, options: Options, view: View) -> Ending:
             executables=executables,
             commands=commands,
             interrupts=interrupts,
-            view=view,
+            watcher=watcher,
         )
         return trial.execute()
 
@@ -193,10 +193,10 @@ def _build(
     environment: Mapping[str, str],
     commands: SideCommands,
     store: Store,
-    view: View,
+    watcher: Watcher,
 ) -> None:
     for build in campaign.builds:
-        view.say(f"build   {build.variant}")
+        watcher.say(f"build   {build.variant}")
         commands.build(build, environment, store.path / "outputs")
 
 
@@ -205,7 +205,7 @@ def _rebuilt(  # noqa: PLR0917 - one step of resume, handed what resume has
     environment: Mapping[str, str],
     commands: SideCommands,
     store: Store,
-    view: View,
+    watcher: Watcher,
     options: Options,
 ) -> dict[tuple[str, str], Path]:
     """Find the executables; build again only if they are not those that the trial began with."""
@@ -218,7 +218,7 @@ def _rebuilt(  # noqa: PLR0917 - one step of resume, handed what resume has
             raise
         same = False
     if campaign.builds and not same:
-        _build(campaign, environment, commands, store, view)
+        _build(campaign, environment, commands, store, watcher)
     executables = resolve_all(campaign, environment)
     now = hashes(executables.values())
     if then:  # empty: it was broken off before anything was built

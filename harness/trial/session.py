@@ -19,7 +19,6 @@ from ..environment import capture, diff
 from ..errors import FairtrialError, StoreError
 from ..host import format_cpus
 from ..launch import CommandFailedError, Interrupted, Interrupts, LauncherClient, SideCommands
-from ..screen import View
 from ..store import Store, utc_now
 from .clockwatch import ClockWatch
 from .ending import RUN_CAP, Ending
@@ -28,6 +27,7 @@ from .order import plan_session
 from .preparation import Prepared
 from .resumption import still_to_do
 from .session_stop import SessionStop, finding_of, stored_runs
+from .watcher import Watcher
 
 _SYNC_S = 1.0
 _BLOCK_SYNC_S = 0.1  # blocks of very short runs would else sync after every few runs
@@ -53,8 +53,8 @@ class TrialRun:
         Executes the hooks.
     interrupts : Interrupts
         Says when to stop.
-    view : View
-        What a person watches.
+    watcher : Watcher
+        Who follows the trial.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class TrialRun:
         executables: Mapping[tuple[str, str], Path],
         commands: SideCommands,
         interrupts: Interrupts,
-        view: View,
+        watcher: Watcher,
     ) -> None:
         self._campaign = campaign
         self._store = store
@@ -76,7 +76,7 @@ class TrialRun:
         self._executables = executables
         self._commands = commands
         self._interrupts = interrupts
-        self._view = view
+        self._watcher = watcher
         self._measured = prepared.measured
         cap = campaign.protocol.max_time_s
         self._deadline = None if cap is None else time.monotonic() + cap
@@ -125,7 +125,7 @@ class TrialRun:
         self._store.release()
 
     def _end(self, status: TrialStatus, reason: str | None) -> Ending:
-        self._view.end()
+        self._watcher.end()
         self._store.free_reserve()
         with contextlib.suppress(StoreError):  # a disk that is full does not keep the trial open
             self._hook("finish", self._campaign.hooks.finish, {"FAIRTRIAL_STATUS": status})
@@ -161,7 +161,7 @@ class TrialRun:
         before, started = host.counters(self._measured), time.monotonic()
         found = self._prepared.look()
         self._store.append_findings("before", found, session)
-        self._view.findings(found)
+        self._watcher.findings(found)
         self._prepared.require(found)
         try:  # a setup that fails half-way is cleaned up too
             self._hook_or_fail("setup", self._campaign.hooks.setup, session)
@@ -177,7 +177,7 @@ class TrialRun:
             after = host.counters(self._measured)
             found = check_between(before, after, elapsed, cpus=self._measured)
             self._store.append_findings("after", found, session)
-            self._view.findings(found)
+            self._watcher.findings(found)
         return True
 
     def _stop(self, session: int) -> SessionStop | None:
@@ -201,7 +201,7 @@ class TrialRun:
         self._store.sync()
         self._store.append_findings("after", [finding_of(end)], end.session)
         self._store.update(session_ends=(*self._store.manifest.session_ends, end))
-        self._view.session_ended(end, self._store.manifest.needed)
+        self._watcher.session_ended(end, self._store.manifest.needed)
 
     @contextlib.contextmanager
     def _launcher(self) -> Iterator[LauncherClient]:
@@ -233,7 +233,7 @@ class TrialRun:
                 outputs=self._store.path / "outputs",
                 deadline=self._deadline,
                 on_threads=self._found_threads,
-                on_tick=self._view.tick,
+                on_tick=self._watcher.tick,
             )
         )
         host = self._prepared.host
@@ -255,14 +255,14 @@ class TrialRun:
                         before, looked = after, now
                     self._look(self._clock.findings())
                 self._rest(self._campaign.protocol.cooldown_s)
-                self._view.run_started(run)
+                self._watcher.run_started(run)
                 cell = self._campaign.cell(run.benchmark, run.variant)
                 self._store.sync(older_than_s=0.0 if cell.before or cell.after else _SYNC_S)
                 measurement = measurer.measure(run)
                 self._store.append_measurement(measurement)
                 if stop is not None:
                     stop.add(measurement)
-                self._view.run_done(measurement)
+                self._watcher.run_done(measurement)
             self._look(self._clock.findings())
         finally:
             measurer.close()
@@ -313,7 +313,7 @@ class TrialRun:
             for what, where in said
         ]
         self._store.append_findings("before", found, session)
-        self._view.findings(found)
+        self._watcher.findings(found)
 
     def _found_threads(self, cell: Cell, threads: int) -> None:
         key = (cell.benchmark, cell.variant)
@@ -329,7 +329,7 @@ class TrialRun:
             reason="threads that share one CPU wait for each other: the time is not the program's",
         )
         self._store.append_findings("during", [finding])
-        self._view.findings((finding,))
+        self._watcher.findings((finding,))
 
     def _hook_or_fail(self, name: str, commands: tuple[Command, ...], session: int) -> None:
         extra = {"FAIRTRIAL_SESSION": str(session)}
@@ -346,7 +346,7 @@ class TrialRun:
                     what = error.what if isinstance(error, CommandFailedError) else "interrupted"
                     finding = Finding(check="hook", status="warn", what=f"hook '{name}': {what}")
                     self._store.append_findings("after", [finding])
-                    self._view.findings((finding,))
+                    self._watcher.findings((finding,))
 
     def _execute_hook(
         self, name: str, number: int, command: Command, extra: Mapping[str, str]
