@@ -49,6 +49,43 @@ class Options:
     passing: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Means:
+    """What a trial is executed with, and held while it lasts."""
+
+    campaign: Campaign
+    prepared: Prepared
+    environment: Mapping[str, str]
+    commands: SideCommands
+    interrupts: Interrupts
+    watcher: Watcher
+
+    def execute(self, store: Store, executables: Mapping[tuple[str, str], Path]) -> Ending:
+        """Execute what is left of an open trial."""
+        trial = TrialRun(
+            campaign=self.campaign,
+            store=store,
+            prepared=self.prepared,
+            environment=self.environment,
+            executables=executables,
+            commands=self.commands,
+            interrupts=self.interrupts,
+            watcher=self.watcher,
+        )
+        self.watcher.begin(store.manifest.needed, store.counted, store.manifest.sessions)
+        return trial.execute()
+
+    def build(self, store: Store) -> None:
+        """Build every variant that has something to build."""
+        for build in self.campaign.builds:
+            self.watcher.say(f"build   {build.variant}")
+            self.commands.build(build, self.environment, store.path / "outputs")
+
+    def executables(self) -> dict[tuple[str, str], Path]:
+        """Find what the cells execute."""
+        return resolve_all(self.campaign, self.environment)
+
+
 def start(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
     """Execute a campaign as a new trial.
 
@@ -58,33 +95,21 @@ def start(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
         If it cannot be started or had to stop; what was measured is kept.
     """
     sessions = options.sessions or campaign.protocol.sessions
-    with _ready(campaign, options, sessions) as (interrupts, prepared, commands):
-        environment = base_environment(campaign.isolation, os.environ)
+    with _ready(campaign, options, sessions, watcher) as means:
         executables: dict[tuple[str, str], Path] = {}
         if not campaign.builds:  # say what is missing before a folder is made
-            executables = resolve_all(campaign, environment)
-        manifest = _manifest(campaign, prepared, sessions, options)
+            executables = means.executables()
+        manifest = _manifest(campaign, means.prepared, sessions, options)
         store = Store.create(manifest, options.folder, campaign.text)
-        watcher.opened(store.path, campaign, prepared)
+        watcher.opened(store.path, campaign, means.prepared)
         try:
             if campaign.builds:
-                _build(campaign, environment, commands, store, watcher)
-                executables = resolve_all(campaign, environment)
+                means.build(store)
+                executables = means.executables()
             store.update(targets=hashes(executables.values()))
         except (FairtrialError, Interrupted) as error:
             return _broken_off(store, error)
-        watcher.begin(manifest.planned, 0, sessions)
-        trial = TrialRun(
-            campaign=campaign,
-            store=store,
-            prepared=prepared,
-            environment=environment,
-            executables=executables,
-            commands=commands,
-            interrupts=interrupts,
-            watcher=watcher,
-        )
-        return trial.execute()
+        return means.execute(store, executables)
 
 
 def resume(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
@@ -112,15 +137,14 @@ def resume(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
             session_ends=manifest.session_ends,
         )
     options = dataclasses.replace(options, folder=path.parent)
-    with _ready(campaign, options, sessions) as (interrupts, prepared, commands):
-        environment = base_environment(campaign.isolation, os.environ)
+    with _ready(campaign, options, sessions, watcher) as means:
         store = Store.reopen(path)
         try:
-            _accept(store, campaign, prepared, manifest, accept=options.accept_drift)
-            executables = _rebuilt(campaign, environment, commands, store, watcher, options)
+            _accept(store, campaign, means.prepared, manifest, accept=options.accept_drift)
+            executables = _rebuilt(means, store, options)
             earlier = store.environments()
             if earlier:
-                now = describe(prepared, executables, environment)
+                now = describe(means.prepared, executables, means.environment)
                 drifts = environment_drift(earlier[-1], now)
                 settle(store, drifts, accept=options.accept_drift)
         except Interrupted as stop:
@@ -128,28 +152,16 @@ def resume(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
         except BaseException:
             store.put_back(manifest)
             raise
-        planned = planned_runs(campaign, sessions)
         store.update(
             status="running",
             reason=None,
             finished=None,
             files={},
             sessions=sessions,
-            planned=planned,
+            planned=planned_runs(campaign, sessions),
         )
-        watcher.opened(store.path, campaign, prepared)
-        watcher.begin(store.manifest.needed, store.counted, sessions)
-        trial = TrialRun(
-            campaign=campaign,
-            store=store,
-            prepared=prepared,
-            environment=environment,
-            executables=executables,
-            commands=commands,
-            interrupts=interrupts,
-            watcher=watcher,
-        )
-        return trial.execute()
+        watcher.opened(store.path, campaign, means.prepared)
+        return means.execute(store, executables)
 
 
 def _accept(
@@ -175,51 +187,39 @@ def _accept(
 
 @contextlib.contextmanager
 def _ready(
-    campaign: Campaign, options: Options, sessions: int
-) -> Iterator[tuple[Interrupts, Prepared, SideCommands]]:
+    campaign: Campaign, options: Options, sessions: int, watcher: Watcher
+) -> Iterator[_Means]:
     """Hold signals, host and CPUs; give them back at the end."""
     with Interrupts() as interrupts:
         prepared = prepare(campaign, options.folder, sessions, interrupts, strict=options.strict)
         with prepared.host, CpuLock(prepared.cpus.reserved), on_housekeeping_cpus(prepared):
             commands = SideCommands(prepared.cpus.housekeeping, interrupts)
             try:
-                yield interrupts, prepared, commands
+                yield _Means(
+                    campaign=campaign,
+                    prepared=prepared,
+                    environment=base_environment(campaign.isolation, os.environ),
+                    commands=commands,
+                    interrupts=interrupts,
+                    watcher=watcher,
+                )
             finally:
                 commands.close()
 
 
-def _build(
-    campaign: Campaign,
-    environment: Mapping[str, str],
-    commands: SideCommands,
-    store: Store,
-    watcher: Watcher,
-) -> None:
-    for build in campaign.builds:
-        watcher.say(f"build   {build.variant}")
-        commands.build(build, environment, store.path / "outputs")
-
-
-def _rebuilt(  # noqa: PLR0917 - one step of resume, handed what resume has
-    campaign: Campaign,
-    environment: Mapping[str, str],
-    commands: SideCommands,
-    store: Store,
-    watcher: Watcher,
-    options: Options,
-) -> dict[tuple[str, str], Path]:
+def _rebuilt(means: _Means, store: Store, options: Options) -> dict[tuple[str, str], Path]:
     """Find the executables; build again only if they are not those that the trial began with."""
-    then = store.manifest.targets
+    builds, then = means.campaign.builds, store.manifest.targets
     try:
-        executables = resolve_all(campaign, environment)
+        executables = means.executables()
         same = hashes(executables.values()) == then
     except LaunchError:
-        if not campaign.builds:
+        if not builds:
             raise
         same = False
-    if campaign.builds and not same:
-        _build(campaign, environment, commands, store, watcher)
-    executables = resolve_all(campaign, environment)
+    if builds and not same:
+        means.build(store)
+    executables = means.executables()
     now = hashes(executables.values())
     if then:  # empty: it was broken off before anything was built
         settle(store, target_drift(then, now), accept=options.accept_drift)
