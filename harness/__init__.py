@@ -6,5 +6,3 @@ with a launcher and an order of its own; a *block* one shuffled round of all ben
 cells; a *run* one process execution; an *iteration* a repetition that the program times itself.
 "Run" is a noun, "execute" the verb. Durations are seconds (``_s``), raw clocks ``_ns``.
 """
-
-__version__ = "0.1.0"

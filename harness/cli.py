@@ -15,8 +15,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from . import __version__
-
 if TYPE_CHECKING:
     from analysis.errors import FairtrialError
 
@@ -121,6 +119,7 @@ def _more_findings(error: FairtrialError, err: TextIO) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     import analysis.cli
+    from analysis.version import VERSION
 
     from .commands import compare, doctor, init, run, status
 
@@ -131,7 +130,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"fairtrial {__version__}")
+    parser.add_argument("--version", action="version", version=f"fairtrial {VERSION}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for command in (init, doctor, run, compare, status):
         command.add(subparsers)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         speedup_of as speedup_of,
         suite_mean as suite_mean,
     )
-    from .trial import SEQUENTIAL as SEQUENTIAL, Trial as Trial, read_trial as read_trial
+    from .trial import Trial as Trial, read_trial as read_trial
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
@@ -29,6 +29,6 @@ else:
             "matrix": "Layout Match PerformanceMatrix match",
             "matrix_file": "Table read_table",
             "suite": "Centre Mean check_means speedup_of suite_mean",
-            "trial": "SEQUENTIAL Trial read_trial",
+            "trial": "Trial read_trial",
         },
     )

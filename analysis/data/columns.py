@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ..errors import StoreError
 from ..record import MEASUREMENTS, OUTPUTS, PLAN, Manifest, Outcome, checksum_holds
+from ..report import Caution
 
 __all__ = [
     "OUTCOMES",
@@ -97,7 +98,7 @@ class FailedRun:
     detail: str | None
 
 
-def verify_files(path: Path, manifest: Manifest) -> Iterator[str]:
+def verify_files(path: Path, manifest: Manifest) -> Iterator[Caution]:
     """Compare every file that the manifest lists with its SHA-256.
 
     Yields a caution for kept output that is gone or changed; raises StoreError for the rest.
@@ -117,7 +118,7 @@ def verify_files(path: Path, manifest: Manifest) -> Iterator[str]:
                     str(path / name),
                     "restore it: the finished trial lists it in its manifest",
                 ) from error
-            yield f"{name} is gone since the trial ended"
+            yield Caution("output-gone", f"{name} is gone since the trial ended", (name,))
             continue
         if actual != expected and not aside:
             raise StoreError(
@@ -126,10 +127,10 @@ def verify_files(path: Path, manifest: Manifest) -> Iterator[str]:
                 "restore the original, or measure again",
             )
         if actual != expected:
-            yield f"{name} changed since the trial ended"
+            yield Caution("output-changed", f"{name} changed since the trial ended", (name,))
 
 
-def read_plan(path: Path, manifest: Manifest, cautions: list[str]) -> tuple[Integers, ...]:
+def read_plan(path: Path, manifest: Manifest, cautions: list[Caution]) -> tuple[Integers, ...]:
     """Read the plan into columns: position, session, block, benchmark, variant, warm-up.
 
     The runner appends the plan of a session when the session begins, so the plan of an unfinished
@@ -146,7 +147,8 @@ def read_plan(path: Path, manifest: Manifest, cautions: list[str]) -> tuple[Inte
             for line in file:
                 number += 1
                 if not manifest.files and not line.endswith(b"\n"):
-                    cautions.append(f"the last line of {path.name} ({number}) is torn and left out")
+                    said = f"the last line of {path.name} ({number}) is torn and left out"
+                    cautions.append(Caution("torn-line", said, (path.name,)))
                     number -= 1
                     break
                 position, session, block, benchmark, variant, warmup = get(_object(line.rstrip()))
@@ -282,7 +284,9 @@ def _fixed(values: NDArray[Any]) -> NDArray[Any]:
     return values
 
 
-def read_measurements(path: Path, columns: Columns, cautions: list[str], *, torn_ok: bool) -> None:
+def read_measurements(
+    path: Path, columns: Columns, cautions: list[Caution], *, torn_ok: bool
+) -> None:
     """Stream the measurements into `columns`; `torn_ok` forgives a torn last line."""
     add = columns.add
     number = 0
@@ -295,10 +299,11 @@ def read_measurements(path: Path, columns: Columns, cautions: list[str], *, torn
                 body = line[:-1]
                 if not (line.endswith(b"\n") and checksum_holds(body)):
                     if torn_ok and not file.read(1):
-                        cautions.append(
+                        said = (
                             f"the last line of {path.name} ({number}) is torn and left out: "
                             "the runner was stopped while it wrote, or is writing now"
                         )
+                        cautions.append(Caution("torn-line", said, (path.name,)))
                         return
                     raise StoreError(
                         "the line's checksum is wrong: it was changed or is damaged",

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..record import Better
+from ..report import Caution
 
 __all__ = ["Layout", "Match", "PerformanceMatrix", "match"]
 
@@ -42,7 +43,7 @@ class PerformanceMatrix:
     blocks, sessions : tuple of read-only arrays, or None
         The block and the session of each run, in the shape of `samples`; None when unknown.
         Two runs of one trial stem from the same block exactly when their block ids are equal.
-    cautions : tuple of str
+    cautions : tuple of Caution
         What a reader of the values should know, such as runs that were left out.
     """
 
@@ -53,7 +54,7 @@ class PerformanceMatrix:
     unit: str = "s"
     blocks: tuple[NDArray[Any], ...] | None = None
     sessions: tuple[NDArray[Any], ...] | None = None
-    cautions: tuple[str, ...] = ()
+    cautions: tuple[Caution, ...] = ()
 
     @classmethod
     def from_samples(
@@ -65,7 +66,7 @@ class PerformanceMatrix:
         unit: str = "s",
         blocks: Ids | None = None,
         sessions: Ids | None = None,
-        cautions: Sequence[str] = (),
+        cautions: Sequence[Caution] = (),
     ) -> Self:
         """Build a matrix from the runs of each benchmark.
 
@@ -81,7 +82,7 @@ class PerformanceMatrix:
             The unit of the values.
         blocks, sessions : mapping of str to sequence, optional
             Benchmark -> the ids (whole numbers or names) of its runs' blocks and sessions.
-        cautions : sequence of str
+        cautions : sequence of Caution
             What a reader of the values should know.
 
         Raises
@@ -228,7 +229,8 @@ class PerformanceMatrix:
             "samples": rows(self.samples),
             "blocks": None if self.blocks is None else rows(self.blocks),
             "sessions": None if self.sessions is None else rows(self.sessions),
-            "cautions": list(self.cautions),
+            "cautions": [caution.text for caution in self.cautions],
+            "caution_codes": [caution.code for caution in self.cautions],
         }
 
     def __str__(self) -> str:
@@ -246,7 +248,7 @@ class Match:
 
     candidate: PerformanceMatrix
     baseline: PerformanceMatrix
-    cautions: tuple[str, ...]
+    cautions: tuple[Caution, ...]
 
 
 def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
@@ -279,9 +281,14 @@ def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
             f"one has {_some(candidate.benchmarks)}; the other {_some(baseline.benchmarks)}",
         )
     cautions = tuple(
-        f"left out, because only {matrix.name!r} has it: {_some(rest)}"
-        if len(rest) == 1
-        else f"{len(rest)} benchmarks left out, because only {matrix.name!r} has them: {_some(rest)}"
+        Caution(
+            "benchmarks-of-one-side",
+            f"left out, because only {matrix.name!r} has it: {_some(rest)}"
+            if len(rest) == 1
+            else f"{len(rest)} benchmarks left out, because only {matrix.name!r} has them: "
+            f"{_some(rest)}",
+            tuple(rest),
+        )
         for matrix in (candidate, baseline)
         if (rest := [bench for bench in matrix.benchmarks if bench not in set(common)])
     )

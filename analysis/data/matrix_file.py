@@ -12,6 +12,7 @@ from typing import Any, Literal, NoReturn, cast
 
 from ..errors import AnalysisError, UsageError
 from ..record import Better
+from ..report import Caution
 
 __all__ = ["Table", "read_table"]
 
@@ -30,7 +31,7 @@ class Table:
     """What a matrix file holds. Fields that only a JSON file can hold are None otherwise."""
 
     samples: dict[str, list[float]]
-    cautions: tuple[str, ...] = ()
+    cautions: tuple[Caution, ...] = ()
     name: str | None = None
     unit: str | None = None
     better: Better | None = None
@@ -91,12 +92,13 @@ def _read_text(path: Path, text: str, layout: str) -> Table:
         raise AnalysisError("the file holds a heading and no values", f"{path}:{rows[0][0].line}")
     heading = rows[0][0].text.strip().lower() if header else None
     labelled = heading in _LABEL or not _is_number(body[0][0].text)
-    cautions = []
+    cautions: list[Caution] = []
     if layout == "rows":
         names = [row[0] for row in body] if labelled else None
         grid = [row[1:] if labelled else row for row in body]
         if names is None and header:
-            cautions.append(f"line {rows[0][0].line} was read as headings and left out")
+            said = f"line {rows[0][0].line} was read as headings and left out"
+            cautions.append(Caution("headings-left-out", said))
     else:
         width = max(len(row) for row in rows)
         if blanks and any(len(row) != width for row in rows):
@@ -111,7 +113,8 @@ def _read_text(path: Path, text: str, layout: str) -> Table:
         grid = [[_at(row, k) for row in body] for k in range(width)]
         if labelled:
             if names is not None:
-                cautions.append(f"column {names[0].text!r} was read as run numbers and left out")
+                said = f"column {names[0].text!r} was read as run numbers and left out"
+                cautions.append(Caution("run-numbers-left-out", said))
             grid, names = grid[1:], names[1:] if names is not None else None
     named = names or [_Cell(str(k + 1), 0, 0) for k in range(len(grid))]
     samples = _samples(path, named, grid)
@@ -259,7 +262,10 @@ def _particulars(path: Path, data: dict[str, Any], located: dict[str, Any]) -> d
         extra[key] = data.get(key)
         if extra[key] is not None and not isinstance(extra[key], dict):
             raise AnalysisError(f"{key!r} must be an object of lists", str(path))
-    extra["cautions"] = tuple(str(text) for text in data.get("cautions") or ())
+    texts = [str(text) for text in data.get("cautions") or ()]
+    codes = [str(code) for code in data.get("caution_codes") or ()]
+    codes += ["noted"] * (len(texts) - len(codes))  # files of the first version have texts only
+    extra["cautions"] = tuple(map(Caution, codes, texts))
     return extra
 
 

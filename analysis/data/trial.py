@@ -24,6 +24,7 @@ from ..record import (
     MetricInfo,
     read_manifest,
 )
+from ..report import Caution
 from .columns import (
     OUTCOMES,
     Columns,
@@ -36,9 +37,7 @@ from .columns import (
 )
 from .matrix import PerformanceMatrix
 
-__all__ = ["OUTCOMES", "SEQUENTIAL", "FailedRun", "MetricColumn", "Trial", "read_trial"]
-
-SEQUENTIAL = "the number of runs depends on the values"
+__all__ = ["OUTCOMES", "FailedRun", "MetricColumn", "Trial", "read_trial"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -56,7 +55,7 @@ class Trial:
 
     path: Path
     manifest: Manifest
-    cautions: tuple[str, ...]
+    cautions: tuple[Caution, ...]
     planned_runs: int
     position: Integers
     session: Integers
@@ -178,29 +177,28 @@ class Trial:
                 needed=1,
             )
         absent = [bench for bench in self.manifest.benchmarks if bench not in rows]
+        failed = mine & ~self.warmup & (self.outcome != 0)
         cautions = [
-            text.format(count, "s" * (count > 1))
-            for count, text in (
-                (int((mine & self.warmup).sum()), "{} warm-up run{} left out"),
-                (
-                    int((mine & ~self.warmup & (self.outcome != 0)).sum()),
-                    "{} failed run{} left out",
-                ),
-                (int((mine & self.measured & ~known).sum()), "{} run{} without " + metric),
+            Caution(code, text.format(count, "s" * (count > 1)))
+            for code, which, text in (
+                ("warm-up-left-out", mine & self.warmup, "{} warm-up run{} left out"),
+                ("failed-left-out", failed, "{} failed run{} left out"),
+                ("metric-missing", mine & self.measured & ~known, "{} run{} without " + metric),
             )
-            if count
+            if (count := int(which.sum()))
         ]
         if absent:
-            cautions.append(f"no run that counts of {', '.join(absent)}")
+            said = f"no run that counts of {', '.join(absent)}"
+            cautions.append(Caution("benchmark-missing", said, tuple(absent)))
         if self.manifest.sequential:
             rule = self.manifest.stop
             told = "" if rule is None else f", width {rule.width:g}"
-            cautions.append(f"sequential (stopping rule{told}): {SEQUENTIAL}")
+            said = f"sequential (stopping rule{told}): the number of runs depends on the values"
+            cautions.append(Caution("sequential", said))
         floored = used & (self.max_rss_bytes <= self.max_rss_floor_bytes)
         if metric == "max_rss" and floored.any():
-            cautions.append(
-                f"{int(floored.sum())} values of max_rss say only 'at most the launcher's floor'"
-            )
+            said = f"{int(floored.sum())} values of max_rss say only 'at most the launcher's floor'"
+            cautions.append(Caution("floored", said))
         block_ids = self.session * (int(self.block.max()) + 1) + self.block
         return PerformanceMatrix.from_samples(
             variant,
@@ -233,19 +231,21 @@ class Trial:
         return self.metrics[metric].per_run()
 
 
-def _misstated(manifest: Manifest, arrays: Mapping[str, NDArray[Any]]) -> Iterator[str]:
+def _misstated(manifest: Manifest, arrays: Mapping[str, NDArray[Any]]) -> Iterator[Caution]:
     """Say where the manifest names another number of runs than a session that ended has."""
     for end in manifest.session_ends:
         mine = (arrays["session"] == end.session) & ~arrays["warmup"]
         blocks = int(arrays["block"][mine].max(initial=0))
         if blocks != end.runs:
-            yield (
+            yield Caution(
+                "session-misstated",
                 f"the manifest says that session {end.session} ended after {end.runs} runs a cell, "
-                f"and its runs go to {blocks}"
+                f"and its runs go to {blocks}",
+                (str(end.session),),
             )
 
 
-def _sequential(manifest: Manifest) -> str:
+def _sequential(manifest: Manifest) -> Caution:
     """Say what a reader of intervals must know when the values decided how many runs there are."""
     ends = manifest.session_ends
     capped = sum(end.why != "width" for end in ends)
@@ -256,10 +256,12 @@ def _sequential(manifest: Manifest) -> str:
         told.append(f"{counts} runs a cell and session")
     if capped:
         told.append(f"{capped} of {len(ends)} sessions ended at a cap before they were as narrow")
-    return (
-        f"sequential: by the stopping rule {SEQUENTIAL} ({'; '.join(told)}); methods that take it as "
-        "fixed are only nearly right: in simulation, t intervals on logs then covered 94 to 95 % "
-        "where 95 % is nominal, percentile bootstraps 90 to 92 %"
+    return Caution(
+        "sequential",
+        "sequential: by the stopping rule the number of runs depends on the values "
+        f"({'; '.join(told)}); methods that take it as fixed are only nearly right: in simulation, t "
+        "intervals on logs then covered 94 to 95 % where 95 % is nominal, percentile bootstraps 90 "
+        "to 92 %",
     )
 
 
@@ -292,13 +294,15 @@ def read_trial(path: str | Path) -> Trial:
     # what ended sessions did not need under a stopping rule is not missing
     needed = planned - (manifest.planned - manifest.needed)
     if manifest.status == "running":
-        cautions.append("the trial is still running, or its runner was killed")
+        said = "the trial is still running, or its runner was killed"
+        cautions.append(Caution("still-running", said))
     elif manifest.status != "complete":
         reason = f": {manifest.reason}" if manifest.reason else ""
-        cautions.append(f"the trial was {manifest.status}{reason}")
+        cautions.append(Caution("ended-early", f"the trial was {manifest.status}{reason}"))
     if done < needed:
         most = "" if manifest.stop is None else "at most "
-        cautions.append(f"{done} of {most}{needed} planned runs are there")
+        said = f"{done} of {most}{needed} planned runs are there"
+        cautions.append(Caution("runs-missing", said))
     cautions += _misstated(manifest, arrays)
     if manifest.sequential:
         cautions.append(_sequential(manifest))

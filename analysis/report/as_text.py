@@ -1,51 +1,133 @@
-"""How results are set as plain text: numbers, units, names, tables and numbered cautions."""
+"""Pages as plain text, for a terminal and for `str`."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-__all__ = ["WIDTH", "grid", "numbered", "wrapped"]
+from .caution import Caution
+from .model import Block, Cell, Command, Figure, Page, Section, Sentence, Table
+
+__all__ = ["WIDTH", "grid", "numbered", "render", "wrapped"]
 
 WIDTH = 96
+_MARGIN = "  "
+_NOTE = 6  # columns before a row's note
+_SIDES = {"left": "<", "right": ">"}
 
 
-def grid(rows: Sequence[Sequence[str]], align: str, indent: str = "") -> list[str]:
-    """Set rows of cells in columns; `align` holds ``<`` or ``>`` for each column."""
-    widths = [max(len(row[k]) for row in rows) for k in range(len(align))]
+def render(page: Page, *, width: int = WIDTH) -> str:
+    """Set a page as text.
+
+    Sections are separated by an empty line; what has a title is set below it with a margin. Pictures
+    are left out.
+    """
+    parts = [_section(section, width) for section in page.sections]
+    parts.append(_cautions(page.cautions, width))
+    parts += [_section(section, width) for section in page.following]
+    return "\n\n".join("\n".join(lines) for lines in parts if lines)
+
+
+def _section(section: Section, width: int) -> list[str]:
+    lines: list[str] = []
+    for block in section.blocks:
+        inner = _block(block, width - len(_MARGIN) * bool(section.title))
+        if isinstance(block, Section) and lines and inner:
+            lines.append("")
+        lines += inner
+    if not section.title:
+        return lines
     return [
-        (
-            indent + "  ".join(f"{c:{a}{w}}" for c, a, w in zip(row, align, widths, strict=True))
-        ).rstrip()
+        *_wrapped(section.title, width),
+        *(f"{_MARGIN}{line}".rstrip() for line in lines),
+    ]
+
+
+def _block(block: Block, width: int) -> list[str]:
+    match block:
+        case Sentence(text=text):
+            return _wrapped(text, width)
+        case Command(line=line):
+            return [line]
+        case Table():
+            return _table(block, width)
+        case Section():
+            return _section(block, width)
+        case Figure():
+            return []
+
+
+def _table(table: Table, width: int) -> list[str]:
+    rows = [[_text(cell) for cell in row] for row in table.rows]
+    if table.headed:
+        rows.insert(0, [column.heading for column in table.columns])
+    lines = _grid(rows, "".join(_SIDES[column.align] for column in table.columns))
+    if not table.notes:
+        return lines
+    said = list(lines[: len(lines) - len(table.rows)])
+    for line, note in zip(lines[len(said) :], table.notes, strict=True):
+        said.append(line)
+        if note:
+            said += _wrapped(note, width, indent=" " * _NOTE)
+    return said
+
+
+def _text(cell: Cell) -> str:
+    return cell if isinstance(cell, str) else cell.text
+
+
+def _grid(rows: Sequence[Sequence[str]], align: str) -> list[str]:
+    widths = [max((len(row[k]) for row in rows), default=0) for k in range(len(align))]
+    return [
+        "  ".join(f"{c:{a}{w}}" for c, a, w in zip(row, align, widths, strict=True)).rstrip()
         for row in rows
     ]
 
 
-def wrapped(sentence: str, width: int = WIDTH, indent: str = "") -> list[str]:
-    """Break a sentence into lines."""
-    return textwrap.wrap(
-        sentence,
+def _wrapped(sentence: str, width: int, indent: str = "") -> list[str]:
+    """Break a sentence into lines, but never inside "p = 0.03"."""
+    whole = sentence.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}").replace(
+        " < ", "\N{NO-BREAK SPACE}<\N{NO-BREAK SPACE}"
+    )
+    lines = textwrap.wrap(
+        whole,
         width,
         initial_indent=indent,
-        subsequent_indent=indent + "  ",
+        subsequent_indent=indent + _MARGIN,
         break_long_words=False,
         break_on_hyphens=False,
     )
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
-def numbered(cautions: Sequence[str], width: int = WIDTH) -> list[str]:
-    """Set cautions as a numbered list under their heading; nothing when there are none."""
-    if not cautions:
-        return []
-    lines = ["cautions"]
+def _cautions(cautions: Iterable[Caution], width: int) -> list[str]:
+    lines: list[str] = []
     for number, caution in enumerate(cautions, 1):
-        mark = f"  [{number}] "
+        mark = f"{_MARGIN}[{number}] "
         lines += textwrap.wrap(
-            caution,
+            caution.text,
             width,
             initial_indent=mark,
             subsequent_indent=" " * len(mark),
             break_long_words=False,
             break_on_hyphens=False,
         )
-    return lines
+    return ["cautions", *lines] if lines else []
+
+
+# ---- the first version's way, until every result has its page
+
+
+def grid(rows: Sequence[Sequence[str]], align: str, indent: str = "") -> list[str]:
+    """Set rows of cells in columns; `align` holds ``<`` or ``>`` for each column."""
+    return [f"{indent}{line}" for line in _grid(rows, align)]
+
+
+def wrapped(sentence: str, width: int = WIDTH, indent: str = "") -> list[str]:
+    """Break a sentence into lines."""
+    return _wrapped(sentence, width, indent)
+
+
+def numbered(cautions: Iterable[Caution | str]) -> list[str]:
+    """Set cautions as a numbered list under their heading; nothing when there are none."""
+    return _cautions([c if isinstance(c, Caution) else Caution("", c) for c in cautions], WIDTH)

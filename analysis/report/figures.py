@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-__all__ = ["is_time", "pvalue", "quantity", "ratio", "reliability", "shorten", "significant"]
+from collections.abc import Sequence
+
+__all__ = [
+    "is_time",
+    "listed",
+    "pvalue",
+    "quantity",
+    "ratio",
+    "reliability",
+    "shorten",
+    "significant",
+]
 
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BYTES = ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
@@ -21,6 +32,12 @@ def shorten(text: str, width: int) -> str:
         return text
     head = (width - 1 + 1) // 2
     return f"{text[:head]}…{text[len(text) - (width - 1 - head) :]}"
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """Name some, and count the rest: ``a, b, c and 4 more``."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
 def significant(value: float, digits: int = 3) -> str:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.record import CAMPAIGN, Manifest
+from analysis.version import VERSION
 
-from .. import __version__
 from ..campaign import Campaign
 from ..errors import FairtrialError, LaunchError
 from ..launch import Interrupted, Interrupts, SideCommands, base_environment, hashes, resolve_all
@@ -256,7 +256,7 @@ def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Op
     host, host_id = _host(prepared)
     return Manifest(
         trial=trial,
-        tool_version=__version__,
+        tool_version=VERSION,
         campaign_name=campaign.name,
         campaign_sha256=campaign.sha256,
         campaign_path=str(stored if options.passing else campaign.source),

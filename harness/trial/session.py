@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from analysis.record import Finding, Measurement, PlannedRun, SessionEnd, TrialStatus
+from analysis.version import VERSION
 
-from .. import __version__
 from ..campaign import Campaign, Cell, Command
 from ..checks import check_between
 from ..environment import capture, diff
@@ -385,7 +385,7 @@ def describe(
             f"{benchmark}/{variant}": path for (benchmark, variant), path in executables.items()
         },
         variables=environment,
-        tool_version=__version__,
+        tool_version=VERSION,
     )
     # fairtrial has moved itself off the measured CPUs by now; what it may use is meant here
     record["process"]["affinity"] = format_cpus(prepared.state.usable)

@@ -72,7 +72,11 @@ def test_page_is_self_contained_and_escaped(report: HptReport) -> None:
 def test_page_says_the_same_as_the_report(report: HptReport) -> None:
     text = "".join(Page(hpt_page(report)).text)
     assert len(report.conclusions) == 3
-    for sentence in (*report.conclusions, *report.cautions, *str(report.context).splitlines()):
+    for sentence in (
+        *report.conclusions,
+        *map(str, report.cautions),
+        *str(report.context).splitlines(),
+    ):
         assert sentence in text
     for row in report.tested.benchmarks:
         assert row.name in text

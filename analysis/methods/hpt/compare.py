@@ -17,16 +17,15 @@ import numpy as np
 
 from ...data import PerformanceMatrix, match
 from ...report import figures
+from .cautions import pair_cautions, suite_cautions
 from .result import (
     P_TOLERANCE,
     HptBenchmark,
     HptResult,
     Outcome,
     Ties,
-    cautions_of,
-    session_cautions,
 )
-from .stages import Scores, _stage_one, _StageOne, kind_of, signed_rank_stage, validate
+from .stages import Scores, StageOne, kind_of, signed_rank_stage, stage_one, validate
 
 __all__ = ["hpt"]
 
@@ -82,11 +81,11 @@ def hpt(
     pair = match(candidate, baseline)
     a, b = pair.candidate, pair.baseline
     kind = kind_of(scores, a)
-    stage_one, elsewhere = _stage_one(a, b, speedup=speedup, alpha=alpha, ties=ties, kind=kind)
-    stage_two = signed_rank_stage([row.difference for row in stage_one], ties=ties)
+    first, elsewhere = stage_one(a, b, speedup=speedup, alpha=alpha, ties=ties, kind=kind)
+    stage_two = signed_rank_stage([row.difference for row in first], ties=ties)
     benchmarks = tuple(
         _benchmark(name, row, float(rank))
-        for name, row, rank in zip(a.benchmarks, stage_one, stage_two.ranks, strict=True)
+        for name, row, rank in zip(a.benchmarks, first, stage_two.ranks, strict=True)
     )
     switched = [
         (row.name, row.winner, there)
@@ -120,10 +119,8 @@ def hpt(
         most=most,
         stage_two=stage_two.law,
         cautions=(
-            *(f"{matrix.name}: {text}" for matrix in (a, b) for text in matrix.cautions),
-            *pair.cautions,
-            *session_cautions(a, b),
-            *cautions_of(
+            *pair_cautions(pair),
+            *suite_cautions(
                 benchmarks,
                 switched=switched,
                 sides=(a.name, b.name),
@@ -135,7 +132,7 @@ def hpt(
     )
 
 
-def _benchmark(name: str, row: _StageOne, rank: float) -> HptBenchmark:
+def _benchmark(name: str, row: StageOne, rank: float) -> HptBenchmark:
     p_a, p_b = row.pvalues or (None, None)
     return HptBenchmark(
         name=name,

@@ -13,15 +13,15 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from ...data import PerformanceMatrix, match
-from ...report import figures
+from ...report import Result
 from .result import REFERENCES, Ties
-from .speedup import hpt_speedup
+from .speedup import HptSpeedup, hpt_speedup
 from .stages import Scores, kind_of, validate
 from .winners import Array, lines_of, stack
 
@@ -66,12 +66,14 @@ class PairedT:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HptContext:
+class HptContext(Result):
     """The comparisons of the paper's section 5 on one suite.
 
     `required` is the level of the r-Speedup and of the two-sided t intervals; `r_speedup` is None
     when no speedup reaches it.
     """
+
+    method: ClassVar[str] = "hpt-context"
 
     candidate: str
     baseline: str
@@ -81,37 +83,6 @@ class HptContext:
     geometric_means: tuple[GeometricMean, ...]
     paired_t: tuple[PairedT, ...]
     references: tuple[str, ...] = REFERENCES
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the result as JSON types."""
-        data = asdict(self)
-        for key in ("geometric_means", "paired_t", "references"):
-            data[key] = list(data[key])
-        return data
-
-    def __str__(self) -> str:
-        lines = []
-        for row in self.geometric_means:
-            error = (
-                ""
-                if row.speedup_error is None
-                else f", {row.speedup_error:+.1%} from the {self.required:g}-speedup"
-            )
-            reached = figures.reliability(row.confidence, self.required)
-            lines.append(
-                f"geometric mean of {row.of}: {figures.ratio(row.speedup)}, "
-                f"HPT reliability {reached}{error}"
-            )
-        for test in self.paired_t:
-            if test.pvalue is None or test.low is None or test.high is None:
-                lines.append(f"paired t on {test.on}: not possible, no spread")
-                continue
-            lines.append(
-                f"paired t on {test.on}: p {figures.pvalue(test.pvalue)}, "
-                f"{self.required:g} interval [{figures.significant(test.low, 4)}, "
-                f"{figures.significant(test.high, 4)}]"
-            )
-        return "\n".join(lines)
 
 
 def hpt_context(
@@ -123,6 +94,7 @@ def hpt_context(
     alpha: float | None = None,
     ties: Ties = "table",
     scores: Scores = "auto",
+    best: HptSpeedup | None = None,
 ) -> HptContext:
     """Compute what the paper compares HPT with.
 
@@ -131,6 +103,8 @@ def hpt_context(
     candidate, baseline, speedup, confidence, alpha, ties, scores
         As for `hpt`. The t-tests look at the medians of the scores, the candidate's divided by
         `speedup`.
+    best : HptSpeedup, optional
+        What `hpt_speedup` gives for the same arguments, where it is known already.
 
     Returns
     -------
@@ -148,7 +122,8 @@ def hpt_context(
     pair = match(candidate, baseline)
     a, b = pair.candidate, pair.baseline
     kind, n = kind_of(scores, a), len(a.benchmarks)
-    best = hpt_speedup(a, b, confidence=confidence, alpha=alpha, ties=ties, scores=scores)
+    if best is None:
+        best = hpt_speedup(a, b, confidence=confidence, alpha=alpha, ties=ties, scores=scores)
     sign = 1.0 if a.better == "higher" else -1.0
     means = []
     centres: dict[Literal["medians", "means", "runs"], list[Array]] = {

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, TypedDict
 
 from ...data import PerformanceMatrix
-from ...report import as_text
+from ...report import Result, cautions_to_dict, merged
 from .compare import hpt
 from .context import HptContext, hpt_context
 from .result import HptResult, Ties
@@ -16,12 +16,23 @@ from .stages import Scores
 __all__ = ["HptReport", "hpt_report"]
 
 
+class _Question(TypedDict):
+    """What every part of the answer is asked for."""
+
+    confidence: float
+    alpha: float | None
+    ties: Ties
+    scores: Scores
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HptReport:
+class HptReport(Result):
     """All that HPT says about a candidate against a baseline.
 
     `plain` tests at speedup 1, `tested` at the speedup under test (the same when that is 1).
     """
+
+    method: ClassVar[str] = "hpt"
 
     plain: HptResult
     tested: HptResult
@@ -34,32 +45,17 @@ class HptReport:
         tested = () if self.tested is self.plain else (self.tested.conclusion,)
         return (self.plain.conclusion, *tested, self.best.conclusion)
 
-    @property
-    def cautions(self) -> tuple[str, ...]:
-        """What a reader should know, each once."""
-        known = dict.fromkeys(self.tested.cautions)
-        return tuple(dict.fromkeys([*known, *self.best.cautions]))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the test at the speedup under test as JSON types, and beside it all else."""
-        plain = self.plain.to_dict()
+    def body(self) -> dict[str, Any]:
+        """Give the test at the speedup under test, and beside it all else."""
         keys = ("confidence", "pvalue", "pvalue_baseline", "outcome")
         return {
-            **self.tested.to_dict(),
-            "cautions": list(self.cautions),
+            **self.tested.body(),
+            **cautions_to_dict(self.cautions),
             "conclusions": list(self.conclusions),
-            "without_speedup": {key: plain[key] for key in keys},
-            "r_speedup": self.best.to_dict(),
-            "context": self.context.to_dict(),
+            "without_speedup": {key: getattr(self.plain, key) for key in keys},
+            "r_speedup": self.best.body(),
+            "context": self.context.body(),
         }
-
-    def __str__(self) -> str:
-        lines = []
-        for conclusion in self.conclusions:
-            lines += as_text.wrapped(conclusion)
-        lines += ["", *self.tested.table(), "", "compared with"]
-        lines += [f"  {line}" for line in str(self.context).splitlines()]
-        return "\n".join([*lines, *as_text.numbered(self.cautions)])
 
 
 def hpt_report(
@@ -86,31 +82,15 @@ def hpt_report(
     AnalysisError
         If the matrices do not go together, or a value leaves the range of numbers.
     """
-    plain = hpt(candidate, baseline, confidence=confidence, alpha=alpha, ties=ties, scores=scores)
-    tested = plain
-    if speedup != 1:
-        tested = hpt(
-            candidate,
-            baseline,
-            speedup=speedup,
-            confidence=confidence,
-            alpha=alpha,
-            ties=ties,
-            scores=scores,
-        )
+    asked: _Question = {"confidence": confidence, "alpha": alpha, "ties": ties, "scores": scores}
+    plain = hpt(candidate, baseline, **asked)
+    tested = plain if speedup == 1 else hpt(candidate, baseline, speedup=speedup, **asked)
+    best = hpt_speedup(candidate, baseline, **asked)
     return HptReport(
         plain=plain,
         tested=tested,
-        best=hpt_speedup(
-            candidate, baseline, confidence=confidence, alpha=alpha, ties=ties, scores=scores
-        ),
-        context=hpt_context(
-            candidate,
-            baseline,
-            speedup=speedup,
-            confidence=confidence,
-            alpha=alpha,
-            ties=ties,
-            scores=scores,
-        ),
+        best=best,
+        context=hpt_context(candidate, baseline, speedup=speedup, best=best, **asked),
+        cautions=merged(tested.cautions, best.cautions),
+        references=tested.references,
     )

@@ -14,25 +14,25 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
 from ...data import PerformanceMatrix, match
-from ...report import as_text, figures
+from ...report import Result, figures
 from ...stats import TIE_TOLERANCE
+from .cautions import pair_cautions, speedup_cautions
 from .curve import HptCurve, curve_of
-from .result import REFERENCES, Ties, session_cautions
+from .result import REFERENCES, Ties
 from .stages import Kind, Scores, kind_of, validate
 from .winners import lines_of, stack, winners_of
 
 __all__ = ["GRID", "HptSpeedup", "hpt_speedup"]
 
 GRID = 1000  # the program window prints thousandths
-_NAME = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HptSpeedup:
+class HptSpeedup(Result):
     """The largest speedup that reaches a confidence.
 
     Attributes
@@ -58,6 +58,8 @@ class HptSpeedup:
         The whole step function.
     """
 
+    method: ClassVar[str] = "hpt-speedup"
+
     candidate: str
     baseline: str
     required: float
@@ -73,7 +75,6 @@ class HptSpeedup:
     first_failure: float | None
     rises: bool
     curve: HptCurve
-    cautions: tuple[str, ...]
     references: tuple[str, ...] = REFERENCES
 
     @property
@@ -90,17 +91,6 @@ class HptSpeedup:
             f"largest speedup with HPT reliability {self.required:g}: {self.printed} "
             f"(reliability {reached} there or just below)"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the result as JSON types."""
-        data = {field.name: getattr(self, field.name) for field in fields(self)}
-        data["curve"] = self.curve.to_dict()
-        data["cautions"] = list(self.cautions)
-        data["references"] = list(self.references)
-        return data
-
-    def __str__(self) -> str:
-        return "\n".join([*as_text.wrapped(self.conclusion), *as_text.numbered(self.cautions)])
 
 
 def hpt_speedup(
@@ -168,10 +158,8 @@ def hpt_speedup(
         rises=rises,
         curve=curve,
         cautions=(
-            *(f"{matrix.name}: {text}" for matrix in (a, b) for text in matrix.cautions),
-            *pair.cautions,
-            *session_cautions(a, b),
-            *_cautions(value, first, confidence, names=(a.name, b.name), rises=rises, n=n),
+            *pair_cautions(pair),
+            *speedup_cautions(value, first, confidence, names=(a.name, b.name), rises=rises, n=n),
         ),
     )
 
@@ -182,41 +170,3 @@ def _printed(value: float, *, there: bool) -> str:
     if not there and steps >= value * GRID * (1 - TIE_TOLERANCE):
         steps -= 1  # the grid point itself does not reach the level
     return f"{steps / GRID:.3f}"
-
-
-def _cautions(
-    value: float | None,
-    first: float | None,
-    required: float,
-    *,
-    names: tuple[str, str],
-    rises: bool,
-    n: int,
-) -> list[str]:
-    ours, theirs = (figures.shorten(name, _NAME) for name in names)
-    cautions = []
-    if value is None:
-        reason = (
-            f": with {n} benchmarks at most 1 - 2^-{n} is possible"
-            if 2.0**-n > (1 - required)
-            else ""
-        )
-        cautions.append(f"no speedup reaches reliability {required:g}{reason}")
-    elif value < 1:
-        cautions.append(
-            f"the speedup is below 1: that {ours} is better than {theirs} does not reach "
-            f"reliability {required:g}; it would, with its scores divided by less than "
-            f"{value:.4g}"
-        )
-    if value is not None and first is not None and first < value * (1 - TIE_TOLERANCE):
-        cautions.append(
-            f"the reliability falls below {required:g} at {first:.4g} already and reaches it again "
-            f"up to {value:.4g}: the runs are multimodal. The largest speedup is given, as the "
-            "method defines it; look at the runs before relying on it"
-        )
-    elif rises:
-        cautions.append(
-            "the reliability does not fall steadily with the speedup: on some benchmarks ranks "
-            "and medians disagree about the winner, as multimodal runs make them"
-        )
-    return cautions

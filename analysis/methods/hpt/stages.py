@@ -20,11 +20,7 @@ from ...stats import (
     signed_rank_table,
     signed_rank_tied,
 )
-from .result import (
-    P_TOLERANCE,
-    Ties,
-    Winner,
-)
+from .result import P_TOLERANCE, Ties, Winner
 
 __all__ = [
     "EXACT_RUNS",
@@ -33,11 +29,13 @@ __all__ = [
     "Kind",
     "Scores",
     "SignedRanks",
+    "StageOne",
     "as_scores",
     "kind_of",
     "rank_sum_pvalue",
     "risk_of",
     "signed_rank_stage",
+    "stage_one",
     "validate",
 ]
 
@@ -62,7 +60,7 @@ class SignedRanks:
     law: Literal["table", "normal", "exact"]
 
 
-def _stage_one(
+def stage_one(
     a: PerformanceMatrix,
     b: PerformanceMatrix,
     *,
@@ -70,7 +68,7 @@ def _stage_one(
     alpha: float | None,
     ties: Ties,
     kind: Kind,
-) -> tuple[list[_StageOne], list[Winner]]:
+) -> tuple[list[StageOne], list[Winner]]:
     """Compare on every benchmark; also give the winners under the other convention of ties."""
     other: Ties = "exact" if ties == "table" else "table"
     logs = kind == "log-ratio"
@@ -120,7 +118,9 @@ def signed_rank_stage(differences: ArrayLike, *, ties: Ties = "table") -> Signed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _StageOne:
+class StageOne:
+    """Stage one on one benchmark; pairs hold the candidate's figure, then the baseline's."""
+
     runs: tuple[int, int]
     medians: tuple[float, float]
     rank_sums: tuple[float, float]
@@ -173,9 +173,7 @@ def as_scores(
     return s, t
 
 
-def _rank_sum_stage(
-    s: Array, t: Array, *, alpha: float | None, ties: Ties, logs: bool
-) -> _StageOne:
+def _rank_sum_stage(s: Array, t: Array, *, alpha: float | None, ties: Ties, logs: bool) -> StageOne:
     """Compare on one benchmark: stage one, by two one-sided rank-sum tests.
 
     `logs` says that the medians, and so the difference, are those of the logarithms.
@@ -200,7 +198,7 @@ def _rank_sum_stage(
         accepted = risk + P_TOLERANCE
         winner = "candidate" if p_a <= accepted else "baseline" if p_b <= accepted else "tie"
         difference = 0.0 if winner == "tie" else difference
-    return _StageOne(
+    return StageOne(
         runs=(m, n),
         medians=(median_a, median_b),
         rank_sums=(r_a, r_b),

@@ -170,15 +170,15 @@ def test_ranks_and_medians_that_disagree_are_said() -> None:
     result = hpt(*pair(ours, theirs, "higher"), alpha=0.2)
     assert result.benchmarks[0].winner == "candidate"
     assert result.benchmarks[0].difference == pytest.approx(-0.05)
-    assert "ranks and medians disagree about the winner: a" in result.cautions
+    assert "ranks and medians disagree about the winner: a" in map(str, result.cautions)
 
 
 def test_what_was_left_out_is_said() -> None:
     ours, theirs = suite(6, 5)
     result = hpt(ours.select(["b0", "b1", "b2"]), theirs.select(["b2", "b1", "b5"]))
     assert [row.name for row in result.benchmarks] == ["b1", "b2"]
-    assert "left out, because only 'new' has it: b0" in result.cautions
-    assert "left out, because only 'old' has it: b5" in result.cautions
+    assert "left out, because only 'new' has it: b0" in map(str, result.cautions)
+    assert "left out, because only 'old' has it: b5" in map(str, result.cautions)
 
 
 def test_exact_ties_over_many_runs_take_the_normal_form() -> None:
@@ -262,7 +262,7 @@ def test_sessions_are_a_caution_where_they_are_known() -> None:
             )
             for m in (ours, theirs)
         ]
-        return " ".join(hpt(*sides).cautions)
+        return " ".join(map(str, hpt(*sides).cautions))
 
     assert "session" not in told(None)
     assert "all runs stem from one session" in told([1, 1, 1, 1])

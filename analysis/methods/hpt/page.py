@@ -1,0 +1,112 @@
+"""HPT in words: who is better, the rank table, what the paper compares it with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...report import Column, Page, Section, Sentence, Table, Value, figures, page_of
+from .context import HptContext
+from .report import HptReport
+from .result import HptResult
+from .speedup import HptSpeedup
+
+__all__: list[str] = []
+
+_BENCHMARK, _VARIANT = 28, 20  # columns for names
+
+
+@page_of.register
+def _(result: HptResult) -> Page:
+    return Page(
+        title=_title(result),
+        sections=(Section((Sentence(result.conclusion),)), _rank_table(result)),
+        cautions=result.cautions,
+    )
+
+
+@page_of.register
+def _(result: HptSpeedup) -> Page:
+    return Page(
+        title=_title(result),
+        sections=(Section((Sentence(result.conclusion),)),),
+        cautions=result.cautions,
+    )
+
+
+@page_of.register
+def _(result: HptContext) -> Page:
+    return Page(title=_title(result), sections=(Section(tuple(_comparisons(result))),))
+
+
+@page_of.register
+def _(report: HptReport) -> Page:
+    return Page(
+        title=_title(report.plain),
+        sections=(
+            Section(tuple(Sentence(text) for text in report.conclusions)),
+            _rank_table(report.tested),
+            Section(tuple(_comparisons(report.context)), title="compared with"),
+        ),
+        cautions=report.cautions,
+    )
+
+
+def _title(result: HptResult | HptSpeedup | HptContext) -> str:
+    return f"HPT: {result.candidate} against {result.baseline}"
+
+
+def _rank_table(result: HptResult) -> Section:
+    a, b = (figures.shorten(name, _VARIANT) for name in (result.candidate, result.baseline))
+    by = "" if result.speedup == 1 else f"/{result.speedup:g}"
+    names = {"candidate": a, "baseline": b, "tie": "tie"}
+    table = Table(
+        name="rank-table",
+        columns=(
+            Column("", "left"),
+            Column(f"median {a}{by}"),
+            Column(f"median {b}"),
+            Column("winner", "left"),
+            Column("difference"),
+            Column("rank"),
+        ),
+        rows=tuple(
+            (
+                figures.shorten(row.name, _BENCHMARK),
+                Value(figures.significant(row.median_candidate, 4), row.median_candidate),
+                Value(figures.significant(row.median_baseline, 4), row.median_baseline),
+                names[row.winner],
+                Value(figures.significant(row.difference, 4), row.difference),
+                Value(f"{row.rank:g}", row.rank),
+            )
+            for row in result.benchmarks
+        ),
+    )
+    sums = (
+        f"signed ranks: {a} {result.rank_sum_candidate:g}, {b} {result.rank_sum_baseline:g} of "
+        f"{len(result.benchmarks)} benchmarks; p {figures.pvalue(result.pvalue)}"
+    )
+    return Section((table, Sentence(sums)))
+
+
+def _comparisons(context: HptContext) -> Iterator[Sentence]:
+    required = f"{context.required:g}"
+    for row in context.geometric_means:
+        error = (
+            ""
+            if row.speedup_error is None
+            else f", {row.speedup_error:+.1%} from the {required}-speedup"
+        )
+        reached = figures.reliability(row.confidence, context.required)
+        yield Sentence(
+            f"geometric mean of {row.of}: {figures.ratio(row.speedup)}, HPT reliability "
+            f"{reached}{error}"
+        )
+    for test in context.paired_t:
+        if test.pvalue is None or test.low is None or test.high is None:
+            yield Sentence(f"paired t on {test.on}: not possible, no spread")
+            continue
+        low, high = (figures.significant(end, 4) for end in (test.low, test.high))
+        yield Sentence(
+            f"paired t on {test.on}: p {figures.pvalue(test.pvalue)}, {required} interval "
+            f"[{low}, {high}]"
+        )

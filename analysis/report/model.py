@@ -1,0 +1,160 @@
+"""The page of a result: sentences, tables, figures and cautions as plain values.
+
+A result is numbers; its page is the words about them, filled by the ``page.py`` beside it. Renderers
+(`analysis.report.as_text`, and others to come) know pages and no method.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any, Literal
+
+from .caution import Caution
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+__all__ = [
+    "Block",
+    "Cell",
+    "Column",
+    "Command",
+    "Figure",
+    "Page",
+    "Section",
+    "Sentence",
+    "Table",
+    "Value",
+    "page_of",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence or short paragraph."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command line to copy; it is never broken into lines."""
+
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A cell of a table that stands for a number: how it is written, and the number itself.
+
+    Text shows `text`; what sorts or exports takes `value`, None where there is none.
+    """
+
+    text: str
+    value: float | int | None
+
+
+Cell = str | Value
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's heading and the side on which its cells are aligned."""
+
+    heading: str
+    align: Literal["left", "right"] = "right"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Cells in rows and columns.
+
+    Attributes
+    ----------
+    name : str
+        A short name in small letters with hyphens, unique on its page: a file or an anchor bears it.
+    columns : tuple of Column
+        At least one.
+    rows : tuple of tuple of Cell
+        One cell for each column.
+    headed : bool
+        Whether the headings are shown; a table of few labelled lines needs none.
+    notes : tuple of str
+        A sentence below each row, "" for none; or no notes at all.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    headed: bool = True
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        wrong = [row for row in self.rows if len(row) != len(self.columns)]
+        if wrong or (self.notes and len(self.notes) != len(self.rows)):
+            raise ValueError(f"table {self.name!r} does not hold together: {wrong or 'notes'}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A picture: what it shows in words, and what draws it when it is wanted."""
+
+    name: str
+    alt: str
+    draw: Callable[[], Drawing]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Blocks that belong together, with or without a title."""
+
+    blocks: tuple[Block, ...]
+    title: str = ""
+
+
+Block = Sentence | Command | Table | Figure | Section
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """The words about one result: the answer first, the evidence, the cautions, what comes next.
+
+    Attributes
+    ----------
+    title : str
+        What the page is about, in a few words.
+    sections : tuple of Section
+        The first holds the answer.
+    cautions : tuple of Caution
+        Numbered where they are shown.
+    following : tuple of Section
+        What a reader may do next.
+    """
+
+    title: str
+    sections: tuple[Section, ...]
+    cautions: tuple[Caution, ...] = ()
+    following: tuple[Section, ...] = ()
+
+
+@singledispatch
+def page_of(result: Any) -> Page:  # noqa: ANN401 - any result; its page says for which type it is
+    """Fill the page of a result.
+
+    The words stand in ``page.py`` beside the module of the result's class, where a function is
+    registered for it (``@page_of.register``); it is imported when a page is first asked for.
+
+    Raises
+    ------
+    TypeError
+        If no page is registered for such a result.
+    """
+    package = type(result).__module__.rpartition(".")[0]
+    importlib.import_module(f"{package}.page")
+    fill = page_of.dispatch(type(result))
+    if fill is page_of.dispatch(object):
+        raise TypeError(f"{package}.page registers no page for {type(result).__name__}")
+    return fill(result)

@@ -1,0 +1,90 @@
+"""What all results have in common: values first, one way into JSON, one way into text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, ClassVar
+
+from ..version import VERSION
+from .as_text import render
+from .caution import Caution
+from .model import page_of
+
+__all__ = ["Result", "cautions_to_dict", "plain"]
+
+_LAST = ("cautions", "caution_codes", "references")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What a method answers: numbers, and what a reader should know before trusting them.
+
+    A result is written as JSON by `to_dict`, and as text by `str`, which asks the page beside it
+    (`analysis.report.model.page_of`).
+
+    Attributes
+    ----------
+    cautions : tuple of Caution
+        In the order in which they are shown.
+    references : tuple of str
+        Where the method comes from.
+    """
+
+    method: ClassVar[str]  # as the command or the function is called, with hyphens
+    schema: ClassVar[int] = 1  # of the JSON; it grows when a key's meaning changes
+    unlisted: ClassVar[frozenset[str]] = frozenset()  # fields that JSON leaves out
+
+    cautions: tuple[Caution, ...] = ()
+    references: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the result as JSON types; ``docs/json.md`` explains every key."""
+        return {
+            "schema": self.schema,
+            "method": self.method,
+            "tool_version": VERSION,
+            **self.body(),
+        }
+
+    def body(self) -> dict[str, Any]:
+        """Give what stands below the head; a result inside another one gives only this."""
+        found: dict[str, Any] = {}
+        for field in fields(self):
+            if field.name == "cautions":
+                found |= cautions_to_dict(self.cautions)
+            elif field.name not in self.unlisted:
+                found[field.name] = plain(getattr(self, field.name))
+        return found | {key: found.pop(key) for key in _LAST if key in found}
+
+    def __str__(self) -> str:
+        return render(page_of(self))
+
+
+def cautions_to_dict(cautions: Iterable[Caution]) -> dict[str, list[str]]:
+    """Give the texts of cautions, and beside them their codes."""
+    told = tuple(cautions)
+    return {
+        "cautions": [caution.text for caution in told],
+        "caution_codes": [caution.code for caution in told],
+    }
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401 - any value that a result holds
+    """Turn a value into JSON types: what is not a number becomes None, arrays become lists."""
+    if isinstance(value, Result):
+        return value.body()
+    if isinstance(value, Caution):
+        return value.text
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):  # numpy's arrays and scalars, without importing numpy
+        return plain(value.tolist())
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return value

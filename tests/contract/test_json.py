@@ -1,0 +1,124 @@
+"""What --json prints is documented, key by key, and stays what the first version printed."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "json.md").read_text()
+FIRST = ROOT / "tests" / "golden" / "first_version_json"
+HEAD = {"schema", "method", "tool_version"}
+
+# section of the page, command line; the answers of the first version stand in FIRST/NUMBER.json
+COMMANDS = json.loads((FIRST / "commands.json").read_text())
+
+
+@pytest.fixture(autouse=True)
+def _here(monkeypatch):
+    monkeypatch.chdir(ROOT)
+
+
+def answer(command: str) -> list[Any]:
+    """Give what a command prints: one object, or several one after the other."""
+    out, err = io.StringIO(), io.StringIO()
+    code = main([*command.split(), "--json"], out, err)
+    assert code == 0, err.getvalue()
+    return objects(out.getvalue())
+
+
+def objects(text: str) -> list[Any]:
+    found = []
+    while text.strip():
+        value, end = json.JSONDecoder().raw_decode(text.lstrip())
+        found.append(value)
+        text = text.lstrip()[end:]
+    return found
+
+
+def keys(value: Any) -> set[str]:
+    if isinstance(value, dict):
+        return set(value).union(*(keys(item) for item in value.values())) if value else set()
+    if isinstance(value, list):
+        return set().union(*(keys(item) for item in value)) if value else set()
+    return set()
+
+
+def section(title: str) -> str:
+    parts = re.split(r"(?m)^## ", PAGE)
+    return next(part for part in parts if part.splitlines()[0] == title)
+
+
+def documented(title: str) -> set[str]:
+    text = section(title) + section("The head of every result")
+    return {name.removesuffix("[]") for name in re.findall(r"`([A-Za-z0-9_.<>-]+(?:\[\])?)`", text)}
+
+
+@pytest.mark.parametrize("number", sorted(COMMANDS))
+def test_every_key_is_documented(number):
+    title, command = COMMANDS[number]
+    for value in answer(command):
+        assert set(value) >= HEAD
+        missing = {key for key in keys(without_data(value)) if key not in documented(title)}
+        assert not missing
+
+
+def without_data(value: Any) -> Any:
+    """Leave out keys that are data, such as names: the page marks such a mapping as `key.<what>`."""
+    marked = set(re.findall(r"`(\w+)\.<[a-z ]+>`", PAGE))
+    if isinstance(value, dict):
+        return {
+            key: [without_data(one) for one in item.values()]
+            if key in marked and isinstance(item, dict)
+            else without_data(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [without_data(item) for item in value]
+    return value
+
+
+def same(ours: Any, first: Any, where: str = "$") -> None:
+    """Compare with the first version's answer: its keys and numbers must all be there."""
+    if isinstance(first, dict):
+        assert isinstance(ours, dict), where
+        for key, value in first.items():
+            if key != "tool_version":
+                assert key in ours, f"{where}.{key}"
+                same(ours[key], value, f"{where}.{key}")
+    elif isinstance(first, list):
+        assert isinstance(ours, list), where
+        assert len(ours) == len(first), where
+        for k, (a, b) in enumerate(zip(ours, first, strict=True)):
+            same(a, b, f"{where}[{k}]")
+    elif isinstance(first, float):
+        # the last digits belong to the processor and the versions of the libraries
+        assert math.isclose(ours, first, rel_tol=1e-7, abs_tol=1e-12), f"{where}: {ours} {first}"
+    else:
+        assert ours == first, where
+
+
+@pytest.mark.parametrize("number", sorted(COMMANDS))
+def test_numbers_are_those_of_the_first_version(number):
+    first = objects((FIRST / f"{number}.json").read_text())
+    found = answer(COMMANDS[number][1])
+    assert len(found) == len(first)
+    for ours, theirs in zip(found, first, strict=True):
+        same(ours, theirs)
+
+
+def test_every_caution_code_is_documented_and_used():
+    told = set(re.findall(r"(?m)^\| `([a-z0-9-]+)` \|", section("Cautions")))
+    code = "\n".join(path.read_text() for path in (ROOT / "analysis").rglob("*.py"))
+    used = set(re.findall(r'Caution\(\s*"([a-z0-9-]+)"', code))
+    assert used - told == set()
+    assert {word for word in told if f'"{word}"' not in code} == set()
+    assert sorted(told) == re.findall(r"(?m)^\| `([a-z0-9-]+)` \|", section("Cautions"))
