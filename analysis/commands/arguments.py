@@ -1,42 +1,91 @@
-"""What the analysis subcommands share: options, how a side is read, how a result is shown.
+"""One vocabulary of options for all analysis subcommands, and how a result is shown.
 
-Importing this module costs no numpy. Errors pass through; `harness.cli` prints them.
+An option means the same everywhere: ``--confidence`` is the level of an answer, ``--alpha`` the risk
+of a single test, ``--resamples`` the random draws of one answer, ``--unit`` what is drawn together,
+``--interval`` a kind of interval, ``--output`` where files go. Importing this module costs no numpy.
+Errors pass through; `harness.cli` prints them.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
-from ..errors import StoreError, UsageError
+from ..errors import UsageError
+from ..formats import files_said
 
 if TYPE_CHECKING:
-    from ..data import PerformanceMatrix, Trial
+    from ..formats import Reading
 
     # argparse gives no public name to what add_subparsers() returns
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 __all__ = [
-    "add_file_reading",
-    "add_metric",
-    "add_shared",
-    "campaign_baseline",
+    "INTERVALS",
+    "SIDE",
+    "add_confidence",
+    "add_interval",
+    "add_json",
+    "add_plot",
+    "add_reading",
+    "add_resamples",
+    "add_seed",
+    "add_sides",
+    "add_unit",
     "line_to",
-    "names_file",
-    "names_folder",
     "number",
-    "open_trial",
-    "read_matrix",
+    "reading",
     "show",
-    "split_variant",
     "write_file",
 ]
 
+SIDE = f"a variant of a trial (runs/NAME:VARIANT), {files_said()}"
+
+# every kind of interval that some command has, and what it is
+INTERVALS: Mapping[str, str] = {
+    "t": "Student's t on logs",
+    "percentile": "the bootstrap's quantiles, as published",
+    "corrected": "percentile, corrected for few runs",
+    "bca": "bias-corrected and accelerated",
+    "studentized": "by a bootstrap of t",
+}
+
 
 class Result(Protocol):
-    def to_dict(self) -> dict[str, Any]: ...
+    """What a command shows."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what ``--json`` prints."""
+
+
+def add_sides(parser: argparse.ArgumentParser) -> None:
+    """Add CANDIDATE and BASELINE, and how they are read."""
+    parser.add_argument("candidate", metavar="CANDIDATE", help=SIDE)
+    parser.add_argument(
+        "baseline",
+        metavar="BASELINE",
+        nargs="?",
+        help="likewise (default: the baseline of the candidate's campaign)",
+    )
+    add_reading(parser)
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add ``--metric``, ``--better`` and ``--layout``: how sources are read."""
+    add_metric(parser)
+    parser.add_argument(
+        "--better",
+        choices=("lower", "higher"),
+        help="which direction is better in files that do not say it (a trial knows it)",
+    )
+    parser.add_argument(
+        "--layout",
+        choices=("rows", "columns"),
+        default="rows",
+        help="in matrix files, one benchmark is one row (default) or one column",
+    )
 
 
 def add_metric(parser: argparse.ArgumentParser) -> None:
@@ -48,31 +97,70 @@ def add_metric(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_file_reading(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how matrix files are read."""
-    parser.add_argument(
-        "--better",
-        choices=("lower", "higher"),
-        help="which direction is better in matrix files (a trial knows it)",
+def add_confidence(
+    parser: argparse.ArgumentParser,
+    said: str = "that the answer needs",
+    *,
+    type: Callable[[str], Any] | None = None,
+    default: float | None = 0.95,
+) -> None:
+    """Add ``--confidence``, the level of an answer; ``--conf-level`` is its hidden alias."""
+    shown = "" if default is None else f" (default: {default:g})"
+    for option, told in (("--confidence", f"confidence {said}{shown}"), ("--conf-level", None)):
+        parser.add_argument(
+            option,
+            dest="confidence",
+            type=type or number,
+            default=default,
+            metavar="R",
+            help=argparse.SUPPRESS if told is None else told,
+        )
+
+
+def add_interval(
+    parser: argparse.ArgumentParser, kinds: tuple[str, ...], default: str, said: str
+) -> None:
+    """Add ``--interval`` with the kinds that the command has."""
+    shown = "; ".join(
+        f"{kind}{' (default)' if kind == default else ''}: {INTERVALS[kind]}" for kind in kinds
     )
     parser.add_argument(
-        "--layout",
-        choices=("rows", "columns"),
-        default="rows",
-        help="in matrix files, one benchmark is one row (default) or one column",
+        "--interval", choices=kinds, default=default, help=f"{said}. {shown}".replace("%", "%%")
     )
 
 
-def add_shared(parser: argparse.ArgumentParser) -> None:
-    """Add ``--confidence`` and ``--json``."""
+def add_unit(
+    parser: argparse.ArgumentParser, choices: tuple[str, ...], default: str | None, said: str
+) -> None:
+    """Add ``--unit``, what is drawn or moved together; ``--draws`` is its hidden alias."""
+    for option, told in (("--unit", said), ("--draws", argparse.SUPPRESS)):
+        parser.add_argument(option, dest="unit", choices=choices, default=default, help=told)
+
+
+def add_resamples(parser: argparse.ArgumentParser, default: int | None, said: str) -> None:
+    """Add ``--resamples``."""
+    parser.add_argument("--resamples", type=int, default=default, metavar="N", help=said)
+
+
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    """Add ``--seed``."""
     parser.add_argument(
-        "--confidence",
-        type=number,
-        default=0.95,
-        metavar="R",
-        help="confidence that the outcome needs (default: 0.95)",
+        "--seed", type=int, default=0, metavar="S", help="of the random draws (default: 0)"
     )
-    parser.add_argument("--json", action="store_true", help="print the whole result as JSON")
+
+
+def add_plot(parser: argparse.ArgumentParser, what: str = "it") -> None:
+    """Add ``--plot``."""
+    parser.add_argument(
+        "--plot",
+        metavar="FILE",
+        help=f"also draw {what}, as FILE's ending says: .svg, .png or .pdf",
+    )
+
+
+def add_json(parser: argparse.ArgumentParser, said: str = "") -> None:
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help=f"print the whole result as JSON{said}")
 
 
 def number(text: str) -> float:
@@ -81,6 +169,13 @@ def number(text: str) -> float:
         return float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+def reading(args: argparse.Namespace) -> Reading:
+    """Give how the sources of this command line are read."""
+    from ..formats import Reading
+
+    return Reading(metric=args.metric, better=args.better, layout=args.layout)
 
 
 def show(result: Result, out: TextIO, *, as_json: bool) -> None:
@@ -118,100 +213,3 @@ def write_file(path: Path, text: str) -> None:
         raise UsageError(
             f"the page cannot be written: {error.strerror}", str(path), "name another file"
         ) from None
-
-
-def names_file(text: str) -> bool:
-    """Tell whether there is such a file; a text that cannot be a path at all names none."""
-    try:
-        return Path(text).is_file()
-    except (OSError, ValueError):  # too long, or with a zero byte
-        return False
-
-
-def names_folder(text: str) -> bool:
-    """Tell whether there is such a directory; a text that cannot be a path at all names none."""
-    try:
-        return Path(text).is_dir()
-    except (OSError, ValueError):
-        return False
-
-
-def open_trial(path: Path) -> Trial:
-    """Read a trial directory.
-
-    Raises
-    ------
-    StoreError
-        If there is none, or it cannot be trusted.
-    """
-    from ..data import read_trial
-
-    if not (names_folder(str(path)) or names_file(str(path))):
-        raise StoreError(
-            "there is no such trial",
-            str(path),
-            "name the directory that 'fairtrial run' printed, such as runs/NAME",
-        )
-    return read_trial(path)
-
-
-def split_variant(text: str) -> tuple[Path, str] | None:
-    """Split ``runs/NAME:VARIANT``; None when the text does not name a trial's variant."""
-    folder, colon, variant = text.rpartition(":")
-    return (Path(folder), variant) if colon and names_folder(folder) else None
-
-
-def campaign_baseline(text: str) -> str:
-    """Name the baseline of the campaign that ``runs/NAME:VARIANT`` belongs to.
-
-    Raises
-    ------
-    UsageError
-        If `text` names no variant of a trial.
-    """
-    split = None if names_file(text) else split_variant(text)
-    if split is None:
-        raise UsageError(
-            "BASELINE is missing",
-            text,
-            "name the second variant or file; only a trial knows its baseline",
-        )
-    return f"{split[0]}:{open_trial(split[0]).manifest.baseline}"
-
-
-def read_matrix(text: str, args: argparse.Namespace) -> PerformanceMatrix:
-    """Read one side: a matrix file, or a variant of a trial."""
-    path = Path(text)
-    if names_file(text):
-        if args.better is None:
-            raise UsageError(
-                "a matrix file does not say which direction is better",
-                text,
-                "add --better lower (times) or --better higher (scores, rates)",
-            )
-        if args.metric is not None:
-            raise UsageError("--metric is for trials; a matrix file has one metric", text)
-        from ..data import PerformanceMatrix
-
-        unit = "s" if args.better == "lower" else "score"
-        return PerformanceMatrix.read(path, better=args.better, unit=unit, layout=args.layout)
-    if names_folder(text):
-        names = ", ".join(open_trial(path).manifest.variants)
-        raise UsageError(
-            "a trial holds several variants", text, f"write {text}:VARIANT; here: {names}"
-        )
-    split = split_variant(text)
-    if split is None:
-        raise UsageError(
-            "this is neither a matrix file nor a variant of a trial",
-            text,
-            "write runs/NAME:VARIANT, or name a .csv, .txt or .json file",
-        )
-    matrix = open_trial(split[0]).matrix(split[1], args.metric or "wall")
-    if args.better is not None and args.better != matrix.better:
-        raise UsageError(
-            f"in this trial {matrix.better} values are better",
-            text,
-            f"leave out --better {args.better}",
-        )
-    return matrix

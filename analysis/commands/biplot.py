@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import AnalysisError, UsageError
-from .arguments import add_file_reading, add_metric, open_trial, read_matrix, show, split_variant
+from .arguments import add_json, add_plot, add_reading, reading, show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ..data import PerformanceMatrix
+    from ..report import Caution
     from .arguments import Subparsers
 
 __all__ = ["add"]
@@ -32,8 +33,7 @@ def add(subparsers: Subparsers) -> None:
         "headings, a row for each system and a column for each benchmark.",
     )
     parser.add_argument("sources", metavar="SOURCE", nargs="+")
-    add_metric(parser)
-    add_file_reading(parser)
+    add_reading(parser)
     parser.add_argument(
         "--scale",
         choices=("log", "covariance", "correlation"),
@@ -41,10 +41,8 @@ def add(subparsers: Subparsers) -> None:
         help="logarithms, so that equal ratios weigh equally (default); the values as they are, as "
         "published; or the values divided by their spread",
     )
-    parser.add_argument(
-        "--plot", metavar="FILE", help="also draw it, as FILE's ending says: .svg, .png or .pdf"
-    )
-    parser.add_argument("--json", action="store_true", help="print the whole result as JSON")
+    add_plot(parser)
+    add_json(parser)
     parser.set_defaults(run=_biplot)
 
 
@@ -55,7 +53,7 @@ class _Systems:
     names: Sequence[str]
     benchmarks: Sequence[str]
     values: ArrayLike
-    cautions: tuple[str, ...] = ()
+    cautions: tuple[Caution, ...] = ()
 
 
 def _biplot(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
@@ -77,21 +75,20 @@ def _biplot(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 
 
 def _read(args: argparse.Namespace) -> _Systems:
+    from ..formats import is_file, open_trial, read_one, trial_and_variant
+
     if len(args.sources) > 1:
-        return _medians([read_matrix(text, args) for text in args.sources], args.sources)
+        matrices = [read_one(text, reading(args)) for text in args.sources]
+        return _medians(matrices, args.sources)
     (source,) = args.sources
-    path = Path(source)
-    try:
-        path.exists()
-    except OSError as error:  # such as a name too long
-        raise UsageError(f"this cannot be read: {error.strerror}", source) from None
-    if path.is_dir():
-        trial = open_trial(path)
+    named = trial_and_variant(source)
+    if named is not None and named[1] is None:
+        trial = open_trial(named[0])
         variants = trial.manifest.variants
         return _medians([trial.matrix(name, args.metric or "wall") for name in variants], variants)
-    if path.is_file():
-        return _table(path, args)
-    if split_variant(source) is not None:
+    if is_file(source):
+        return _table(Path(source), args)
+    if named is not None:
         raise UsageError(
             "one variant is one system, and a biplot shows how systems differ",
             source,
@@ -129,6 +126,9 @@ def _medians(matrices: Sequence[PerformanceMatrix], sources: Sequence[str]) -> _
     """Give the medians of the benchmarks that all have."""
     import numpy as np
 
+    from ..report import Caution, merged
+    from ..report.figures import listed
+
     first, *others = matrices
     for matrix in others:
         for field in ("better", "unit"):
@@ -146,12 +146,10 @@ def _medians(matrices: Sequence[PerformanceMatrix], sources: Sequence[str]) -> _
         )
     every = dict.fromkeys(bench for matrix in matrices for bench in matrix.benchmarks)
     lacking = [bench for bench in every if bench not in common]
-    cautions = [f"{matrix.name}: {text}" for matrix in matrices for text in matrix.cautions]
+    cautions = [caution.of(matrix.name) for matrix in matrices for caution in matrix.cautions]
     if lacking:
-        some = ", ".join(lacking[:5]) + (
-            f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
-        )
-        cautions.append(f"left out, because not every system has it: {some}")
+        said = f"left out, because not every system has it: {listed(lacking, 5)}"
+        cautions.append(Caution("benchmarks-not-of-all", said, tuple(lacking)))
     names = [matrix.name for matrix in matrices]
     if len(set(names)) < len(names):
         names = [str(source) for source in sources]  # such as two trials with one variant's name
@@ -159,5 +157,5 @@ def _medians(matrices: Sequence[PerformanceMatrix], sources: Sequence[str]) -> _
         names=names,
         benchmarks=benchmarks,
         values=np.array([matrix.select(benchmarks).medians() for matrix in matrices]),
-        cautions=tuple(dict.fromkeys(cautions)),
+        cautions=merged(cautions),
     )

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
-from .arguments import Result, add_file_reading, add_metric, names_file, number, read_matrix, show
+from .arguments import (
+    SIDE,
+    Result,
+    add_confidence,
+    add_json,
+    add_reading,
+    add_seed,
+    number,
+    reading,
+    show,
+)
 
 if TYPE_CHECKING:
     from ..data import PerformanceMatrix
@@ -16,14 +26,16 @@ if TYPE_CHECKING:
 
 __all__ = ["add"]
 
+_PLACES = 12  # 1 - 0.95 is 0.05, whatever binary fractions say
+
 
 def add(subparsers: Subparsers) -> None:
     """Add ``diagnose``."""
     parser = subparsers.add_parser(
         "diagnose",
         help="look at the values of one variant before judging them",
-        description="Look at MATRIX, a variant of a trial (runs/NAME:VARIANT) or a matrix file "
-        "(.csv, .txt, .json), before judging it. Several studies may be asked for at once.",
+        description=f"Look at MATRIX, {SIDE}, before judging it. Several studies may be asked for at "
+        "once.",
     )
     parser.add_argument("matrix", metavar="MATRIX")
     parser.add_argument(
@@ -41,20 +53,22 @@ def add(subparsers: Subparsers) -> None:
         action="store_true",
         help="do means and medians of 5, 10 ... 100 runs look normal (central limit theorem)?",
     )
-    add_metric(parser)
-    add_file_reading(parser)
-    parser.add_argument(
-        "--risk", type=number, default=0.05, metavar="A", help="of the tests (default: 0.05)"
+    add_reading(parser)
+    add_confidence(parser, "of the tests")
+    parser.add_argument(  # the first version's word
+        "--risk", dest="confidence", type=_level_of_risk, help=argparse.SUPPRESS
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="of the random draws (default: 0)"
-    )
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="print the whole result as JSON; of several studies, one object each",
-    )
+    add_seed(parser)
+    add_json(parser, "; of several studies, one object each")
     parser.set_defaults(run=_diagnose)
+
+
+def _level_of_risk(text: str) -> float:
+    return round(1 - number(text), _PLACES)
+
+
+def _risk(args: argparse.Namespace) -> float:
+    return float(round(1 - args.confidence, _PLACES))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +90,9 @@ def _diagnose(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
         raise UsageError(
             "say what to look at", args.matrix, "add --normality, --estimators or --clt"
         )
-    # These studies have no direction; a matrix file need not be told one.
-    if args.better is None and names_file(args.matrix):
-        args.better = "lower"
-    matrix = read_matrix(args.matrix, args)
+    from ..formats import read_one
+
+    matrix = read_one(args.matrix, reading(args))
     studies = {name: study(matrix, args) for name, study in chosen.items()}
     result = next(iter(studies.values())) if len(studies) == 1 else _Several(studies=studies)
     show(result, out, as_json=args.json)
@@ -89,7 +102,7 @@ def _diagnose(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 def _normality(matrix: PerformanceMatrix, args: argparse.Namespace) -> Result:
     from ..diagnosis.normality import normality
 
-    return normality(matrix, risk=args.risk, seed=args.seed)
+    return normality(matrix, risk=_risk(args), seed=args.seed)
 
 
 def _estimators(matrix: PerformanceMatrix, args: argparse.Namespace) -> Result:
@@ -103,7 +116,7 @@ def _clt(matrix: PerformanceMatrix, args: argparse.Namespace) -> Result:
     from ..diagnosis.central_limit import central_limit_study
     from ..stats import stream
 
-    return central_limit_study(matrix, risk=args.risk, rng=stream(args.seed, "clt"))
+    return central_limit_study(matrix, risk=_risk(args), rng=stream(args.seed, "clt"))
 
 
 _STUDIES: Mapping[str, Callable[[PerformanceMatrix, argparse.Namespace], Result]] = {

@@ -6,16 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from .arguments import (
-    add_file_reading,
-    add_metric,
-    add_shared,
-    campaign_baseline,
-    number,
-    read_matrix,
-    show,
-    write_file,
-)
+from .arguments import add_confidence, add_json, add_sides, number, reading, show, write_file
 
 if TYPE_CHECKING:
     from .arguments import Subparsers
@@ -29,13 +20,9 @@ def add(subparsers: Subparsers) -> None:
         "hpt",
         help="hierarchical performance testing of two variants over a suite",
         description="HPT: is CANDIDATE better than BASELINE over the suite, or --speedup times "
-        "better? Each is a variant of a trial (runs/NAME:VARIANT) or a matrix file (.csv, .txt, "
-        ".json). Without BASELINE, the baseline of the candidate's campaign is taken.",
+        "better? Without BASELINE, the baseline of the candidate's campaign is taken.",
     )
-    parser.add_argument("candidate", metavar="CANDIDATE")
-    parser.add_argument("baseline", metavar="BASELINE", nargs="?")
-    add_metric(parser)
-    add_file_reading(parser)
+    add_sides(parser)
     parser.add_argument(
         "--alpha",
         type=number,
@@ -61,18 +48,19 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--html", metavar="FILE", help="also write the report as one self-contained HTML page"
     )
-    add_shared(parser)
+    add_confidence(parser)
+    add_json(parser)
     parser.set_defaults(run=_hpt)
 
 
 def _hpt(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
+    from ..formats import read_sides
     from ..methods.hpt import hpt_report
 
-    candidate = read_matrix(args.candidate, args)
-    baseline = read_matrix(args.baseline or campaign_baseline(args.candidate), args)
+    sides = read_sides(args.candidate, args.baseline, reading(args))
     result = hpt_report(
-        candidate,
-        baseline,
+        sides.candidate,
+        sides.baseline,
         speedup=args.speedup,
         confidence=args.confidence,
         alpha=args.alpha,

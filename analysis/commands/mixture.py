@@ -8,7 +8,19 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
-from .arguments import add_file_reading, add_metric, add_shared, line_to, number, show
+from .arguments import (
+    SIDE,
+    add_confidence,
+    add_json,
+    add_plot,
+    add_reading,
+    add_resamples,
+    add_seed,
+    line_to,
+    number,
+    reading,
+    show,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,20 +41,18 @@ def add(subparsers: Subparsers) -> None:
         "mixture",
         help="Gaussian mixtures: clusters, modes, and who is best in a single run",
         description="Fit Gaussian mixtures to the runs of each SOURCE: a trial (runs/NAME, all its "
-        "variants), a variant (runs/NAME:VARIANT), a matrix file (.csv, .txt, .json), or a file "
-        "with one number a line. Several benchmarks give a line each; --benchmark gives one in "
-        "detail. With several variants: who is best in a single run.",
+        f"variants), {SIDE}. Several benchmarks give a line each; --benchmark gives one in detail. "
+        "With several variants: who is best in a single run.",
     )
     parser.add_argument("sources", metavar="SOURCE", nargs="+")
     parser.add_argument("--benchmark", metavar="NAME", help="look at this benchmark in detail")
-    add_metric(parser)
+    add_reading(parser)
     parser.add_argument(
         "--and",
         dest="other",
         metavar="METRIC",
         help="fit two metrics of the same runs of a trial together, such as max_rss",
     )
-    add_file_reading(parser)
     parser.add_argument(
         "--below",
         type=number,
@@ -70,13 +80,9 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--digits", type=int, default=4, metavar="D", help="of the parameters (default: 4)"
     )
-    parser.add_argument(
-        "--plot",
-        metavar="FILE",
-        help="also draw density and distribution function of one benchmark, as FILE's ending says: "
-        ".svg, .png or .pdf",
-    )
-    add_shared(parser)
+    add_plot(parser, "density and distribution function of one benchmark")
+    add_confidence(parser)
+    add_json(parser)
     parser.set_defaults(run=_mixture)
 
 
@@ -89,11 +95,10 @@ def _add_fitting(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help="largest number of Gaussians tried (default: 9)",
     )
-    parser.add_argument(
-        "--resamples",
-        type=int,
-        metavar="N",
-        help="of the fit test, and refits behind evidence and intervals (default: "
+    add_resamples(
+        parser,
+        None,
+        "of the fit test, and refits behind evidence and intervals (default: "
         f"{_DETAIL}; {_OVERVIEW} for each of several benchmarks; 0: none)",
     )
     parser.add_argument(
@@ -116,9 +121,7 @@ def _add_fitting(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="spread tied values over the clock's step in the fit test",
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="of the random draws (default: 0)"
-    )
+    add_seed(parser)
     parser.add_argument(
         "--workers", type=int, metavar="W", help="threads (default: the cores it may use)"
     )
@@ -136,7 +139,7 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         return _plane(args, picture, out, err)
     from ..formats import read_sources
 
-    sources = read_sources(args.sources, metric=args.metric, better=args.better, layout=args.layout)
+    sources = read_sources(args.sources, reading(args), lists=True)
     names = {name for matrix in sources.matrices for name in matrix.benchmarks}
     detailed = args.benchmark is not None or len(names) == 1
     if picture is not None and not detailed:

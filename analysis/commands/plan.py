@@ -5,7 +5,16 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, TextIO
 
-from .arguments import add_file_reading, add_metric, campaign_baseline, number, read_matrix, show
+from .arguments import (
+    add_confidence,
+    add_interval,
+    add_json,
+    add_seed,
+    add_sides,
+    number,
+    reading,
+    show,
+)
 
 if TYPE_CHECKING:
     from .arguments import Subparsers
@@ -19,14 +28,10 @@ def add(subparsers: Subparsers) -> None:
         "plan",
         help="how many runs a comparison needs, from a pilot",
         description="How many runs of each benchmark does a comparison of CANDIDATE with BASELINE "
-        "need? Both are the pilot: variants of a trial (runs/NAME:VARIANT) or matrix files (.csv, "
-        ".txt, .json) with a few runs. Without BASELINE, the baseline of the candidate's campaign "
-        "is taken.",
+        "need? Both are the pilot, a few runs of each. Without BASELINE, the baseline of the "
+        "candidate's campaign is taken.",
     )
-    parser.add_argument("candidate", metavar="CANDIDATE")
-    parser.add_argument("baseline", metavar="BASELINE", nargs="?")
-    add_metric(parser)
-    add_file_reading(parser)
+    add_sides(parser)
     parser.add_argument(
         "--width",
         type=number,
@@ -46,20 +51,13 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--max-runs", type=int, default=1000, metavar="M", help="cap of the search (default: 1000)"
     )
-    parser.add_argument(
-        "--interval",
-        choices=("t", "studentized", "percentile"),
-        default="t",
-        help="of the loop on the pilot's own runs: t on logs (default), or a bootstrap; percentile "
-        "is the published one and covers about 87 %% of 95 %%",
+    add_interval(
+        parser,
+        ("t", "studentized", "percentile"),
+        "t",
+        "of the loop on the pilot's own runs; percentile covers about 87 % of 95 %",
     )
-    parser.add_argument(
-        "--confidence",
-        type=number,
-        default=0.95,
-        metavar="R",
-        help="confidence of the interval (default: 0.95)",
-    )
+    add_confidence(parser, "of the interval")
     parser.add_argument(
         "--simulations",
         type=int,
@@ -67,22 +65,20 @@ def add(subparsers: Subparsers) -> None:
         metavar="N",
         help="simulated trials for each number of runs (default: 1000)",
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="of the random draws (default: 0)"
-    )
-    parser.add_argument("--json", action="store_true", help="print the whole result as JSON")
+    add_seed(parser)
+    add_json(parser)
     parser.set_defaults(run=_plan)
 
 
 def _plan(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
+    from ..formats import read_sides
     from ..planning import plan_runs
     from ..stats import stream
 
-    candidate = read_matrix(args.candidate, args)
-    baseline = read_matrix(args.baseline or campaign_baseline(args.candidate), args)
+    sides = read_sides(args.candidate, args.baseline, reading(args))
     result = plan_runs(
-        candidate,
-        baseline,
+        sides.candidate,
+        sides.baseline,
         width=args.width,
         effect=args.effect,
         power=args.power,

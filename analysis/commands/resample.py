@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
 from .arguments import (
-    add_file_reading,
-    add_metric,
-    campaign_baseline,
+    add_confidence,
+    add_interval,
+    add_json,
+    add_plot,
+    add_resamples,
+    add_seed,
+    add_sides,
+    add_unit,
     line_to,
-    number,
-    read_matrix,
+    reading,
     show,
-    split_variant,
 )
 
 if TYPE_CHECKING:
@@ -34,25 +36,14 @@ def add(subparsers: Subparsers) -> None:
         help="randomization test, bootstrap interval and distributions over a suite",
         description="Compare two variants over a suite by resampling: the ratio of their means with "
         "a bootstrap interval, its p-value by reassigning labels, and what a single pass over the "
-        "suite gives on each. Each side is a variant of a trial (runs/NAME:VARIANT) or a matrix "
-        "file (.csv, .txt, .json). Without BASELINE, the baseline of the candidate's campaign is "
-        "taken.",
+        "suite gives on each. Without BASELINE, the baseline of the candidate's campaign is taken.",
     )
-    parser.add_argument("candidate", metavar="CANDIDATE")
-    parser.add_argument("baseline", metavar="BASELINE", nargs="?")
-    add_metric(parser)
-    add_file_reading(parser)
+    add_sides(parser)
     _add_questions(parser)
-    parser.add_argument(
-        "--resamples",
-        type=int,
-        default=10_000,
-        metavar="N",
-        help="for the test, the interval and the distributions each (default: 10000)",
+    add_resamples(
+        parser, 10_000, "for the test, the interval and the distributions each (default: 10000)"
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="of the random draws (default: 0)"
-    )
+    add_seed(parser)
     parser.add_argument(
         "--also",
         metavar="SOURCE",
@@ -60,10 +51,8 @@ def add(subparsers: Subparsers) -> None:
         default=[],
         help="a further variant or file, whose distribution is set beside the two (may be repeated)",
     )
-    parser.add_argument(
-        "--plot", metavar="FILE", help="also draw it, as FILE's ending says: .svg, .png or .pdf"
-    )
-    parser.add_argument("--json", action="store_true", help="print the whole result as JSON")
+    add_plot(parser)
+    add_json(parser)
     parser.set_defaults(run=_resample)
 
 
@@ -88,26 +77,21 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
         default="two-sided",
         help="who is better if there is a difference (default: two-sided)",
     )
-    parser.add_argument(
-        "--unit",
-        choices=("run", "block", "session"),
-        help="what is moved together: single runs, whole rounds, whole sessions (default: rounds "
-        "where they are known, else runs)",
+    add_unit(
+        parser,
+        ("run", "block", "session"),
+        None,
+        "what is moved together: single runs, whole rounds, whole sessions (default: rounds where "
+        "they are known, else runs)",
     )
-    parser.add_argument(
-        "--interval",
-        choices=("percentile", "corrected", "bca", "studentized"),
-        default="percentile",
-        help="kind of bootstrap interval (default: percentile, as published; with few runs "
-        "corrected and studentized cover better, and the answer says how well)",
+    add_interval(
+        parser,
+        ("percentile", "corrected", "bca", "studentized"),
+        "percentile",
+        "kind of bootstrap interval; with few runs corrected and studentized cover better, and the "
+        "answer says how well",
     )
-    parser.add_argument(
-        "--confidence",
-        type=number,
-        default=0.95,
-        metavar="R",
-        help="of the interval (default: 0.95)",
-    )
+    add_confidence(parser, "of the interval")
     parser.add_argument(
         "--sides",
         choices=("two", "lower", "upper"),
@@ -125,8 +109,10 @@ def _resample(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             f"--resamples must lie between 2 and 10,000,000, and is {args.resamples}",
             fix="10000 is a good start",
         )
+    from ..formats import read_one
+
     candidate, baseline = _sides(args)
-    others = [read_matrix(text, args) for text in args.also]
+    others = [read_one(text, reading(args)) for text in args.also]
     from ..methods.resampling import resampling_report
     from ..stats import announcing, stream
 
@@ -156,16 +142,15 @@ def _resample(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 def _sides(args: argparse.Namespace) -> tuple[PerformanceMatrix, PerformanceMatrix]:
     """Read both sides; rounds and sessions of different trials never count as the same."""
+    from ..formats import read_sides
     from ..methods.resampling import set_apart
 
-    candidate = read_matrix(args.candidate, args)
-    other = args.baseline or campaign_baseline(args.candidate)
-    baseline = read_matrix(other, args)
-    places = [_trial(text) for text in (args.candidate, other)]
-    if places[0] != places[1]:
+    sides = read_sides(args.candidate, args.baseline, reading(args))
+    candidate, baseline = sides.candidate, sides.baseline
+    if sides.trials[0] != sides.trials[1]:
         # numbers of rounds and sessions start anew in every trial
         candidate, baseline = set_apart(candidate, "1"), set_apart(baseline, "2")
-    elif places[0] is None:
+    elif sides.trials[0] is None:
         candidate = _with_shared_ids(candidate, baseline, args.unit)
     return candidate, baseline
 
@@ -188,10 +173,6 @@ def _with_shared_ids(
         "the same ones"
     )
     said = f"{of_both}, measured with both variants: where that is not so, change the ids"
-    return replace(candidate, cautions=(*candidate.cautions, said))
+    from ..report import Caution
 
-
-def _trial(text: str) -> Path | None:
-    """Give the folder of a variant's trial; None for a file, whose ids are taken as they are."""
-    split = None if Path(text).is_file() else split_variant(text)
-    return None if split is None else split[0].resolve()
+    return replace(candidate, cautions=(*candidate.cautions, Caution("shared-ids", said)))

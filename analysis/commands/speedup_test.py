@@ -12,15 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import AnalysisError, UsageError
-from .arguments import (
-    add_file_reading,
-    add_metric,
-    campaign_baseline,
-    number,
-    read_matrix,
-    show,
-    split_variant,
-)
+from .arguments import add_confidence, add_json, add_reading, number, reading, show
 
 if TYPE_CHECKING:
     from ..data import PerformanceMatrix
@@ -63,23 +55,20 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    add_metric(parser)
-    add_file_reading(parser)
-    parser.add_argument(
-        "--conf-level",
-        "--confidence",
-        dest="level",
+    add_reading(parser)
+    add_confidence(
+        parser,
+        "between 0 and 1, or 'search' for the highest one that is significant (default: 0.95; of a "
+        "configuration: search where it gives no level)",
         type=_level,
-        metavar="C",
-        help="confidence level between 0 and 1, or 'search' for the highest one that is significant "
-        "(default: 0.95; of a configuration: search where it gives no level)",
+        default=None,
     )
     parser.add_argument(
         "--search",
-        dest="level",
+        dest="confidence",
         action="store_const",
         const=_SEARCH,
-        help="the same as --conf-level search",
+        help="the same as --confidence search",
     )
     parser.add_argument(
         "--weight",
@@ -111,7 +100,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also print how each benchmark's decision was reached",
     )
-    parser.add_argument("--json", action="store_true", help="print the whole result as JSON")
+    add_json(parser)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,8 +173,10 @@ def _is_config(args: argparse.Namespace) -> bool:
                 )
         return False
     path = Path(args.candidate)
+    from ..formats import trial_and_variant
+
     try:
-        if path.is_dir() or split_variant(args.candidate) is not None:
+        if trial_and_variant(args.candidate) is not None:
             return False
         there = path.exists()
     except OSError as error:  # such as a name too long
@@ -216,13 +207,14 @@ def _compared(args: argparse.Namespace) -> _Case:
             args.candidate,
             "choose --weight equal or --weight fraction",
         )
-    candidate = read_matrix(args.candidate, args)
-    baseline = read_matrix(args.baseline or campaign_baseline(args.candidate), args)
-    level = None if args.level == _SEARCH else args.level or _DEFAULT
+    from ..formats import read_sides
+
+    sides = read_sides(args.candidate, args.baseline, reading(args))
+    level = None if args.confidence == _SEARCH else args.confidence or _DEFAULT
     return _Case(
-        title=f"{candidate.name} against {baseline.name}",
-        baseline=baseline,
-        candidate=candidate,
+        title=f"{sides.candidate.name} against {sides.baseline.name}",
+        baseline=sides.baseline,
+        candidate=sides.candidate,
         confidence=level,
         weights=args.weight or "equal",
         level=level,
@@ -245,7 +237,7 @@ def _configured(args: argparse.Namespace) -> _Case:
                 "leave it out",
             )
     config = read_speedup_config(args.candidate)
-    level = None if args.level == _SEARCH else args.level
+    level = None if args.confidence == _SEARCH else args.confidence
     levels = {name: level if own is None else own for name, own in config.confidences.items()}
     first, *others = levels.values()
     weights, cautions = _weights(args, config)

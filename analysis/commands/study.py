@@ -7,7 +7,17 @@ import time
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
-from .arguments import add_file_reading, add_metric, number, read_matrix, show
+from .arguments import (
+    SIDE,
+    add_json,
+    add_reading,
+    add_resamples,
+    add_seed,
+    add_unit,
+    number,
+    reading,
+    show,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,15 +36,13 @@ def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "study",
         help="how often tests and intervals are right, by simulation from your own runs",
-        description="Draw both sides of many comparisons from MATRIX, a variant of a trial "
-        "(runs/NAME:VARIANT) or a matrix file (.csv, .txt, .json), and count. power: how often does "
-        "each test find a shift of some benchmarks? type1: how often does it find one that is not "
+        description=f"Draw both sides of many comparisons from MATRIX, {SIDE}, and count. power: how "
+        "often does each test find a shift of some benchmarks? type1: how often does it find one that is not "
         "there? coverage: how often do intervals hold the truth?",
     )
     parser.add_argument("kind", choices=("power", "type1", "coverage"))
     parser.add_argument("matrix", metavar="MATRIX")
-    add_metric(parser)
-    add_file_reading(parser)
+    add_reading(parser)
     parser.add_argument(
         "--runs",
         type=_numbers,
@@ -67,11 +75,11 @@ def add(subparsers: Subparsers) -> None:
         choices=("geometric", "harmonic", "arithmetic"),
         help="coverage: mean over the benchmarks (default: geometric)",
     )
-    parser.add_argument(
-        "--draws",
-        choices=("run", "block"),
-        default="run",
-        help="draw runs of each benchmark on its own (default), or whole blocks of a trial",
+    add_unit(
+        parser,
+        ("run", "block"),
+        "run",
+        "draw runs of each benchmark on its own (default), or whole blocks of a trial",
     )
     parser.add_argument(
         "--simulations",
@@ -79,17 +87,9 @@ def add(subparsers: Subparsers) -> None:
         metavar="N",
         help="simulated comparisons for each line (default: 200; 500 for type1)",
     )
-    parser.add_argument(
-        "--resamples",
-        type=int,
-        default=999,
-        metavar="N",
-        help="of each randomization test or bootstrap (default: 999)",
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="of the random draws (default: 0)"
-    )
-    parser.add_argument("--json", action="store_true", help="print the whole result as JSON")
+    add_resamples(parser, 999, "of each randomization test or bootstrap (default: 999)")
+    add_seed(parser)
+    add_json(parser)
     parser.set_defaults(run=_study)
 
 
@@ -122,12 +122,13 @@ def _study(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 def _made(
     args: argparse.Namespace, report: Callable[[int, int], None]
 ) -> RejectionStudy | CoverageStudy:
+    from ..formats import read_one
     from ..stats import stream
     from ..studies import coverage_study, power_study, type1_study
 
-    population = read_matrix(args.matrix, args)
+    population = read_one(args.matrix, reading(args))
     shared: dict[str, Any] = {
-        "draws": args.draws,
+        "draws": args.unit,
         "resamples": args.resamples,
         "rng": stream(args.seed, "study", args.kind),
         "seed": args.seed,

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from .arguments import add_metric, add_shared, open_trial, show
+from .arguments import add_confidence, add_json, add_metric, show
 
 if TYPE_CHECKING:
     from .arguments import Subparsers
@@ -24,7 +24,8 @@ def add(subparsers: Subparsers) -> None:
     )
     parser.add_argument("trial", metavar="TRIAL", help="a trial directory, such as runs/NAME")
     add_metric(parser)
-    add_shared(parser)
+    add_confidence(parser)
+    add_json(parser)
     parser.set_defaults(run=_verdict)
 
 
@@ -38,6 +39,7 @@ def write_verdict(
     FairtrialError
         If the trial cannot be read, or cannot be judged.
     """
+    from ..formats import open_trial
     from ..verdict import judge
 
     show(judge(open_trial(trial), metric=metric, confidence=confidence), out, as_json=as_json)

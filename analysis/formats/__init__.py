@@ -1,4 +1,4 @@
-"""One reader, or writer, for the files of each foreign tool; each says what it left out."""
+"""Files of runs: the one reader of SOURCE, and a file for each format."""
 
 from __future__ import annotations
 
@@ -7,13 +7,27 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
-    from .sources import read_sources as read_sources, trials_of as trials_of
+    from .registry import FORMATS as FORMATS, files_said as files_said
+    from .sources import (
+        Reading as Reading,
+        Sides as Sides,
+        Sources as Sources,
+        is_file as is_file,
+        open_trial as open_trial,
+        read_one as read_one,
+        read_sides as read_sides,
+        read_sources as read_sources,
+        trial_and_variant as trial_and_variant,
+        trials_of as trials_of,
+    )
     from .systems_table import read_systems as read_systems
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "sources": "read_sources trials_of",
+            "registry": "FORMATS files_said",
+            "sources": "Reading Sides Sources is_file open_trial read_one read_sides read_sources "
+            "trial_and_variant trials_of",
             "systems_table": "read_systems",
         },
     )

@@ -1,27 +1,56 @@
-"""What mixtures are fitted to: trials, their variants, matrix files, and plain lists of numbers."""
+"""The one reader of SOURCE: trials, their variants, and files of every known format.
+
+Every command reads its sources here, by the same rules. Direction: a trial knows which values are
+better, a file may; else ``--better`` says it, else the sources beside it, and a comparison without
+either is refused. Unit: the source's own, else that of the sources beside it, else seconds where
+``--better lower`` was said and "score" where ``--better higher`` was; otherwise it stays unknown.
+"""
 
 from __future__ import annotations
 
-import math
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ..data import Layout, PerformanceMatrix, Trial, read_table, read_trial
-from ..errors import AnalysisError, InsufficientDataError, UsageError
+from ..data import Layout, PerformanceMatrix, Table, Trial, read_trial
+from ..errors import AnalysisError, InsufficientDataError, StoreError, UsageError
 from ..record import Better
+from ..report import Caution, merged
+from .numbers_file import VALUES
+from .registry import files_said, format_of
 
-if TYPE_CHECKING:
-    from ..data import Table
+__all__ = [
+    "Reading",
+    "Sides",
+    "Sources",
+    "is_file",
+    "open_trial",
+    "read_one",
+    "read_sides",
+    "read_sources",
+    "trial_and_variant",
+    "trials_of",
+]
 
-__all__ = ["Sources", "read_sources", "trials_of"]
 
-PLAIN = "values"  # the benchmark of a plain list of numbers
-_MATRIX_FILES = (".csv", ".txt", ".json")
-_LONGEST = 40
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How sources are read.
+
+    Attributes
+    ----------
+    metric : str or None
+        Of trials; wall time by default.
+    better : {"lower", "higher"} or None
+        Which direction is better in files.
+    layout : {"rows", "columns"}
+        Whether each row, or each column, of a matrix file is one benchmark.
+    """
+
+    metric: str | None = None
+    better: Better | None = None
+    layout: Layout = "rows"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,63 +58,141 @@ class Sources:
     """The matrices of all sources, with different names, and what a reader should know."""
 
     matrices: tuple[PerformanceMatrix, ...]
-    cautions: tuple[str, ...]
+    cautions: tuple[Caution, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sides:
+    """A candidate and a baseline; `trials` holds the folder of each, None for a file."""
+
+    candidate: PerformanceMatrix
+    baseline: PerformanceMatrix
+    trials: tuple[Path | None, Path | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Read:
     source: str
     matrix: PerformanceMatrix
-    sure: bool  # whether unit and direction are known, not assumed
+    sure: bool  # whether the direction is known, not assumed
 
 
-def read_sources(
-    sources: Sequence[str],
-    *,
-    metric: str | None = None,
-    better: Better | None = None,
-    layout: Layout = "rows",
-) -> Sources:
+def is_file(text: str) -> bool:
+    """Tell whether there is such a file; a text that cannot be a path at all names none."""
+    return "\0" not in text and os.path.isfile(text)  # noqa: PTH113 - Path.is_file() raises on a name that is too long
+
+
+def trial_and_variant(text: str) -> tuple[Path, str | None] | None:
+    """Split ``runs/NAME:VARIANT``, or take ``runs/NAME``; None when no trial is named."""
+    if "\0" in text or is_file(text):
+        return None
+    folder, colon, variant = text.rpartition(":")
+    if os.path.isdir(text):  # noqa: PTH112 - Path.is_dir() raises on a name that is too long
+        return Path(text), None
+    if colon and os.path.isdir(folder):  # noqa: PTH112
+        return Path(folder), variant
+    return None
+
+
+def open_trial(path: Path) -> Trial:
+    """Read a trial directory.
+
+    Raises
+    ------
+    StoreError
+        If there is none, or it cannot be trusted.
+    """
+    if not (is_file(str(path)) or trial_and_variant(str(path)) == (path, None)):
+        raise StoreError(
+            "there is no such trial",
+            str(path),
+            "name the directory that 'fairtrial run' printed, such as runs/NAME",
+        )
+    return read_trial(path)
+
+
+def read_sides(candidate: str, baseline: str | None, how: Reading) -> Sides:
+    """Read a candidate and a baseline, each a variant of a trial or a file.
+
+    Parameters
+    ----------
+    candidate, baseline : str
+        ``runs/NAME:VARIANT`` or a file; without `baseline`, that of the candidate's campaign.
+    how : Reading
+        Options of the reader.
+
+    Raises
+    ------
+    UsageError
+        If a side is none of these, or the direction of a file is not known.
+    StoreError, AnalysisError
+        If a trial or a file cannot be trusted, or holds no values.
+    """
+    first = _one(candidate, how)
+    second = _baseline_of(candidate) if baseline is None else baseline
+    found = [first, _one(second, how)]
+    if not any(one.sure for one in found):
+        raise UsageError(
+            "a matrix file does not say which direction is better",
+            candidate,
+            "add --better lower (times) or --better higher (scores, rates)",
+        )
+    ours, theirs = _agreeing(found, how.better)
+    return Sides(
+        candidate=ours, baseline=theirs, trials=(_folder_of(candidate), _folder_of(second))
+    )
+
+
+def read_one(source: str, how: Reading) -> PerformanceMatrix:
+    """Read one variant of a trial or one file for a question that has no direction.
+
+    Raises
+    ------
+    UsageError, StoreError, AnalysisError
+        As for `read_sides`.
+    """
+    (matrix,) = _agreeing([_one(source, how)], how.better)
+    return matrix
+
+
+def read_sources(sources: Sequence[str], how: Reading, *, lists: bool = False) -> Sources:
     """Read every source; a trial gives all its variants.
 
     Parameters
     ----------
     sources : sequence of str
-        Each ``runs/NAME``, ``runs/NAME:VARIANT``, a matrix file, or a file of one number a line.
-    metric : str, optional
-        Of trials; wall time by default.
-    better : {"lower", "higher"}, optional
-        Which direction is better in files. Otherwise they follow the trials named beside them, or
-        else lower is taken, and a caution says so.
-    layout : {"rows", "columns"}
-        Whether each row, or each column, of a matrix file is one benchmark.
+        Each ``runs/NAME``, ``runs/NAME:VARIANT``, or a file.
+    how : Reading
+        Options of the reader. Where nobody says a direction, lower is taken, and a caution says so.
+    lists : bool
+        Take a file of many benchmarks with one run each as one list of runs.
 
     Raises
     ------
     UsageError
-        If a source is none of these, or `metric` or `better` do not belong to it.
+        If a source is none of these, or `how` does not belong to it.
     StoreError, AnalysisError
         If a trial or a file cannot be trusted, or holds no values.
     """
     found: list[_Read] = []
-    cautions: list[str] = []
+    cautions: list[Caution] = []
     for source in sources:
-        named = _trial_and_variant(source)
+        named = trial_and_variant(source)
         if named is not None:
-            found += _from_trial(source, named, metric or "wall", better, cautions)
-        elif _is_file(source):
-            if metric is not None:
-                raise UsageError("--metric is for trials; a file has one metric", source)
-            found.append(_from_file(source, better, layout))
+            found += _from_trial(source, named, how, cautions)
+        elif is_file(source):
+            found.append(_from_file(source, how, lists=lists))
         else:
             raise UsageError(
                 "this is no trial, no variant of one and no file",
                 source,
-                "name runs/NAME, runs/NAME:VARIANT, a matrix file (.csv, .txt, .json) or a file "
-                "with one number a line",
+                f"name runs/NAME, runs/NAME:VARIANT, {files_said()}",
             )
-    matrices = _agreeing(found, better, cautions)
-    return Sources(matrices=_told_apart(found, matrices), cautions=tuple(cautions))
+    matrices = _agreeing(found, how.better)
+    if len(found) > 1 and not any(one.sure for one in found):
+        said = "smaller values were taken as better; add --better higher if they are not"
+        cautions.append(Caution("direction-assumed", said))
+    return Sources(matrices=_told_apart(found, matrices), cautions=merged(cautions))
 
 
 def trials_of(sources: Sequence[str]) -> list[tuple[Trial, tuple[str, ...]]]:
@@ -100,7 +207,7 @@ def trials_of(sources: Sequence[str]) -> list[tuple[Trial, tuple[str, ...]]]:
     """
     opened = []
     for source in sources:
-        named = _trial_and_variant(source)
+        named = trial_and_variant(source)
         if named is None:
             raise UsageError(
                 "two metrics of the same runs are known in trials only",
@@ -120,36 +227,57 @@ def trials_of(sources: Sequence[str]) -> list[tuple[Trial, tuple[str, ...]]]:
     return opened
 
 
-def _trial_and_variant(source: str) -> tuple[Path, str | None] | None:
-    folder, colon, variant = source.rpartition(":")
-    if os.path.isdir(source):  # noqa: PTH112 - Path.is_dir() raises on a name that is too long
-        return Path(source), None
-    if colon and not _is_file(source) and os.path.isdir(folder):  # noqa: PTH112
-        return Path(folder), variant
-    return None
+def _baseline_of(candidate: str) -> str:
+    """Name the baseline of the campaign that ``runs/NAME:VARIANT`` belongs to."""
+    named = trial_and_variant(candidate)
+    if named is None:
+        raise UsageError(
+            "BASELINE is missing",
+            candidate,
+            "name the second variant or file; only a trial knows its baseline",
+        )
+    return f"{named[0]}:{open_trial(named[0]).manifest.baseline}"
 
 
-def _is_file(source: str) -> bool:
-    return os.path.isfile(source)  # noqa: PTH113 - Path.is_file() raises on a name that is too long
+def _folder_of(source: str) -> Path | None:
+    named = trial_and_variant(source)
+    return None if named is None else named[0].resolve()
+
+
+def _one(source: str, how: Reading) -> _Read:
+    """Read a source that must be one matrix."""
+    named = trial_and_variant(source)
+    if named is not None and named[1] is None:
+        names = ", ".join(open_trial(named[0]).manifest.variants)
+        raise UsageError(
+            "a trial holds several variants", source, f"write {source}:VARIANT; here: {names}"
+        )
+    if named is not None:
+        (found,) = _from_trial(source, named, how, [])
+        return found
+    if is_file(source):
+        return _from_file(source, how)
+    raise UsageError(
+        "this is neither a matrix file nor a variant of a trial",
+        source,
+        f"write runs/NAME:VARIANT, or name {files_said()}",
+    )
 
 
 def _from_trial(
-    source: str,
-    named: tuple[Path, str | None],
-    metric: str,
-    better: Better | None,
-    cautions: list[str],
+    source: str, named: tuple[Path, str | None], how: Reading, cautions: list[Caution]
 ) -> list[_Read]:
     folder, variant = named
+    metric = how.metric or "wall"
     trial = read_trial(folder)
     info = trial.metric(metric)
-    if better is not None and better != info.better:
+    if how.better is not None and how.better != info.better:
         raise UsageError(
             f"in this trial {info.better} values are better",
             source,
-            f"leave out --better {better}",
+            f"leave out --better {how.better}",
         )
-    cautions += (text for text in trial.cautions if text not in cautions)
+    cautions += trial.cautions
     found = []
     for name in trial.manifest.variants if variant is None else (variant,):
         try:
@@ -157,7 +285,7 @@ def _from_trial(
         except InsufficientDataError as error:
             if variant is not None:
                 raise
-            cautions.append(f"left out: {error.what}")
+            cautions.append(Caution("variant-left-out", f"left out: {error.what}", (name,)))
             continue
         found.append(_Read(source=source, matrix=matrix, sure=True))
     if not found:
@@ -170,38 +298,27 @@ def _from_trial(
     return found
 
 
-def _from_file(source: str, better: Better | None, layout: Layout) -> _Read:
+def _from_file(source: str, how: Reading, *, lists: bool = False) -> _Read:
+    if how.metric is not None:
+        raise UsageError("--metric is for trials; a file has one metric", source)
     path = Path(source)
-    if path.suffix.lower() not in _MATRIX_FILES:
-        matrix = _matrix(path.stem, {PLAIN: _plain(path)}, better or "lower", "")
-        return _Read(source=source, matrix=matrix, sure=better is not None)
-    table = read_table(path, layout)
-    if None not in (better, table.better) and better != table.better:
+    table = format_of(path).reader.read(path, how.layout)
+    if None not in (how.better, table.better) and how.better != table.better:
         raise UsageError(
-            f"the file says that {table.better} values are better, the call says {better}",
+            f"the file says that {table.better} values are better, the call says {how.better}",
             source,
             "make both agree",
         )
-    matrix = _matrix(
+    matrix = PerformanceMatrix.from_samples(
         table.name or path.stem,
-        _one_list(table, source, layout),
-        better or table.better or "lower",
-        table.unit or "",
-        table.cautions,
+        _one_list(table, source, how.layout) if lists else table.samples,
+        better=how.better or table.better or "lower",
+        unit=table.unit or "",
+        blocks=table.blocks,
+        sessions=table.sessions,
+        cautions=table.cautions,
     )
-    return _Read(source=source, matrix=matrix, sure=(better or table.better) is not None)
-
-
-def _matrix(
-    name: str,
-    samples: dict[str, list[float]],
-    better: Better,
-    unit: str,
-    cautions: Sequence[str] = (),
-) -> PerformanceMatrix:
-    return PerformanceMatrix.from_samples(
-        name, samples, better=better, unit=unit, cautions=cautions
-    )
+    return _Read(source=source, matrix=matrix, sure=(how.better or table.better) is not None)
 
 
 def _one_list(table: Table, source: str, layout: Layout) -> dict[str, list[float]]:
@@ -215,53 +332,16 @@ def _one_list(table: Table, source: str, layout: Layout) -> dict[str, list[float
             source,
             "measure more runs, or add --layout columns if each column is one benchmark",
         )
-    return {PLAIN: [row[0] for row in samples.values()]}
+    return {VALUES: [row[0] for row in samples.values()]}
 
 
-def _plain(path: Path) -> list[float]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"the file cannot be read: {error.strerror}", str(path)) from None
-    except UnicodeDecodeError as error:
-        raise AnalysisError(
-            f"the file is no UTF-8 text (byte {error.start})", str(path), "save it as UTF-8"
-        ) from None
-    values = []
-    for number, line in enumerate(text.splitlines(), 1):
-        content = line.partition("#")[0].strip()
-        if not content:
-            continue
-        value = _number(content)
-        if value is None:
-            shown = content if len(content) <= _LONGEST else f"{content[: _LONGEST - 1]}…"
-            raise AnalysisError(
-                f"{shown!r} is not one number",
-                f"{path}:{number}",
-                "write one number a line, or name the file .csv if it is a matrix",
-            )
-        values.append(value)
-    if not values:
-        raise AnalysisError("the file holds no values", str(path))
-    return values
-
-
-def _number(text: str) -> float | None:
-    if not re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", text, re.ASCII):
-        return None
-    value = float(text)
-    return value if math.isfinite(value) else None
-
-
-def _agreeing(
-    found: Sequence[_Read], better: Better | None, cautions: list[str]
-) -> list[PerformanceMatrix]:
-    """Let files whose direction or unit is not known follow the others."""
+def _agreeing(found: Sequence[_Read], stated: Better | None) -> list[PerformanceMatrix]:
+    """Let files whose direction or unit is not known follow what was said, or the others."""
     sure = next((one.matrix for one in found if one.sure), None)
-    direction: Better = better or (sure.better if sure is not None else "lower")
+    direction: Better = stated or (sure.better if sure is not None else "lower")
     unit = next((one.matrix.unit for one in found if one.matrix.unit), "")
-    if sure is None and len(found) > 1:
-        cautions.append("smaller values were taken as better; add --better higher if they are not")
+    if not unit and stated is not None:
+        unit = "s" if stated == "lower" else "score"
     return [
         replace(
             one.matrix,

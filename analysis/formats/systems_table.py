@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import AnalysisError, UsageError
+from ..report import Caution
 
 __all__ = ["SystemsTable", "read_systems"]
 
@@ -17,7 +18,7 @@ __all__ = ["SystemsTable", "read_systems"]
 class SystemsTable:
     """`values` holds one row for each of `systems`, with one number for each of `benchmarks`."""
 
-    cautions: tuple[str, ...]
+    cautions: tuple[Caution, ...]
     systems: tuple[str, ...]
     benchmarks: tuple[str, ...]
     values: list[list[float]]
@@ -90,7 +91,7 @@ def read_systems(path: Path) -> SystemsTable:
     )
 
 
-def _numbers_as_names(path: Path, line: int, heads: list[str]) -> tuple[str, ...]:
+def _numbers_as_names(path: Path, line: int, heads: list[str]) -> tuple[Caution, ...]:
     """Refuse headings that are measurements; say so when they may be."""
     if not all(re.fullmatch(r"[-+]?[\d.]+([eE][-+]?\d+)?", name) for name in heads):
         return ()
@@ -100,7 +101,8 @@ def _numbers_as_names(path: Path, line: int, heads: list[str]) -> tuple[str, ...
             f"{path}:{line}",
             "add a line of headings; to compare matrix files, name two sources or more",
         )
-    return (f"the numbers of line {line} were taken as the benchmarks' names",)
+    said = f"the numbers of line {line} were taken as the benchmarks' names"
+    return (Caution("numbers-as-names", said),)
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:

@@ -43,7 +43,8 @@ def test_blanks(write):
 def test_numbers_as_names(write):
     table = read_systems(write("machine,100,200\nm1,1,2\n"))
     assert table.benchmarks == ("100", "200")
-    assert table.cautions == ("the numbers of line 1 were taken as the benchmarks' names",)
+    assert [caution.code for caution in table.cautions] == ["numbers-as-names"]
+    assert "the numbers of line 1 were taken" in table.cautions[0]
 
 
 @pytest.mark.parametrize(

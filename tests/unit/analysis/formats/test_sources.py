@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.errors import StoreError, UsageError
+from analysis.formats.registry import FORMATS, files_said, format_of
+from analysis.formats.sources import (
+    Reading,
+    open_trial,
+    read_one,
+    read_sides,
+    read_sources,
+    trial_and_variant,
+)
+
+Build = Callable[..., Any]
+
+
+@pytest.fixture
+def trial(synthetic: Build, tmp_path: Path) -> str:
+    data = {"old": {"a": [1.0, 1.1, 1.2]}, "new": {"a": [0.5, 0.6, 0.7]}}
+    return str(synthetic(data).write(tmp_path / "runs" / "one"))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "x.csv"
+    path.write_text("a,2.0,2.1,2.2\n")
+    return str(path)
+
+
+def known(tmp_path: Path, better: str, unit: str | None) -> str:
+    path = tmp_path / f"{better}.json"
+    data: dict[str, Any] = {"name": "k", "better": better, "samples": {"a": [1.0, 2.0]}}
+    path.write_text(json.dumps(data | ({} if unit is None else {"unit": unit})))
+    return str(path)
+
+
+def test_a_variant_of_a_trial_knows_all(trial: str) -> None:
+    sides = read_sides(f"{trial}:new", None, Reading())
+    assert (sides.candidate.name, sides.baseline.name) == ("new", "old")
+    assert (sides.candidate.better, sides.candidate.unit) == ("lower", "s")
+    assert sides.trials == (Path(trial).resolve(), Path(trial).resolve())
+
+
+def test_a_file_follows_the_trial_beside_it(trial: str, file: str) -> None:
+    for pair in ((f"{trial}:new", file), (file, f"{trial}:new")):
+        sides = read_sides(*pair, Reading())
+        assert {sides.candidate.better, sides.baseline.better} == {"lower"}
+        assert {sides.candidate.unit, sides.baseline.unit} == {"s"}
+        assert None in sides.trials
+
+
+def test_two_files_that_do_not_know_are_no_comparison(file: str) -> None:
+    with pytest.raises(UsageError, match="does not say which direction"):
+        read_sides(file, file, Reading())
+
+
+@pytest.mark.parametrize(("better", "unit"), [("lower", "s"), ("higher", "score")])
+def test_what_is_said_gives_direction_and_unit(file: str, better: Any, unit: str) -> None:
+    sides = read_sides(file, file, Reading(better=better))
+    assert (sides.candidate.better, sides.candidate.unit) == (better, unit)
+    assert read_one(file, Reading(better=better)).unit == unit
+
+
+def test_a_file_that_knows_tells_the_other(tmp_path: Path, file: str) -> None:
+    sides = read_sides(file, known(tmp_path, "higher", "MB/s"), Reading())
+    assert (sides.candidate.better, sides.candidate.unit) == ("higher", "MB/s")
+    with pytest.raises(UsageError, match="the file says that higher values are better"):
+        read_sides(file, known(tmp_path, "higher", None), Reading(better="lower"))
+
+
+def test_a_unit_that_nobody_knows_stays_unknown(tmp_path: Path, file: str) -> None:
+    assert read_one(file, Reading()).unit == ""
+    assert read_one(known(tmp_path, "lower", None), Reading()).unit == ""
+
+
+def test_an_assumed_direction_is_said(file: str, trial: str) -> None:
+    assert [c.code for c in read_sources([file, file], Reading()).cautions] == ["direction-assumed"]
+    for sources in ([file], [file, trial]):
+        codes = [caution.code for caution in read_sources(sources, Reading()).cautions]
+        assert "direction-assumed" not in codes
+    assert not read_sources([file, file], Reading(better="lower")).cautions
+
+
+def test_equal_names_are_told_apart_by_their_source(
+    trial: str, synthetic: Build, tmp_path: Path
+) -> None:
+    other = str(synthetic({"new": {"a": [1.0, 1.1]}}).write(tmp_path / "runs" / "two"))
+    names = [matrix.name for matrix in read_sources([trial, other], Reading()).matrices]
+    assert names == ["old", f"{trial}:new", f"{other}:new"]
+
+
+@pytest.mark.parametrize("text", ["gone", "gone:v", "x" * 5000, "a\0b", ""])
+def test_what_is_nothing_is_refused_in_our_words(text: str) -> None:
+    assert trial_and_variant(text) is None
+    with pytest.raises(UsageError, match="neither a matrix file nor"):
+        read_one(text, Reading())
+    with pytest.raises(UsageError, match="no trial, no variant"):
+        read_sources([text], Reading())
+    with pytest.raises(StoreError, match="no such trial"):
+        open_trial(Path(text or "gone"))
+
+
+def test_every_format_is_said_and_found(tmp_path: Path) -> None:
+    for form in FORMATS:
+        assert form.said in files_said()
+        assert callable(form.reader.knows)
+        assert callable(form.reader.read)
+    (tmp_path / "x.CSV").write_text("1\n")
+    (tmp_path / "x.log").write_text("1\n")
+    assert format_of(tmp_path / "x.CSV").name == "matrix"
+    assert format_of(tmp_path / "x.log").name == "numbers"
+    with pytest.raises(UsageError, match="cannot be read"):
+        format_of(tmp_path)
