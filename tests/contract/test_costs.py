@@ -57,8 +57,7 @@ def test_an_importer_costs_a_file_and_a_row(tree):
     for name, text in (("x.sw", "1;1.1;1.2;1.3;1.4"), ("y.csv", "2;2.1;2.2;2.3;2.4")):
         (tree / name).write_text(f"watch:{text}")  # known by what it holds, not by its ending
     # every command reads it, knows its direction, and names it in its help
-    assert "x is faster than y" in fairtrial(tree, "speedup-test", "x.sw", "y.csv") + fairtrial(
-        tree, "hpt", "x.sw", "y.csv", "--confidence", "0.5"
-    )
+    assert "x against y" in fairtrial(tree, "speedup-test", "x.sw", "y.csv")
+    assert '"faster": true' in fairtrial(tree, "hpt", "x.sw", "y.csv", "--json")
     for command in ("hpt", "diagnose"):
         assert "a stopwatch file (.sw)" in " ".join(fairtrial(tree, command, "--help").split())
