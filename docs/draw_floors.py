@@ -1,0 +1,138 @@
+"""Draw the house from its own imports: a room for each package, a room stands above what it uses.
+
+``python docs/draw_floors.py`` writes ``docs/floors.svg``; a test compares it with the code.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PICTURE = ROOT / "docs" / "floors.svg"
+OPENED = ("harness", "analysis", "analysis.methods")  # their packages are rooms of their own
+GROUND = ("analysis.errors", "analysis.faces", "analysis.version", "harness.errors")
+WIDTH, ROW, BOX, GAP = 1180, 92, 46, 16
+COLOURS = {"harness": ("#fbe9ec", "#b4415c"), "analysis": ("#e6eef7", "#2f6299")}
+
+
+def modules() -> dict[str, Path]:
+    """Give every module of both halves by its name."""
+    found = {}
+    for half in ("harness", "analysis"):
+        for path in sorted((ROOT / half).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            found[".".join(parts).removesuffix(".__init__")] = path
+    return found
+
+
+def room(module: str) -> str:
+    """Give the room that a module stands in."""
+    parts = module.split(".")
+    for depth in range(len(parts), 0, -1):
+        if ".".join(parts[: depth - 1]) in OPENED:
+            return ".".join(parts[:depth])
+    return parts[0]
+
+
+def imports(module: str, path: Path) -> Iterator[str]:
+    """Give the modules that a module imports, wherever in the file, of our own two packages."""
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            up = package.split(".")[: len(package.split(".")) - node.level + 1]
+            base = ".".join([*(up if node.level else []), *([node.module] if node.module else [])])
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def house() -> tuple[dict[str, int], set[tuple[str, str]]]:
+    """Give the lines of each room, and which room uses which."""
+    known = modules()
+    lines: dict[str, int] = {}
+    arrows = set()
+    for module, path in known.items():
+        mine = room(module)
+        if mine in OPENED:  # a face of an opened package holds no code
+            continue
+        lines[mine] = lines.get(mine, 0) + len(path.read_text(encoding="utf-8").splitlines())
+        for used in imports(module, path):
+            name = used
+            while name and name not in known:
+                name = name.rpartition(".")[0]
+            if name and (other := room(name)) != mine and other not in OPENED:
+                arrows.add((mine, other))
+    return lines, arrows
+
+
+def floors(lines: dict[str, int], arrows: set[tuple[str, str]]) -> dict[str, int]:
+    """Put each room one floor above the highest that it uses; circles cannot be drawn."""
+    below = {name: {b for a, b in arrows if a == name} for name in lines}
+    found: dict[str, int] = {}
+    while len(found) < len(lines):
+        ready = [n for n in lines if n not in found and below[n] <= set(found)]
+        if not ready:
+            raise SystemExit(f"a circle among {sorted(set(lines) - set(found))}")
+        found |= {n: 1 + max((found[b] for b in below[n]), default=0) for n in ready}
+    return found
+
+
+def picture() -> str:
+    """Give the drawing as SVG."""
+    lines, arrows = house()
+    levels = floors(lines, arrows)
+    top = max(levels.values())
+    places: dict[str, tuple[float, float, float]] = {}
+    for level in range(1, top + 1):
+        row = sorted(name for name in lines if levels[name] == level)
+        widths = [max(8.2 * len(name) + 20, 4.5 * _rough(lines[name]) ** 0.5) for name in row]
+        x = 30 + (WIDTH - sum(widths) - GAP * (len(row) - 1)) / 2
+        for name, width in zip(row, widths, strict=True):
+            places[name] = (x, 40 + (top - level) * ROW, width)
+            x += width + GAP
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH + 60} {top * ROW + 70}" '
+        'font-family="DejaVu Sans, sans-serif" font-size="13">',
+        "<title>The rooms of fairtrial, each above what it uses</title>",
+        '<rect width="100%" height="100%" fill="white"/>',
+    ]
+    for upper, lower in sorted(arrows):
+        if lower in GROUND:
+            continue  # nearly everybody stands on these
+        (x1, y1, w1), (x2, y2, w2) = places[upper], places[lower]
+        a, b = x1 + w1 / 2, x2 + w2 / 2
+        parts.append(
+            f'<path d="M{a:.0f} {y1 + BOX} C{a:.0f} {y1 + BOX + 30} {b:.0f} {y2 - 30} {b:.0f} {y2}" '
+            'fill="none" stroke="#8a8f98" stroke-opacity="0.45"/>'
+        )
+    for name, (x, y, width) in sorted(places.items()):
+        fill, ink = COLOURS[name.split(".")[0]]
+        weight = ' stroke-width="3"' if name in GROUND else ""
+        parts.append(
+            f'<rect x="{x:.0f}" y="{y}" width="{width:.0f}" height="{BOX}" rx="4" fill="{fill}" '
+            f'stroke="{ink}"{weight}/><text x="{x + 8:.0f}" y="{y + 19}">{escape(name)}</text>'
+            f'<text x="{x + 8:.0f}" y="{y + 36}" font-size="11" fill="#5a5f66">'
+            f"{_size(lines[name])}</text>"
+        )
+    parts.append(
+        f'<text x="30" y="{top * ROW + 50}" font-size="12" fill="#5a5f66">a room stands above what '
+        "it uses; thick frame: used by nearly all, its arrows are not "
+        "drawn</text>"
+    )
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _rough(lines: int) -> int:
+    """Round the size, so that the picture is not stale after every line."""
+    return 500 * round(lines / 500)
+
+
+def _size(lines: int) -> str:
+    return f"about {_rough(lines)} lines" if _rough(lines) else "small"
+
+
+if __name__ == "__main__":
+    PICTURE.write_text(picture(), encoding="utf-8")
