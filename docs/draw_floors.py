@@ -14,7 +14,9 @@ ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "floors.svg"
 OPENED = ("harness", "analysis", "analysis.methods")  # their packages are rooms of their own
 GROUND = ("analysis.errors", "analysis.faces", "analysis.version", "harness.errors")
-WIDTH, ROW, BOX, GAP = 1180, 92, 46, 16
+ROW, BOX, GAP = 92, 46, 14
+SHARES = {"harness": (20, 470), "analysis": (520, 900)}  # where each half begins, and its width
+WIDTH = 1440
 COLOURS = {"harness": ("#fbe9ec", "#b4415c"), "analysis": ("#e6eef7", "#2f6299")}
 
 
@@ -87,17 +89,22 @@ def picture() -> str:
     top = max(levels.values())
     places: dict[str, tuple[float, float, float]] = {}
     for level in range(1, top + 1):
-        row = sorted(name for name in lines if levels[name] == level)
-        widths = [max(8.2 * len(name) + 20, 4.5 * _rough(lines[name]) ** 0.5) for name in row]
-        x = 30 + (WIDTH - sum(widths) - GAP * (len(row) - 1)) / 2
-        for name, width in zip(row, widths, strict=True):
-            places[name] = (x, 40 + (top - level) * ROW, width)
-            x += width + GAP
+        for half, (left, share) in SHARES.items():
+            row = sorted(n for n in lines if levels[n] == level and n.startswith(half))
+            widths = [max(84, 8.2 * len(_short(name)) + 18) for name in row]
+            x = left + (share - sum(widths) - GAP * (len(row) - 1)) / 2
+            for name, width in zip(row, widths, strict=True):
+                places[name] = (x, 60 + (top - level) * ROW, width)
+                x += width + GAP
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH + 60} {top * ROW + 70}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top * ROW + 90}" '
         'font-family="DejaVu Sans, sans-serif" font-size="13">',
         "<title>The rooms of fairtrial, each above what it uses</title>",
         '<rect width="100%" height="100%" fill="white"/>',
+        *(
+            f'<text x="{left + share / 2}" y="34" font-size="17" text-anchor="middle">{half}/</text>'
+            for half, (left, share) in SHARES.items()
+        ),
     ]
     for upper, lower in sorted(arrows):
         if lower in GROUND:
@@ -113,16 +120,21 @@ def picture() -> str:
         weight = ' stroke-width="3"' if name in GROUND else ""
         parts.append(
             f'<rect x="{x:.0f}" y="{y}" width="{width:.0f}" height="{BOX}" rx="4" fill="{fill}" '
-            f'stroke="{ink}"{weight}/><text x="{x + 8:.0f}" y="{y + 19}">{escape(name)}</text>'
+            f'stroke="{ink}"{weight}/><text x="{x + 8:.0f}" y="{y + 19}">{escape(_short(name))}</text>'
             f'<text x="{x + 8:.0f}" y="{y + 36}" font-size="11" fill="#5a5f66">'
             f"{_size(lines[name])}</text>"
         )
     parts.append(
-        f'<text x="30" y="{top * ROW + 50}" font-size="12" fill="#5a5f66">a room stands above what '
+        f'<text x="30" y="{top * ROW + 70}" font-size="12" fill="#5a5f66">a room stands above what '
         "it uses; thick frame: used by nearly all, its arrows are not "
         "drawn</text>"
     )
     return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _short(name: str) -> str:
+    """Leave out the half, which the column says."""
+    return name.partition(".")[2]
 
 
 def _rough(lines: int) -> int:
@@ -131,7 +143,7 @@ def _rough(lines: int) -> int:
 
 
 def _size(lines: int) -> str:
-    return f"about {_rough(lines)} lines" if _rough(lines) else "small"
+    return f"{_rough(lines)} lines" if _rough(lines) else "small"
 
 
 if __name__ == "__main__":

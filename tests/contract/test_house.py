@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -140,3 +141,9 @@ def test_help_imports_the_command_line_and_nothing_behind_it():
     assert ours - commands - front == {"analysis.faces"}
     assert "harness.commands.compare_campaign" not in commands
     assert not {"numpy", "pydantic", "yaml", "rich", "psutil", "json"} & loaded
+
+
+def test_the_picture_of_the_floors_is_fresh():
+    # otherwise: python docs/draw_floors.py
+    drawn = runpy.run_path(str(ROOT / "docs" / "draw_floors.py"))
+    assert drawn["PICTURE"].read_text() == drawn["picture"]()
