@@ -1,37 +1,50 @@
-"""The first verdict as plain text: the answer first, evidence below, the next command last."""
+"""The first verdict in words: the answer first, evidence below, the next command last."""
 
 from __future__ import annotations
 
 import shlex
 from collections import Counter
-from typing import TYPE_CHECKING
 
-from ..report import as_text, figures
+from ..report import (
+    Cell,
+    Column,
+    Command,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    Value,
+    figures,
+    page_of,
+)
+from .outcome import outcome_of
+from .result import CandidateVerdict, Spread, Verdict
 
-if TYPE_CHECKING:
-    from .result import CandidateVerdict, Verdict
-
-__all__ = ["verdict_text"]
+__all__: list[str] = []
 
 _NAME = 28  # columns for a benchmark's name
 _VARIANT = 16
 
 
-def verdict_text(verdict: Verdict) -> list[str]:
-    """Give the lines of the report."""
-    lines = as_text.wrapped(_heading(verdict))
+@page_of.register
+def _(verdict: Verdict) -> Page:
+    heading = Sentence(_heading(verdict))
     if verdict.candidates:
-        lines += ["", *_answers(verdict)]
-        for candidate in verdict.candidates:
-            lines += ["", *_table(verdict, candidate)]
+        sections = (
+            Section((heading, Section((_answers(verdict),)))),
+            *(_evidence(verdict, one, k) for k, one in enumerate(verdict.candidates, 1)),
+        )
     else:
-        lines += ["", "one variant only: there is nothing to compare", "", *_spread_table(verdict)]
-    cautions = as_text.numbered(
-        [text for text in verdict.cautions if not text.startswith("one variant only")]
+        alone = Sentence("one variant only: there is nothing to compare")
+        spread = _spread_table(verdict.spreads, verdict.unit)
+        sections = (Section((heading, Section((alone,)))), Section((spread,)))
+    return Page(
+        title=f"Verdict on {verdict.trial}",
+        sections=sections,
+        # that there is one variant only is the answer already
+        cautions=tuple(c for c in verdict.cautions if c.code != "one-variant"),
+        following=(_next(verdict),),
     )
-    if cautions:
-        lines += ["", *cautions]
-    return [*lines, "", *_next(verdict)]
 
 
 def _heading(verdict: Verdict) -> str:
@@ -47,100 +60,136 @@ def _heading(verdict: Verdict) -> str:
     return " · ".join(parts)
 
 
-def _answers(verdict: Verdict) -> list[str]:
+def _answers(verdict: Verdict) -> Table:
     """Answer in one line for each candidate: over the suite, then benchmark by benchmark."""
-    rows = []
-    for one in verdict.candidates:
-        counts = Counter(row.outcome for row in one.benchmarks)
-        total = len(one.benchmarks)
-        told = [f"{outcome} on {n}" for outcome, n in counts.items() if outcome != "undecided"]
-        single = f"{', '.join(told) or 'nothing told apart'} of {total}"
-        result = one.hpt
-        if total == 1:  # HPT compares suites; of one benchmark its first stage is the answer
-            mean = "" if one.speedup is None else figures.ratio(one.speedup)
-            only = one.benchmarks[0].outcome if one.speedup is not None else "not measured"
-            rows.append([figures.shorten(one.variant, _NAME), mean, only, ""])
-            continue
-        if result is None:
-            suite = "not compared"
-        elif result.outcome == "undecided":
-            suite = "undecided"
-        else:
-            good, bad = ("faster", "slower") if result.faster else ("better", "worse")
-            p = result.pvalue if result.outcome == "candidate" else result.pvalue_baseline
-            text = figures.reliability(1 - p, result.required)
-            suite = f"{good if result.outcome == 'candidate' else bad}, reliability {text}"
-        mean = "" if one.speedup is None else figures.ratio(one.speedup)
-        rows.append([figures.shorten(one.variant, _NAME), mean, f"over the suite: {suite}", single])
-    return as_text.grid(rows, "<><<")
+    return Table(
+        name="answers",
+        columns=(
+            Column("candidate", "left"),
+            Column("speedup"),
+            Column("outcome", "left"),
+            Column("benchmarks", "left"),
+        ),
+        rows=tuple(
+            (figures.shorten(one.variant, _NAME), _mean(one), *_answer(one))
+            for one in verdict.candidates
+        ),
+        headed=False,
+    )
 
 
-def _table(verdict: Verdict, one: CandidateVerdict) -> list[str]:
-    ours = figures.shorten(one.variant, _VARIANT)
-    base = figures.shorten(verdict.baseline, _VARIANT)
-    rows = [["", base, ours, "speedup", "runs", "outcome"]]
-    for row in one.benchmarks:
-        rows.append(
-            [
-                figures.shorten(row.benchmark, _NAME),
-                _value(row.median_baseline, verdict.unit, bound="baseline" in row.floored),
-                _value(row.median_candidate, verdict.unit, bound="candidate" in row.floored),
-                "-" if row.speedup is None else figures.ratio(row.speedup),
-                f"{row.runs_baseline}+{row.runs_candidate}",
-                row.outcome if row.speedup is not None or row.floored else "not measured",
-            ]
+def _answer(one: CandidateVerdict) -> tuple[str, str]:
+    total = len(one.benchmarks)
+    if total == 1:  # HPT compares suites; of one benchmark its first stage is the answer
+        return (one.benchmarks[0].outcome if one.speedup is not None else "not measured"), ""
+    counts = Counter(row.outcome for row in one.benchmarks)
+    told = [f"{outcome} on {n}" for outcome, n in counts.items() if outcome != "undecided"]
+    single = f"{', '.join(told) or 'nothing told apart'} of {total}"
+    return f"over the suite: {_suite(one)}", single
+
+
+def _suite(one: CandidateVerdict) -> str:
+    result = one.hpt
+    if result is None:
+        return "not compared"
+    outcome = outcome_of(result.outcome, timed=result.faster)
+    if result.outcome == "undecided":
+        return outcome
+    p = result.pvalue if result.outcome == "candidate" else result.pvalue_baseline
+    return f"{outcome}, reliability {figures.reliability(1 - p, result.required)}"
+
+
+def _mean(one: CandidateVerdict) -> Value:
+    return Value("" if one.speedup is None else figures.ratio(one.speedup), one.speedup)
+
+
+def _evidence(verdict: Verdict, one: CandidateVerdict, number: int) -> Section:
+    return Section((_table(verdict, one, number), Sentence(_tested(one))))
+
+
+def _table(verdict: Verdict, one: CandidateVerdict, number: int) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            figures.shorten(row.benchmark, _NAME),
+            _median(row.median_baseline, verdict.unit, bound="baseline" in row.floored),
+            _median(row.median_candidate, verdict.unit, bound="candidate" in row.floored),
+            Value("-" if row.speedup is None else figures.ratio(row.speedup), row.speedup),
+            f"{row.runs_baseline}+{row.runs_candidate}",
+            row.outcome if row.speedup is not None or row.floored else "not measured",
         )
+        for row in one.benchmarks
+    ]
     if one.speedup is not None and len(one.benchmarks) > 1:
         known = sum(row.speedup is not None for row in one.benchmarks)
-        mean = figures.ratio(one.speedup)
-        rows.append([f"geometric mean of {known}", "", "", mean, "", ""])
-    lines = as_text.grid(rows, "<>>>><")
-    if one.hpt is None:
-        return [*lines, "  no benchmark can be compared: the suite was not compared"]
-    if len(one.benchmarks) == 1:
-        alpha = one.hpt.benchmarks[0].alpha
-        test = (
-            "medians alone" if alpha is None else f"a rank-sum test in each direction at {alpha:g}"
-        )
-        said = f"one benchmark: the outcome is by {test}; HPT compares suites of benchmarks"
-        return [*lines, *as_text.wrapped(said)]
-    return [*lines, *as_text.wrapped(one.hpt.conclusion)]
-
-
-def _value(value: float | None, unit: str, *, bound: bool) -> str:
-    if value is None:
-        return "-"
-    return ("<= " if bound else "") + figures.quantity(value, unit)
-
-
-def _spread_table(verdict: Verdict) -> list[str]:
-    rows = [["", "median", "half of the runs", "all runs", "runs"]]
-    for row in verdict.spreads:
-        unit = verdict.unit
-        inner = [figures.quantity(x, unit) for x in (row.low_quartile, row.high_quartile)]
-        outer = [figures.quantity(x, unit) for x in (row.minimum, row.maximum)]
-        rows.append(
-            [
-                figures.shorten(row.benchmark, _NAME),
-                figures.quantity(row.median, unit),
-                " to ".join(inner),
-                " to ".join(outer),
-                str(row.runs),
-            ]
-        )
-    return as_text.grid(rows, "<>>>>")
-
-
-def _next(verdict: Verdict) -> list[str]:
-    if not verdict.finished:
-        command = f"fairtrial status {shlex.quote(verdict.path)}"
-        return [f"how far it is: {command}"]
-    compared = [one for one in verdict.candidates if one.hpt is not None]
-    if not compared:
-        campaign = shlex.quote(verdict.campaign_path)
-        return [f"measure more: fairtrial run {campaign}"]
-    sides = " ".join(
-        shlex.quote(f"{verdict.path}:{name}") for name in (compared[0].variant, verdict.baseline)
+        rows.append((f"geometric mean of {known}", "", "", _mean(one), "", ""))
+    return Table(
+        name=f"benchmarks-{number}",
+        columns=(
+            Column("", "left"),
+            Column(figures.shorten(verdict.baseline, _VARIANT)),
+            Column(figures.shorten(one.variant, _VARIANT)),
+            Column("speedup"),
+            Column("runs"),
+            Column("outcome", "left"),
+        ),
+        rows=tuple(rows),
     )
-    metric = "" if verdict.metric == "wall" else f" --metric {shlex.quote(verdict.metric)}"
-    return ["the whole rank table:", f"  fairtrial hpt {sides}{metric}"]
+
+
+def _median(value: float | None, unit: str, *, bound: bool) -> Value:
+    if value is None:
+        return Value("-", None)
+    return Value(("<= " if bound else "") + figures.quantity(value, unit), value)
+
+
+def _tested(one: CandidateVerdict) -> str:
+    """Say what the outcomes of a candidate are by."""
+    if one.hpt is None:
+        return "no benchmark can be compared: the suite was not compared"
+    if len(one.benchmarks) > 1:
+        return one.hpt.conclusion
+    alpha = one.hpt.benchmarks[0].alpha
+    test = "medians alone" if alpha is None else f"a rank-sum test in each direction at {alpha:g}"
+    return f"one benchmark: the outcome is by {test}; HPT compares suites of benchmarks"
+
+
+def _spread_table(spreads: tuple[Spread, ...], unit: str) -> Table:
+    def between(low: float, high: float) -> str:
+        return f"{figures.quantity(low, unit)} to {figures.quantity(high, unit)}"
+
+    return Table(
+        name="spread",
+        columns=(
+            Column("", "left"),
+            Column("median"),
+            Column("half of the runs"),
+            Column("all runs"),
+            Column("runs"),
+        ),
+        rows=tuple(
+            (
+                figures.shorten(row.benchmark, _NAME),
+                Value(figures.quantity(row.median, unit), row.median),
+                between(row.low_quartile, row.high_quartile),
+                between(row.minimum, row.maximum),
+                Value(str(row.runs), row.runs),
+            )
+            for row in spreads
+        ),
+    )
+
+
+def _next(verdict: Verdict) -> Section:
+    """Name the next command: how far it is, measure more, or the whole rank table."""
+    if not verdict.finished:
+        return _commanded("how far it is:", "status", verdict.path)
+    compared = [one.variant for one in verdict.candidates if one.hpt is not None]
+    if not compared:
+        return _commanded("measure more:", "run", verdict.campaign_path)
+    metric = () if verdict.metric == "wall" else ("--metric", verdict.metric)
+    sides = (f"{verdict.path}:{name}" for name in (compared[0], verdict.baseline))
+    return _commanded("the whole rank table:", "hpt", *sides, *metric)
+
+
+def _commanded(title: str, *words: str) -> Section:
+    return Section((Command(shlex.join(["fairtrial", *words])),), title=title)

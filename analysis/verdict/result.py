@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import ClassVar
 
 from ..methods.hpt import HptResult
-from .page import verdict_text
+from ..report import Result
+from .outcome import Outcome
 
-__all__ = ["BenchmarkVerdict", "CandidateVerdict", "Outcome", "Spread", "Verdict"]
-
-Outcome = Literal["faster", "slower", "better", "worse", "undecided"]
+__all__ = ["BenchmarkVerdict", "CandidateVerdict", "Spread", "Verdict"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +61,10 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Result):
     """The first verdict on a trial. `spreads` is filled only when there is nothing to compare."""
+
+    method: ClassVar[str] = "verdict"
 
     trial: str
     path: str
@@ -79,35 +80,6 @@ class Verdict:
     warmups: int
     failed: int
     confidence: float
+    finished: bool
     candidates: tuple[CandidateVerdict, ...]
     spreads: tuple[Spread, ...]
-    cautions: tuple[str, ...]
-    finished: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the verdict as JSON types."""
-        return {
-            **{name: getattr(self, name) for name in _PLAIN},
-            "candidates": [
-                {
-                    "variant": one.variant,
-                    "benchmarks": [
-                        asdict(row) | {"floored": list(row.floored)} for row in one.benchmarks
-                    ],
-                    "speedup": one.speedup,
-                    "hpt": None if one.hpt is None else one.hpt.to_dict(),
-                }
-                for one in self.candidates
-            ],
-            "spreads": [asdict(row) for row in self.spreads],
-            "cautions": list(self.cautions),
-        }
-
-    def __str__(self) -> str:
-        return "\n".join(verdict_text(self))
-
-
-_PLAIN = (
-    *("trial", "path", "campaign", "campaign_path", "host", "metric", "unit", "better"),
-    *("baseline", "sessions", "runs", "warmups", "failed", "confidence", "finished"),
-)

@@ -12,6 +12,7 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.errors import InsufficientDataError, UsageError
+from analysis.record import StopRule
 from analysis.verdict.judging import judge
 from analysis.verdict.result import Verdict
 
@@ -31,13 +32,13 @@ def times(runs: int = 6, **factors: float) -> dict[str, dict[str, list[float]]]:
     }
 
 
-def verdict(made: Any, path: Path, **options: Any) -> Verdict:
+def judged(made: Any, path: Path, **options: Any) -> Verdict:
     return judge(read_trial(made.write(path)), **options)
 
 
 def test_three_variants(synthetic: Build, tmp_path: Path) -> None:
     data = times(gzip_6=1.0, gzip_1=0.4, gzip_9=2.5)
-    result = judge(synthetic(data, sessions=2, warmup=1), tmp_path)
+    result = judged(synthetic(data, sessions=2, warmup=1), tmp_path)
     assert [one.variant for one in result.candidates] == ["gzip-1", "gzip-9"]
     fast, slow = result.candidates
     assert {row.outcome for row in fast.benchmarks} == {"faster"}
@@ -58,7 +59,7 @@ def test_three_variants(synthetic: Build, tmp_path: Path) -> None:
 
 def test_its_text(synthetic: Build, tmp_path: Path) -> None:
     data = times(gzip_6=1.0, gzip_1=0.4, gzip_6_again=1.0)
-    text = str(judge(synthetic(data, sessions=2, warmup=1), tmp_path))
+    text = str(judged(synthetic(data, sessions=2, warmup=1), tmp_path))
     flat = " ".join(text.split())
     assert text.startswith("synthetic on lab07 · wall time, lower is better · baseline gzip-6")
     answer = r"gzip-1 2\.(49|50|51)x over the suite: faster, reliability 0\.984 faster on 6 of 6"
@@ -74,28 +75,30 @@ def test_its_text(synthetic: Build, tmp_path: Path) -> None:
 
 
 def test_json_is_plain(synthetic: Build, tmp_path: Path) -> None:
-    result = judge(synthetic(times(a=1.0, b=0.5)), tmp_path)
+    result = judged(synthetic(times(a=1.0, b=0.5)), tmp_path)
     data = result.to_dict()
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     assert data["candidates"][0]["hpt"]["outcome"] == "candidate"
 
 
 def test_one_session_is_a_caution_and_more_are_another(synthetic: Build, tmp_path: Path) -> None:
-    one = judge(synthetic(times(a=1.0, b=0.5)), tmp_path / "one")
+    one = judged(synthetic(times(a=1.0, b=0.5)), tmp_path / "one")
     assert any("all runs stem from one session" in text for text in one.cautions)
-    three = judge(synthetic(times(a=1.0, b=0.5), sessions=3), tmp_path / "three")
+    three = judged(synthetic(times(a=1.0, b=0.5), sessions=3), tmp_path / "three")
     assert not any("all runs stem from one session" in text for text in three.cautions)
     assert any("as if they were" in text for text in three.cautions)
 
 
 def test_one_variant_has_nothing_to_compare(synthetic: Build, tmp_path: Path) -> None:
-    result = judge(synthetic({"only": {"x": [1.0, 2.0, 3.0, 4.0, 5.0]}}), tmp_path)
+    result = judged(synthetic({"only": {"x": [1.0, 2.0, 3.0, 4.0, 5.0]}}), tmp_path)
     assert result.candidates == ()
     spread = result.spreads[0]
     assert (spread.minimum, spread.low_quartile, spread.median) == (1.0, 2.0, 3.0)
     assert (spread.high_quartile, spread.maximum, spread.runs) == (4.0, 5.0, 5)
     text = str(result)
     assert text.count("there is nothing to compare") == 1
+    assert result.to_dict()["caution_codes"] == ["one-variant"]
+    assert "cautions" not in text
     assert "3.00 s  2.00 s to 4.00 s  1.00 s to 5.00 s     5" in text
 
 
@@ -108,13 +111,17 @@ def test_failed_runs_and_missing_cells_are_cautions(synthetic: Build, tmp_path: 
         for row in made.rows
     ]
     made.rows[0] = replace(made.rows[0], outcome="exit", exit_code=3)
-    result = judge(made, tmp_path)
+    result = judged(made, tmp_path)
     assert result.failed == 7
-    assert result.cautions[0] == (
+    assert str(result.cautions[0]) == (
         "7 runs failed (1 exit, 6 timeout) and are left out: text / b (6), text / a (1)"
     )
-    assert "b: no run that counts of text" in result.cautions
+    assert "b: no run that counts of text" in map(str, result.cautions)
     assert not any("because only" in text for text in result.cautions)
+    # said of the whole trial, not of either variant again
+    codes = [caution.code for caution in result.cautions]
+    assert codes.count("failed-left-out") == 1
+    assert codes.count("benchmark-missing") == 1
     row = result.candidates[0].benchmarks[0]
     assert (row.runs_candidate, row.median_candidate, row.speedup) == (0, None, None)
     assert row.outcome == "undecided"
@@ -129,10 +136,10 @@ def test_a_variant_that_never_worked(synthetic: Build, tmp_path: Path) -> None:
         replace(row, outcome="exit", exit_code=127) if row.variant == "b" else row
         for row in made.rows
     ]
-    result = judge(made, tmp_path)
+    result = judged(made, tmp_path)
     assert result.candidates[0].hpt is None
     assert result.candidates[1].hpt is not None
-    assert "b has no run that counts" in result.cautions
+    assert "b has no run that counts" in map(str, result.cautions)
     assert "the suite was not compared" in str(result)
 
 
@@ -142,22 +149,22 @@ def test_a_baseline_that_never_worked(synthetic: Build, tmp_path: Path) -> None:
         replace(row, outcome="exit", exit_code=127) if row.variant == "a" else row
         for row in made.rows
     ]
-    result = judge(made, tmp_path)
+    result = judged(made, tmp_path)
     assert result.candidates[0].hpt is None
     assert result.candidates[0].speedup is None
-    assert "measure more: fairtrial run campaign.yaml" in str(result)
+    assert str(result).endswith("measure more:\n  fairtrial run campaign.yaml")
 
 
 def test_nothing_worked(synthetic: Build, tmp_path: Path) -> None:
     made = synthetic(times(a=1.0, b=0.5))
     made.rows = [replace(row, outcome="exit", exit_code=127) for row in made.rows]
     with pytest.raises(InsufficientDataError, match="no run that counts"):
-        judge(made, tmp_path)
+        judged(made, tmp_path)
 
 
 @pytest.mark.parametrize("runs", [1, 2])
 def test_one_or_two_runs_decide_no_benchmark(synthetic: Build, tmp_path: Path, runs: int) -> None:
-    result = judge(synthetic(times(runs, a=1.0, b=0.5)), tmp_path)
+    result = judged(synthetic(times(runs, a=1.0, b=0.5)), tmp_path)
     assert {row.outcome for row in result.candidates[0].benchmarks} == {"undecided"}
     told = "stage one was skipped" if runs == 1 else "too few runs for any winner"
     assert any(told in text for text in result.cautions)
@@ -166,11 +173,11 @@ def test_one_or_two_runs_decide_no_benchmark(synthetic: Build, tmp_path: Path, r
 def test_a_running_trial_is_judged_by_what_is_there(synthetic: Build, tmp_path: Path) -> None:
     made = synthetic(times(a=1.0, b=0.5), status="running")
     made.rows = made.rows[:40]
-    result = judge(made, tmp_path)
+    result = judged(made, tmp_path)
     assert not result.finished
-    assert result.cautions[0] == "the trial is still running, or its runner was killed"
-    assert "40 of 72 planned runs are there" in result.cautions
-    assert str(result).endswith(f"fairtrial status {tmp_path}")
+    assert result.cautions[0].code == "still-running"
+    assert "40 of 72 planned runs are there" in map(str, result.cautions)
+    assert str(result).endswith(f"how far it is:\n  fairtrial status {tmp_path}")
 
 
 def test_other_metrics_have_their_direction_and_words(synthetic: Build, tmp_path: Path) -> None:
@@ -193,9 +200,52 @@ def test_other_metrics_have_their_direction_and_words(synthetic: Build, tmp_path
 
 
 def test_cautions_are_said_once(synthetic: Build, tmp_path: Path) -> None:
-    result = judge(synthetic(times(a=1.0, b=0.5, c=0.7)), tmp_path)
+    result = judged(synthetic(times(a=1.0, b=0.5, c=0.7)), tmp_path)
     assert len(set(result.cautions)) == len(result.cautions)
     assert sum("tested in both directions" in text for text in result.cautions) == 1
+
+
+def test_what_is_known_of_the_whole_trial_is_not_said_of_each_variant(
+    synthetic: Build, tmp_path: Path
+) -> None:
+    made = synthetic(times(a=1.0, b=0.5, c=0.7), warmup=1)
+    rule = StopRule(width=0.05, min_runs=3, max_runs=6)
+    made.manifest = replace(made.manifest, stop=rule)
+    failed = {"text", "logs"}
+    made.rows = [
+        replace(row, outcome="exit", exit_code=3)
+        if row.benchmark in failed and row.block == 2
+        else row
+        for row in made.rows
+    ]
+    trial = read_trial(made.write(tmp_path))
+    of_the_trial = {"warm-up-left-out", "failed-left-out", "sequential"}
+    assert {caution.code for caution in trial.matrix("b").cautions} == of_the_trial
+    codes = [caution.code for caution in judge(trial).cautions]
+    assert (codes.count("warm-up-left-out"), codes.count("failed-left-out")) == (0, 1)
+    assert codes.count("sequential") == 1
+
+
+def test_what_the_method_says_of_some_candidates_names_them(
+    synthetic: Build, tmp_path: Path
+) -> None:
+    made = synthetic(times(a=1.0, b=0.5, c=0.7, d=0.8))
+    made.rows = [
+        replace(row, outcome="exit", exit_code=3)
+        if (row.benchmark, row.variant) in {("text", "b"), ("text", "c"), ("text", "d")}
+        or (row.benchmark, row.variant) == ("logs", "d")
+        else row
+        for row in made.rows
+    ]
+    result = judged(made, tmp_path, confidence=0.99)
+    found = {c.about: str(c) for c in result.cautions if c.code == "level-out-of-reach"}
+    # the same code, and about no benchmark: but its numbers are not the same for every candidate
+    assert {about: text.split(":")[0] for about, text in found.items()} == {
+        ("b", "c"): "b, c",
+        ("d",): "d",
+    }
+    assert "with 5 benchmarks" in found["b", "c"]
+    assert "with 4 benchmarks" in found[("d",)]
 
 
 def test_memory_at_the_launchers_floor_is_only_a_bound(synthetic: Build, tmp_path: Path) -> None:

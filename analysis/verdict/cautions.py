@@ -1,0 +1,59 @@
+"""What a reader of a verdict should know, each thing said once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..data import Trial
+from ..methods.hpt import HptResult
+from ..report import Caution
+from .pairing import Contender
+
+__all__ = ["method_cautions", "run_cautions"]
+
+# said of the whole trial, so not of each variant again
+_OF_THE_TRIAL = {"warm-up-left-out", "failed-left-out", "sequential"}
+_WORST = 3  # cells with failed runs that are named
+
+
+def run_cautions(trial: Trial, contenders: Iterable[Contender]) -> Iterator[Caution]:
+    """Say what holds for the trial's runs, whatever is computed from them."""
+    if len(trial.manifest.variants) == 1:
+        yield Caution("one-variant", "one variant only: there is nothing to compare")
+    yield from trial.cautions
+    yield from _failed(trial)
+    for one in contenders:
+        yield from (caution for caution in one.cautions if caution.code not in _OF_THE_TRIAL)
+
+
+def _failed(trial: Trial) -> Iterator[Caution]:
+    failed = [run for run in trial.failures() if not run.warmup]
+    if not failed:
+        return
+    kinds = ", ".join(f"{n} {kind}" for kind, n in Counter(r.outcome for r in failed).items())
+    cells = Counter(f"{run.benchmark} / {run.variant}" for run in failed)
+    worst = ", ".join(f"{cell} ({n})" for cell, n in cells.most_common(_WORST))
+    more = f" and {len(cells) - _WORST} more cells" if len(cells) > _WORST else ""
+    yield Caution(
+        "failed-left-out",
+        f"{len(failed)} run{'s' * (len(failed) > 1)} failed ({kinds}) and "
+        f"{'are' if len(failed) > 1 else 'is'} left out: {worst}{more}",
+    )
+
+
+def method_cautions(results: Sequence[HptResult]) -> Iterator[Caution]:
+    """Say what HPT says, each thing once, with the candidates that it is about.
+
+    What is said of all of them needs no names; what says other numbers of each is said of each.
+    """
+    about: dict[tuple[Caution, str], list[str]] = {}
+    for result in results:
+        for caution in result.cautions:
+            about.setdefault((caution, caution.text), []).append(result.candidate)
+    for (caution, text), names in about.items():
+        if len(names) == len(results):
+            yield caution
+        else:
+            told = f"{', '.join(names)}: {text}"
+            yield Caution(caution.code, told, (*names, *caution.about))
