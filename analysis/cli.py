@@ -6,18 +6,31 @@ Errors pass through; `harness.cli` prints them.
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
-from .commands import biplot, diagnose, hpt, mixture, plan, resample, speedup_test, study, verdict
 from .commands.verdict import write_verdict
 
 if TYPE_CHECKING:
     from .commands.arguments import Subparsers
 
-__all__ = ["register", "write_verdict"]
+__all__ = ["COMMANDS", "register", "write_verdict"]
+
+# the modules of `analysis.commands`, in the order of the help
+COMMANDS = (
+    "verdict",
+    "hpt",
+    "speedup_test",
+    "resample",
+    "mixture",
+    "biplot",
+    "diagnose",
+    "plan",
+    "study",
+)
 
 
 def register(subparsers: Subparsers) -> None:
     """Add the subcommands; each sets ``args.run``, a function of (args, out, err) -> exit code."""
-    for command in (verdict, hpt, speedup_test, resample, mixture, biplot, diagnose, plan, study):
-        command.add(subparsers)
+    for name in COMMANDS:
+        importlib.import_module(f"{__package__}.commands.{name}").add(subparsers)

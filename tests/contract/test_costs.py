@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -61,3 +63,126 @@ def test_an_importer_costs_a_file_and_a_row(tree):
     assert '"faster": true' in fairtrial(tree, "hpt", "x.sw", "y.csv", "--json")
     for command in ("hpt", "diagnose"):
         assert "a stopwatch file (.sw)" in " ".join(fairtrial(tree, command, "--help").split())
+
+
+SIGNS = {
+    "methods/signs/__init__.py": '''"""The sign test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...faces import hands_on
+
+if TYPE_CHECKING:
+    from .compare import sign_test as sign_test
+else:
+    __getattr__, __dir__ = hands_on(__name__, {"compare": "sign_test"})
+''',
+    "methods/signs/result.py": '''"""What the sign test says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...report import Result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignTest(Result):
+    """On how many benchmarks the candidate's median is better."""
+
+    method: ClassVar[str] = "sign-test"
+
+    better: int
+    of: int
+''',
+    "methods/signs/compare.py": '''"""The sign test: count the benchmarks that are better."""
+
+from __future__ import annotations
+
+from ...data import PerformanceMatrix, match
+from .result import SignTest
+
+
+def sign_test(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> SignTest:
+    """Count."""
+    pair = match(candidate, baseline)
+    less = pair.candidate.medians() < pair.baseline.medians()
+    wins = less if candidate.better == "lower" else ~less
+    return SignTest(better=int(wins.sum()), of=int(wins.size), cautions=pair.cautions)
+''',
+    "methods/signs/page.py": '''"""The sign test in words."""
+
+from __future__ import annotations
+
+from ...report import Page, Section, Sentence, page_of
+from .result import SignTest
+
+
+@page_of.register
+def _(result: SignTest) -> Page:
+    said = f"better on {result.better} of {result.of} benchmarks"
+    return Page(title="signs", sections=(Section((Sentence(said),)),), cautions=result.cautions)
+''',
+    "commands/sign_test.py": '''"""The subcommand ``sign-test``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, TextIO
+
+from .arguments import add_json, add_sides, reading, show
+
+if TYPE_CHECKING:
+    from .arguments import Subparsers
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add ``sign-test``."""
+    parser = subparsers.add_parser("sign-test", help="count the benchmarks that are better")
+    add_sides(parser)
+    add_json(parser)
+    parser.set_defaults(run=_sign_test)
+
+
+def _sign_test(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
+    from ..formats import read_sides
+    from ..methods.signs import sign_test
+
+    sides = read_sides(args.candidate, args.baseline, reading(args))
+    show(sign_test(sides.candidate, sides.baseline), out, as_json=args.json)
+    return 0
+''',
+}
+
+
+def test_a_method_costs_its_folder_its_command_and_two_rows(tree):
+    for name, text in SIGNS.items():
+        path = tree / "analysis" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    for name, before, row in (
+        ("__init__.py", "_ROOMS = {", '    "methods.signs": "sign_test",'),
+        ("cli.py", "COMMANDS = (", '    "sign_test",'),
+    ):
+        path = tree / "analysis" / name
+        path.write_text(path.read_text().replace(before, f"{before}\n{row}"))
+    for name, scale in (("x", 1), ("y", 2)):
+        (tree / f"{name}.csv").write_text(f"a,{scale},{scale}\nb,{scale},{scale}\n")
+    sides = ("sign-test", "x.csv", "y.csv", "--better", "lower")
+    assert fairtrial(tree, *sides) == "better on 2 of 2 benchmarks\n"
+    data = json.loads(fairtrial(tree, *sides, "--json"))
+    assert (data["schema"], data["method"], data["better"]) == (1, "sign-test", 2)
+    assert (data["cautions"], data["caution_codes"]) == ([], [])
+    assert "sign-test" in fairtrial(tree, "--help")
+    code = "import analysis; print(analysis.sign_test.__module__, 'sign_test' in dir(analysis))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tree, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "analysis.methods.signs.compare True\n"
+    # the contracts hold for it as it is: no line of pyproject.toml names a method
+    assert "methods.signs" not in (ROOT / "pyproject.toml").read_text()
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    assert {"analysis.methods.*"} in [set(c.get("modules", ())) for c in contracts["contracts"]]
