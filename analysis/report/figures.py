@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..words import shorten
+
 __all__ = ["is_time", "pvalue", "quantity", "ratio", "reliability", "shorten", "significant"]
 
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -13,14 +15,6 @@ _TIME_UNITS = {"s", "ms", "us", "µs", "ns", "min", "h"}
 def is_time(unit: str) -> bool:
     """Tell whether the unit is one of time."""
     return unit in _TIME_UNITS
-
-
-def shorten(text: str, width: int) -> str:
-    """Cut a long name in its middle; its ends tell most."""
-    if len(text) <= width:
-        return text
-    head = (width - 1 + 1) // 2
-    return f"{text[:head]}…{text[len(text) - (width - 1 - head) :]}"
 
 
 def significant(value: float, digits: int = 3) -> str:
