@@ -11,7 +11,6 @@ import hashlib
 import os
 import re
 from pathlib import Path
-from types import TracebackType
 
 from . import facts, processors
 from .counters import CounterReader
@@ -42,12 +41,7 @@ class Host:
     def __enter__(self) -> Host:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:
