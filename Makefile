@@ -12,7 +12,7 @@ READY := $(VENV)/ready-$(KEY)
 TESTS ?= tests
 PYTEST_ARGS ?=
 
-.PHONY: demo test lint unit wheel setup clean
+.PHONY: demo test lint unit wheel generated setup clean
 
 demo: $(READY)
 	$(BIN)/fairtrial run configs/quickstart.yaml
@@ -33,6 +33,10 @@ unit: $(READY)
 # The wheel must hold everything: install it alone and use it from another folder.
 wheel: $(READY)
 	$(BIN)/python tests/contract/wheel_check.py
+
+# What is made from the code: the editor's schema, the lists in the documentation.
+generated: $(READY)
+	$(BIN)/python tests/contract/generate.py
 
 setup: $(READY)
 

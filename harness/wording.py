@@ -37,20 +37,16 @@ def about(seconds: float) -> str:
 
 
 def size(count: float) -> str:
-    """Write a number of bytes with a fitting unit."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" or count >= 10 else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} TB"
+    """Write a number of bytes with at most three digits and a fitting unit."""
+    for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= 0.9995 * scale:  # what rounds to 1
+            return f"{count / scale:.3g} {unit}"
+    return f"{count:.0f} B"
 
 
-def shortened(text: str, width: int) -> str:
-    """Shorten a long name in its middle."""
-    if len(text) <= width:
-        return text
-    left = (width - 1) // 2
-    return text[:left] + "…" + text[-(width - 1 - left) :]
+def counted(number: int, noun: str) -> str:
+    """Write a number with its noun: ``1 event``, ``12 events``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def said_of_sessions(ends: Sequence[SessionEnd]) -> list[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..words import shorten
+
 __all__ = [
     "is_time",
     "listed",
@@ -24,14 +26,6 @@ _TIME_UNITS = {"s", "ms", "us", "µs", "ns", "min", "h"}
 def is_time(unit: str) -> bool:
     """Tell whether the unit is one of time."""
     return unit in _TIME_UNITS
-
-
-def shorten(text: str, width: int) -> str:
-    """Cut a long name in its middle; its ends tell most."""
-    if len(text) <= width:
-        return text
-    head = (width - 1 + 1) // 2
-    return f"{text[:head]}…{text[len(text) - (width - 1 - head) :]}"
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:

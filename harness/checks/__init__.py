@@ -11,14 +11,14 @@ if TYPE_CHECKING:
         CHECK_NAMES as CHECK_NAMES,
         check_before as check_before,
         check_between as check_between,
-        judge as judge,
+        fatal_findings as fatal_findings,
     )
-    from .situation import counted as counted
+    from .situation import Situation as Situation
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "registry": "CHECK_NAMES check_before check_between judge",
-            "situation": "counted",
+            "registry": "CHECK_NAMES check_before check_between fatal_findings",
+            "situation": "Situation",
         },
     )

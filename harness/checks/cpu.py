@@ -6,20 +6,9 @@ from collections.abc import Mapping
 
 from analysis.record import Finding
 
-from ..host import (
-    CPUINFO,
-    INTERRUPTS,
-    ISOLATED,
-    LOADAVG,
-    NOHZ_FULL,
-    NUMA_BALANCING,
-    RT_PERIOD,
-    RT_RUNTIME,
-    SMT_CONTROL,
-    STAT,
-    format_cpus,
-)
-from .situation import Interval, Situation, counted, found, named, read
+from ..host import CPUINFO, INTERRUPTS, ISOLATED, LOADAVG, STAT, format_cpus, path_of
+from ..wording import counted
+from .situation import Check, Interval, Situation, found, named, read
 
 _STEAL_WARN = 0.001  # of the time
 _STEAL_FAIL = 0.05
@@ -45,15 +34,15 @@ def smt(situation: Situation) -> Finding:
         what = f"cpu{number} shares its core with {named(siblings)}: work there slows this CPU"
         if len(shared) > 1:
             what += f" (so do {len(shared) - 1} more measured CPUs)"
-        where = read(SMT_CONTROL, state.smt or "on")
-        return found("smt", "warn", what, where, f"echo off | sudo tee {SMT_CONTROL}")
+        where = read(path_of("smt"), state.smt or "on")
+        return found("smt", "warn", what, where, f"echo off | sudo tee {path_of('smt')}")
     if not measured or any(cpu.siblings is None for cpu in situation.measured):
         return found("smt", "unknown", "the kernel does not show which CPUs share a core")
     if state.virtual not in {None, "none"}:
         what = "this virtual machine sees no SMT, but its CPUs may be threads of shared cores"
-        return found("smt", "unknown", what, read(SMT_CONTROL, state.smt or "absent"))
+        return found("smt", "unknown", what, read(path_of("smt"), state.smt or "absent"))
     what = "no other thread shares the measured core" + ("s" if len(measured) > 1 else "")
-    return found("smt", "ok", what, read(SMT_CONTROL, state.smt or "absent"))
+    return found("smt", "ok", what, read(path_of("smt"), state.smt or "absent"))
 
 
 def load(situation: Situation) -> Finding:
@@ -176,7 +165,7 @@ def isolation(situation: Situation) -> Finding:
     if nohz is None or not set(cpus) <= set(nohz):
         what = f"{named(cpus)} isolated, but the timer still ticks there (no nohz_full)"
         return found("isolation", "ok", what, where)
-    where = f"{where}; {read(NOHZ_FULL, format_cpus(nohz))}"
+    where = f"{where}; {read(path_of('nohz_full'), format_cpus(nohz))}"
     return found("isolation", "ok", f"{named(cpus)} isolated and without timer ticks", where)
 
 
@@ -195,8 +184,8 @@ def numa(situation: Situation) -> Finding:
         )
     if state.numa_balancing is None:
         what = "the kernel does not show whether it moves memory between nodes"
-        return found("numa", "unknown", what, f"no {NUMA_BALANCING}")
-    where = read(NUMA_BALANCING, state.numa_balancing)
+        return found("numa", "unknown", what, f"no {path_of('numa_balancing')}")
+    where = read(path_of("numa_balancing"), state.numa_balancing)
     if state.numa_balancing == 0:
         return found("numa", "ok", "the kernel moves no memory between nodes", where)
     what = "the kernel moves memory between nodes while programs run"
@@ -233,14 +222,64 @@ def rt_throttle(situation: Situation) -> Finding:
         return found("rt_throttle", "ok", "not concerned: the scheduling class is not FIFO")
     if runtime is None:
         what = "the kernel does not show its limit on real-time work"
-        return found("rt_throttle", "unknown", what, f"no {RT_RUNTIME}")
-    where = read(RT_RUNTIME, runtime)
+        return found("rt_throttle", "unknown", what, f"no {path_of('rt_runtime_us')}")
+    where = read(path_of("rt_runtime_us"), runtime)
     if runtime < 0 or (period is not None and runtime >= period):
         return found("rt_throttle", "ok", "real-time work is not limited", where)
     fix = "sudo sysctl kernel.sched_rt_runtime_us=-1  (a target that never ends then keeps its CPU)"
     if runtime == 0:
         return found("rt_throttle", "fail", "real-time work is forbidden", where, fix)
     each = f"{runtime / 1000:g} ms" + (f" in {period / 1000:g} ms" if period else "")
-    beyond = f"; {RT_PERIOD} = {period}" if period else ""
+    beyond = f"; {path_of('rt_period_us')} = {period}" if period else ""
     what = f"a FIFO target is stopped when it uses more than {each}"
     return found("rt_throttle", "warn", what, where + beyond, fix)
+
+
+CHECKS = (
+    Check(
+        name="smt",
+        reason="two threads of one core share its caches and execution units; a neighbour can cost "
+        "tens of percent",
+        before=smt,
+    ),
+    Check(
+        name="numa",
+        reason="memory on another node is slower, and moving it there costs faults during the run",
+        before=numa,
+    ),
+    Check(
+        name="load",
+        reason="other programs take processor time, cache and memory bandwidth from the run",
+        before=load,
+        between=load_between,
+    ),
+    Check(
+        name="steal",
+        reason="time that a hypervisor takes counts in the wall time, and nothing in the program "
+        "explains it",
+        before=steal,
+        between=steal_between,
+    ),
+    Check(
+        name="irq",
+        reason="each interrupt stops the program and replaces part of its cache",
+        before=irq,
+        between=irq_between,
+    ),
+    Check(
+        name="isolation",
+        reason="on a CPU of its own a program is not descheduled for others",
+        before=isolation,
+    ),
+    Check(
+        name="virtual",
+        reason="inside a virtual machine or under a quota the processor is shared with others that "
+        "cannot be seen",
+        before=virtual,
+    ),
+    Check(
+        name="rt_throttle",
+        reason="the kernel stops real-time work that uses up its share of a period, in mid-run",
+        before=rt_throttle,
+    ),
+)

@@ -6,8 +6,9 @@ from collections import Counter
 
 from analysis.record import Finding
 
-from ..host import ASLR, CLOCKSOURCE, KERNEL_LOG, MEMINFO, PERF_RATE, SWAPPINESS, THP, VMSTAT
-from .situation import Interval, Situation, counted, found, read, size
+from ..host import KERNEL_LOG, MEMINFO, VMSTAT, path_of
+from ..wording import counted, size
+from .situation import Check, Interval, Situation, found, read
 
 _FAST_CLOCKS = frozenset(
     {
@@ -29,8 +30,8 @@ def aslr(situation: Situation) -> Finding:
     """Check that each run gets an address layout of its own, so that layout effects average out."""
     value = situation.state.aslr
     if value is None:
-        return found("aslr", "unknown", "the kernel does not show it", f"no {ASLR}")
-    where = read(ASLR, value)
+        return found("aslr", "unknown", "the kernel does not show it", f"no {path_of('aslr')}")
+    where = read(path_of("aslr"), value)
     if not situation.aslr:
         return found("aslr", "ok", "the campaign turns it off for its runs", where)
     if value == 2:
@@ -44,12 +45,14 @@ def thp(situation: Situation) -> Finding:
     """Check that the kernel gives no large pages to programs that did not ask for them."""
     value = situation.state.thp
     if value is None:
-        return found("thp", "unknown", "the kernel does not show transparent huge pages", THP)
-    where = read(THP, value)
+        return found(
+            "thp", "unknown", "the kernel does not show transparent huge pages", path_of("thp")
+        )
+    where = read(path_of("thp"), value)
     if value in {"madvise", "never"}:
         return found("thp", "ok", f"'{value}': no large pages unasked", where)
     what = f"'{value}': a program gets large pages or not, as free memory happens to lie"
-    return found("thp", "warn", what, where, f"echo madvise | sudo tee {THP}")
+    return found("thp", "warn", what, where, f"echo madvise | sudo tee {path_of('thp')}")
 
 
 def swap(situation: Situation) -> Finding:
@@ -63,7 +66,9 @@ def swap(situation: Situation) -> Finding:
     if state.swap_total_bytes == 0:
         what += ", no swap"
     elif state.swappiness is not None:
-        what += f", swap {size(state.swap_total_bytes)} ({SWAPPINESS} = {state.swappiness})"
+        what += (
+            f", swap {size(state.swap_total_bytes)} ({path_of('swappiness')} = {state.swappiness})"
+        )
     if free < _LOW_MEMORY * total:
         fix = "stop what uses the memory: ps -eo pid,rss,args --sort=-rss | head"
         return found("swap", "warn", f"only {what}", where, fix)
@@ -95,8 +100,10 @@ def perf_rate(situation: Situation) -> Finding:
     """Check that a profiler on the host cannot interrupt the runs often."""
     rate = situation.state.perf_rate
     if rate is None:
-        return found("perf_rate", "unknown", "the kernel does not show it", f"no {PERF_RATE}")
-    where = read(PERF_RATE, rate)
+        return found(
+            "perf_rate", "unknown", "the kernel does not show it", f"no {path_of('perf_rate')}"
+        )
+    where = read(path_of("perf_rate"), rate)
     if rate <= 1:
         return found("perf_rate", "ok", "profilers may sample once a second at most", where)
     what = f"a profiler may interrupt the runs up to {counted(rate, 'time')} a second"
@@ -108,8 +115,10 @@ def clock(situation: Situation) -> Finding:
     """Check that reading the clock costs nanoseconds, not a trip to a slow device."""
     source, offered = situation.state.clocksource, situation.state.clocksources
     if source is None:
-        return found("clock", "unknown", "the clock source cannot be read", f"no {CLOCKSOURCE}")
-    where = read(CLOCKSOURCE, source)
+        return found(
+            "clock", "unknown", "the clock source cannot be read", f"no {path_of('clocksource')}"
+        )
+    where = read(path_of("clocksource"), source)
     if source in _FAST_CLOCKS:
         return found("clock", "ok", f"{source}: read without a system call", where)
     better = [name for name in offered if name in _FAST_CLOCKS]
@@ -117,7 +126,7 @@ def clock(situation: Situation) -> Finding:
         return found("clock", "unknown", f"'{source}': its cost is not known to fairtrial", where)
     what = f"'{source}' is slow to read: every timestamp costs a microsecond or more"
     fix = (
-        f"echo {better[0]} | sudo tee {CLOCKSOURCE}"
+        f"echo {better[0]} | sudo tee {path_of('clocksource')}"
         if better
         else "see why the kernel gave the TSC up: sudo dmesg | grep -i -e tsc -e clocksource"
     )
@@ -178,3 +187,47 @@ def disk(situation: Situation) -> Finding:
     if free < max(_LITTLE_DISK, 2 * needed):
         return found("disk", "warn", f"only {size(free)} free", where, fix)
     return found("disk", "ok", f"{size(free)} free", where)
+
+
+CHECKS = (
+    Check(
+        name="aslr",
+        reason="one fixed address layout can favour one variant by some percent; random layouts "
+        "average that out",
+        before=aslr,
+    ),
+    Check(
+        name="thp",
+        reason="whether a program gets large pages changes its speed, and depends on the state of "
+        "memory, not on the program",
+        before=thp,
+    ),
+    Check(
+        name="swap",
+        reason="a page that comes back from the disk costs as much as a million instructions",
+        before=swap,
+        between=swap_between,
+    ),
+    Check(
+        name="perf_rate",
+        reason="a profiler that samples the whole host interrupts the measured program too",
+        before=perf_rate,
+    ),
+    Check(
+        name="clock",
+        reason="a slow clock adds its own cost to every short run, and steps are coarser",
+        before=clock,
+    ),
+    Check(
+        name="kernel_log",
+        reason="after a hardware error, a hang or a kill for lack of memory, the timings around it "
+        "are in doubt",
+        before=kernel_log,
+        between=kernel_log_between,
+    ),
+    Check(
+        name="disk",
+        reason="a full disk ends the trial, and a nearly full one slows writing down",
+        before=disk,
+    ),
+)

@@ -6,8 +6,9 @@ from collections import defaultdict
 
 from analysis.record import Finding
 
-from ..host import CPU, POWERCAP, PROFILE, SUPPLIES, cpufreq, format_cpus
-from .situation import Interval, Situation, counted, found, ghz, named, read
+from ..host import CPU, POWERCAP, SUPPLIES, cpufreq, format_cpus, path_of
+from ..wording import counted
+from .situation import Check, Interval, Situation, found, ghz, named, read
 
 _HOT_C = 85.0  # without a limit from the sensor: where most processors begin to slow down
 _MARGIN_C = 10.0
@@ -236,8 +237,8 @@ def battery(situation: Situation) -> Finding:
             "battery",
             "warn",
             f"the power profile is '{state.platform_profile}'",
-            read(PROFILE, state.platform_profile),
-            f"echo performance | sudo tee {PROFILE}",
+            read(path_of("platform_profile"), state.platform_profile),
+            f"echo performance | sudo tee {path_of('platform_profile')}",
         )
     if state.supplies is None:
         return found("battery", "unknown", "the kernel shows no power supplies", f"no {SUPPLIES}")
@@ -270,3 +271,50 @@ def energy(situation: Situation) -> Finding:
         return found("energy", "unknown", what, closed[0].path, f"sudo chmod a+r {closed[0].path}")
     names = ", ".join(zone.name or "a package" for zone in zones)
     return found("energy", "ok", f"the energy of {names} can be read", zones[0].path)
+
+
+CHECKS = (
+    Check(
+        name="governor",
+        reason="any other governor changes the frequency with the load, so a run's time depends on "
+        "what ran before it",
+        before=governor,
+        between=governor_between,
+    ),
+    Check(
+        name="turbo",
+        reason="a boosted frequency lasts as long as heat and neighbours allow: the same work takes "
+        "different times",
+        before=turbo,
+        between=turbo_between,
+    ),
+    Check(
+        name="frequency",
+        reason="a limit below the hardware's is usually a power profile, and may be lifted in the "
+        "middle of a trial",
+        before=frequency,
+    ),
+    Check(
+        name="throttle",
+        reason="a processor that is slowed down for heat or by a quota measures its cooling, not "
+        "the program",
+        before=throttle,
+        between=throttle_between,
+    ),
+    Check(
+        name="temperature",
+        reason="a processor near its limit slows down, and later runs suffer more than early ones",
+        before=temperature,
+        between=temperature_between,
+    ),
+    Check(
+        name="battery",
+        reason="on battery or in a saving profile, firmware holds the processor back",
+        before=battery,
+    ),
+    Check(
+        name="energy",
+        reason="it only tells whether energy could be read: no timing depends on it",
+        before=energy,
+    ),
+)

@@ -12,7 +12,11 @@ from ..host import Counters, Cpu, HostState, format_cpus
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """The host before a session, and what the trial is going to ask of it."""
+    """The host before a session, and what the trial is going to ask of it.
+
+    `state` and `counters` were read for `cpus`, those that will be measured (all when empty);
+    `free_bytes` is the room where the trial goes (None: unknown), `runs_path` that folder.
+    """
 
     state: HostState
     counters: Counters
@@ -50,8 +54,18 @@ class Interval:
     cpus: tuple[int, ...]
 
 
-Before = Callable[[Situation], Finding]
-Between = Callable[[Interval], Finding]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One host check: its name, why it matters to a timing, and its functions.
+
+    `before` judges a host that is about to measure, `between` what happened from one moment to
+    another (None where nothing can happen).
+    """
+
+    name: str
+    reason: str
+    before: Callable[[Situation], Finding]
+    between: Callable[[Interval], Finding] | None = None
 
 
 def found(
@@ -71,19 +85,6 @@ def named(cpus: tuple[int, ...]) -> str:
     return f"cpu{cpus[0]}" if len(cpus) == 1 else f"cpus {format_cpus(cpus)}"
 
 
-def counted(number: int, noun: str) -> str:
-    """Write a number with its noun: ``1 event``, ``12 events``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def ghz(khz: int) -> str:
     """Write a frequency in GHz."""
     return f"{khz / 1e6:.2f} GHz"
-
-
-def size(count: int) -> str:
-    """Write a number of bytes in the unit that fits."""
-    for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if count >= scale:
-            return f"{count / scale:.3g} {unit}"
-    return f"{count / 1e3:.3g} kB"

@@ -14,42 +14,22 @@ if TYPE_CHECKING:
         STAT as STAT,
         VMSTAT as VMSTAT,
     )
-    from .facts import (
-        ASLR as ASLR,
-        MEMINFO as MEMINFO,
-        NUMA_BALANCING as NUMA_BALANCING,
-        PERF_RATE as PERF_RATE,
-        POWERCAP as POWERCAP,
-        PROFILE as PROFILE,
-        RT_PERIOD as RT_PERIOD,
-        RT_RUNTIME as RT_RUNTIME,
-        SUPPLIES as SUPPLIES,
-        SWAPPINESS as SWAPPINESS,
-        THP as THP,
-    )
+    from .facts import MEMINFO as MEMINFO, POWERCAP as POWERCAP, SUPPLIES as SUPPLIES
     from .placement import CpuPlan as CpuPlan, choose_cpus as choose_cpus
-    from .processors import (
-        CLOCKSOURCE as CLOCKSOURCE,
-        CPU as CPU,
-        CPUINFO as CPUINFO,
-        ISOLATED as ISOLATED,
-        NOHZ_FULL as NOHZ_FULL,
-        SMT_CONTROL as SMT_CONTROL,
-        cpufreq as cpufreq,
-    )
+    from .processors import CPU as CPU, CPUINFO as CPUINFO, ISOLATED as ISOLATED, cpufreq as cpufreq
     from .reader import Host as Host
-    from .state import Counters as Counters, Cpu as Cpu, HostState as HostState
+    from .state import Counters as Counters, Cpu as Cpu, HostState as HostState, path_of as path_of
     from .tree import format_cpus as format_cpus
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
             "counters": "INTERRUPTS KERNEL_LOG LOADAVG STAT VMSTAT",
-            "facts": "ASLR MEMINFO NUMA_BALANCING PERF_RATE POWERCAP PROFILE RT_PERIOD RT_RUNTIME SUPPLIES SWAPPINESS THP",
+            "facts": "MEMINFO POWERCAP SUPPLIES",
             "placement": "CpuPlan choose_cpus",
-            "processors": "CLOCKSOURCE CPU CPUINFO ISOLATED NOHZ_FULL SMT_CONTROL cpufreq",
+            "processors": "CPU CPUINFO ISOLATED cpufreq",
             "reader": "Host",
-            "state": "Counters Cpu HostState",
+            "state": "Counters Cpu HostState path_of",
             "tree": "format_cpus",
         },
     )

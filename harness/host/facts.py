@@ -7,18 +7,9 @@ import re
 from .state import EnergyZone, Supply
 from .tree import Tree, whole
 
-ASLR = "/proc/sys/kernel/randomize_va_space"
-THP = "/sys/kernel/mm/transparent_hugepage/enabled"
-THP_DEFRAG = "/sys/kernel/mm/transparent_hugepage/defrag"
-NUMA_BALANCING = "/proc/sys/kernel/numa_balancing"
-SWAPPINESS = "/proc/sys/vm/swappiness"
-PERF_RATE = "/proc/sys/kernel/perf_event_max_sample_rate"
-RT_RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
-RT_PERIOD = "/proc/sys/kernel/sched_rt_period_us"
 MEMINFO = "/proc/meminfo"
 SUPPLIES = "/sys/class/power_supply"
 POWERCAP = "/sys/class/powercap"
-PROFILE = "/sys/firmware/acpi/platform_profile"
 _HWMON = "/sys/class/hwmon"
 _THERMAL = "/sys/class/thermal"
 

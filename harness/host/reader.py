@@ -11,12 +11,11 @@ import hashlib
 import os
 import re
 from pathlib import Path
-from types import TracebackType
 
 from . import facts, processors
 from .counters import CounterReader
-from .state import Counters, Cpu, HostState, Topology
-from .tree import Tree, format_cpus, parse_cpus, whole
+from .state import IN_FILES, Counters, Cpu, HostState, Topology
+from .tree import Tree, format_cpus, parse_cpus
 
 __all__ = ["Counters", "Cpu", "Host", "HostState", "Topology", "format_cpus", "parse_cpus"]
 
@@ -42,12 +41,7 @@ class Host:
     def __enter__(self) -> Host:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -75,12 +69,8 @@ class Host:
         limits = [limit for _, limit in sensors if limit is not None]
         return HostState(
             cpus=measured,
-            hostname=tree.text("/proc/sys/kernel/hostname"),
-            kernel=tree.text("/proc/sys/kernel/osrelease"),
-            kernel_build=tree.text("/proc/sys/kernel/version"),
             architecture=tree.text("/proc/sys/kernel/arch") or self._machine(),
             distribution=facts.distribution(tree),
-            boot_arguments=tree.text("/proc/cmdline"),
             cpu_model=processors.cpu_model(tree, fields),
             microcode=tree.text(f"{processors.CPU}/cpu0/microcode/version")
             or fields.get("microcode"),
@@ -88,19 +78,9 @@ class Host:
             topology=topology,
             usable=usable,
             isolated=processors.isolated(tree),
-            nohz_full=tree.cpus(processors.NOHZ_FULL),
             turbo=processors.turbo(tree, measured),
-            smt=tree.text(processors.SMT_CONTROL),
             smt_active=processors.smt_active(tree, topology),
-            aslr=tree.number(facts.ASLR),
-            thp=tree.chosen(facts.THP),
-            thp_defrag=tree.chosen(facts.THP_DEFRAG),
-            numa_balancing=tree.number(facts.NUMA_BALANCING),
-            clocksource=tree.text(processors.CLOCKSOURCE),
             clocksources=tuple((tree.text(processors.CLOCKSOURCES) or "").split()),
-            perf_rate=tree.number(facts.PERF_RATE),
-            rt_runtime_us=tree.number(facts.RT_RUNTIME),
-            rt_period_us=tree.number(facts.RT_PERIOD),
             virtual=virtual,
             virtual_path=virtual_path,
             container=container,
@@ -110,15 +90,14 @@ class Host:
             quota_path=quota_path,
             memory_total_bytes=facts.meminfo(tree, "MemTotal"),
             swap_total_bytes=facts.meminfo(tree, "SwapTotal"),
-            swappiness=tree.number(facts.SWAPPINESS),
             temperature_path=sensors[0][0] if sensors else None,
             temperature_limit_c=min(limits, default=None),
             throttle_path=self._throttle_path(measured),
             supplies=facts.supplies(tree),
-            platform_profile=tree.text(facts.PROFILE),
             energy=facts.energy(tree),
             device_irqs=facts.device_irqs(tree),
             vulnerabilities=facts.vulnerabilities(tree),
+            **{name: getattr(tree, how)(path) for name, (path, how) in IN_FILES.items()},
         )
 
     def counters(self, cpus: tuple[int, ...] = ()) -> Counters:
@@ -148,17 +127,6 @@ class Host:
         )
         return None if match is None else int(match.group(1))
 
-    def children(self, pid: int) -> tuple[int, ...]:
-        """Give the process's children; by every process's parent where the kernel lists none."""
-        found: set[int] = set()
-        for thread in self._tree.names(f"/proc/{pid}/task") or ():
-            path = f"/proc/{pid}/task/{thread}/children"
-            if not self._tree.exists(path):
-                return self._children_by_parent(pid)
-            numbers = map(whole, (self._tree.text(path) or "").split())
-            found.update(number for number in numbers if number is not None)
-        return tuple(sorted(found))
-
     def machine_id(self) -> str | None:
         """Give the SHA-256 of the machine's id: it tells hosts apart and names none."""
         for path in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
@@ -175,17 +143,6 @@ class Host:
         """Give this process's umask in octal; asking the kernel to set it would race."""
         match = re.search(r"^Umask:\s*([0-7]+)", self._tree.text("/proc/self/status") or "", re.M)
         return None if match is None else match.group(1)
-
-    def _children_by_parent(self, pid: int) -> tuple[int, ...]:
-        found: list[int] = []
-        for name in self._tree.names("/proc") or ():
-            if not name.isdigit():
-                continue
-            # "pid (name) state parent ...": the name may hold blanks and brackets.
-            after = (self._tree.text(f"/proc/{name}/stat") or "").rpartition(")")[2].split()
-            if len(after) > 1 and whole(after[1]) == pid:
-                found.append(int(name))
-        return tuple(sorted(found))
 
     def _throttle_path(self, cpus: tuple[int, ...]) -> str | None:
         paths = (f"{processors.CPU}/cpu{cpu}/thermal_throttle/core_throttle_count" for cpu in cpus)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
+
+_CPU = "/sys/devices/system/cpu"
+_CLOCK = "/sys/devices/system/clocksource/clocksource0"
+_HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +97,11 @@ class EnergyZone:
     readable: bool
 
 
+def _in_file(path: str, how: str) -> Any:  # noqa: ANN401 - what a dataclass takes for a default
+    """Declare a value that one small file holds: `Host` reads it by that method of `Tree`."""
+    return field(default=None, metadata={"path": path, "how": how})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostState:
     """Everything about a host that stands still during a session, and a few values of the moment.
@@ -101,34 +110,37 @@ class HostState:
     metal, None when it cannot be told; `container` likewise. `device_irqs` maps each device
     interrupt to the CPUs that may serve it. `quota_cpus` is the cgroup's CPU quota, and
     ``inf`` never appears: no quota is None with `quota_known`.
+
+    A value that one small file holds is declared with that file, here and nowhere else; `path_of`
+    gives it to whoever says where the value was read.
     """
 
     cpus: tuple[int, ...]
-    hostname: str | None = None
-    kernel: str | None = None
-    kernel_build: str | None = None
+    hostname: str | None = _in_file("/proc/sys/kernel/hostname", "text")
+    kernel: str | None = _in_file("/proc/sys/kernel/osrelease", "text")
+    kernel_build: str | None = _in_file("/proc/sys/kernel/version", "text")
     architecture: str | None = None
     distribution: str | None = None
-    boot_arguments: str | None = None
+    boot_arguments: str | None = _in_file("/proc/cmdline", "text")
     cpu_model: str | None = None
     microcode: str | None = None
     flags_sha256: str | None = None
     topology: Topology
     usable: tuple[int, ...]
     isolated: tuple[int, ...] | None = None
-    nohz_full: tuple[int, ...] | None = None
+    nohz_full: tuple[int, ...] | None = _in_file(f"{_CPU}/nohz_full", "cpus")
     turbo: KernelSwitch = field(default_factory=lambda: KernelSwitch(on=None))
-    smt: str | None = None
+    smt: str | None = _in_file(f"{_CPU}/smt/control", "text")
     smt_active: bool | None = None
-    aslr: int | None = None
-    thp: str | None = None
-    thp_defrag: str | None = None
-    numa_balancing: int | None = None
-    clocksource: str | None = None
+    aslr: int | None = _in_file("/proc/sys/kernel/randomize_va_space", "number")
+    thp: str | None = _in_file(f"{_HUGE_PAGES}/enabled", "chosen")
+    thp_defrag: str | None = _in_file(f"{_HUGE_PAGES}/defrag", "chosen")
+    numa_balancing: int | None = _in_file("/proc/sys/kernel/numa_balancing", "number")
+    clocksource: str | None = _in_file(f"{_CLOCK}/current_clocksource", "text")
     clocksources: tuple[str, ...] = ()
-    perf_rate: int | None = None
-    rt_runtime_us: int | None = None
-    rt_period_us: int | None = None
+    perf_rate: int | None = _in_file("/proc/sys/kernel/perf_event_max_sample_rate", "number")
+    rt_runtime_us: int | None = _in_file("/proc/sys/kernel/sched_rt_runtime_us", "number")
+    rt_period_us: int | None = _in_file("/proc/sys/kernel/sched_rt_period_us", "number")
     virtual: str | None = None
     virtual_path: str | None = None
     container: str | None = None
@@ -138,12 +150,12 @@ class HostState:
     quota_path: str | None = None
     memory_total_bytes: int | None = None
     swap_total_bytes: int | None = None
-    swappiness: int | None = None
+    swappiness: int | None = _in_file("/proc/sys/vm/swappiness", "number")
     temperature_path: str | None = None
     temperature_limit_c: float | None = None
     throttle_path: str | None = None
     supplies: tuple[Supply, ...] | None = None
-    platform_profile: str | None = None
+    platform_profile: str | None = _in_file("/sys/firmware/acpi/platform_profile", "text")
     energy: tuple[EnergyZone, ...] | None = None
     device_irqs: Mapping[str, tuple[int, ...]] | None = None
     vulnerabilities: Mapping[str, str] = field(default_factory=dict)
@@ -151,6 +163,19 @@ class HostState:
     def to_dict(self) -> dict[str, Any]:
         """Give the state as JSON types."""
         return {name: _plain(value) for name, value in asdict(self).items()}
+
+
+# name -> path, method of `Tree`
+IN_FILES: Mapping[str, tuple[str, str]] = {
+    entry.name: (entry.metadata["path"], entry.metadata["how"])
+    for entry in fields(HostState)
+    if entry.metadata
+}
+
+
+def path_of(name: str) -> str:
+    """Give the file that holds a value of `HostState`."""
+    return IN_FILES[name][0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

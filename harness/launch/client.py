@@ -294,18 +294,20 @@ def _not_started(request: Request, stage: str, number: int) -> LaunchError:
     )
 
 
-def _children(pid: int) -> tuple[int, ...]:
+def _children(pid: int, proc: Path = Path("/proc")) -> tuple[int, ...]:
+    """List a process's children; by every process's parent where the kernel lists none."""
     try:
-        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        tasks = list((proc / str(pid) / "task").iterdir())
         return tuple(
             int(child) for task in tasks for child in (task / "children").read_text().split()
         )
     except FileNotFoundError:
         pass  # ended, or a kernel without that file
     found = []
-    for entry in Path("/proc").iterdir():
+    for entry in proc.iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
+                # "pid (name) state parent ...": the name may hold blanks and brackets
                 if int((entry / "stat").read_text().rpartition(")")[2].split()[1]) == pid:
                     found.append(int(entry.name))
     return tuple(found)

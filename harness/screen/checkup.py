@@ -1,8 +1,7 @@
-"""What ``fairtrial doctor`` does: look at the host twice, a moment apart, and judge."""
+"""What ``fairtrial doctor`` does: look at the host twice, a moment apart, and check."""
 
 from __future__ import annotations
 
-import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import Any
 from analysis.record import Finding
 
 from ..campaign import Campaign
-from ..checks import check_before, check_between, judge
+from ..checks import check_before, check_between, fatal_findings
 from ..host import CpuPlan, Host, HostState, choose_cpus
+from ..trial import situation_of
 from .checkup_text import checkup_dict, checkup_text
 
 _LOOK_S = 0.5
@@ -71,27 +71,15 @@ def check_up(campaign_path: Path | None, folder: Path, *, strict: bool) -> Check
         setting = campaign.isolation.cpus if campaign else "auto"
         plan = choose_cpus(setting, first.topology, usable=first.usable, isolated=first.isolated)
         measured = plan.targets or first.usable
-        state = host.read(measured)
         before = host.counters(measured)
         time.sleep(_LOOK_S)
-        after = host.counters(measured)
-    existing = next(
-        path for path in (folder.absolute(), *folder.absolute().parents) if path.is_dir()
-    )
-    findings = check_before(
-        state,
-        after,
-        cpus=measured,
-        fifo=campaign is not None and campaign.isolation.scheduling == "fifo",
-        aslr=campaign is None or campaign.isolation.aslr,
-        runs_dir_free=shutil.disk_usage(existing).free,
-        runs_path=str(folder),
-    )
-    moving = {f.check: f for f in check_between(before, after, _LOOK_S, cpus=measured)}
+        situation = situation_of(campaign, host, measured, folder)
+    findings = check_before(situation)
+    moving = {f.check: f for f in check_between(before, situation.counters, _LOOK_S, cpus=measured)}
     findings = tuple(_worse(finding, moving.get(finding.check)) for finding in findings)
-    policy = campaign.checks if campaign else None
-    fatal = judge(findings, policy, strict=strict)
-    return Checkup(state=state, plan=plan, findings=findings, fatal=fatal, strict=strict)
+    required = campaign.checks.require if campaign else None
+    fatal = fatal_findings(findings, required, strict=strict)
+    return Checkup(state=situation.state, plan=plan, findings=findings, fatal=fatal, strict=strict)
 
 
 def _worse(still: Finding, moving: Finding | None) -> Finding:

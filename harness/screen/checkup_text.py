@@ -8,8 +8,8 @@ from typing import Any
 
 from analysis.record import CheckStatus, Finding
 
-from ..checks import counted
 from ..host import CpuPlan, HostState, format_cpus
+from ..wording import counted
 
 # What is in order comes first, what is to mend last: on a terminal the end is what one sees.
 _ORDER: tuple[CheckStatus, ...] = ("ok", "unknown", "warn", "fail")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
@@ -17,7 +16,15 @@ from ..checks import check_before
 from ..errors import LaunchError, StoreError
 from ..host import CpuPlan, Host
 from ..launch import base_environment, resolve_all
-from ..trial import Options, cpus_for, expected_seconds, plan_session, planned_runs, trials_of
+from ..trial import (
+    Options,
+    cpus_for,
+    expected_seconds,
+    plan_session,
+    planned_runs,
+    situation_of,
+    trials_of,
+)
 from ..wording import about, said_of_rule
 from .progress import read_progress
 from .view import scale
@@ -108,17 +115,7 @@ def preview(campaign: Campaign, options: Options) -> Preview:
         first = host.read()
         plan = cpus_for(campaign, first)
         measured = plan.targets or first.usable
-        state, counters = host.read(measured), host.counters(measured)
-    free = shutil.disk_usage(options.folder).free if options.folder.is_dir() else None
-    findings = check_before(
-        state,
-        counters,
-        cpus=measured,
-        fifo=campaign.isolation.scheduling == "fifo",
-        aslr=campaign.isolation.aslr,
-        runs_dir_free=free,
-        runs_path=str(options.folder),
-    )
+        findings = check_before(situation_of(campaign, host, measured, options.folder))
     return Preview(
         campaign=campaign,
         sessions=sessions,

@@ -20,9 +20,10 @@ from analysis.record import (
     checksum_holds,
     read_manifest,
 )
+from analysis.words import shorten
 
 from ..store import is_written_now
-from ..wording import clock, duration, said_of_sessions, shortened
+from ..wording import clock, duration, said_of_sessions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +176,7 @@ def _left(
 def _last(row: dict[str, Any] | None) -> str | None:
     if row is None:
         return None
-    name = shortened(f"{row['benchmark']} / {row['variant']}", 40)
+    name = shorten(f"{row['benchmark']} / {row['variant']}", 40)
     if row["outcome"] != "ok" or row["wall_ns"] is None:
         return f"{name}: {row['outcome']}"
     return f"{name} {duration(row['wall_ns'] / 1e9)}"

@@ -12,9 +12,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, TextIO
 
 from analysis.record import Finding, Measurement, PlannedRun, SessionEnd
+from analysis.words import shorten
 
 from ..checks import CHECK_NAMES
-from ..wording import about, clock, duration, shortened, size
+from ..wording import about, clock, duration, size
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,7 +142,7 @@ class View:
         self._now = measurement
         key = (measurement.benchmark, measurement.variant)
         if measurement.outcome != "ok":
-            self._failed(measurement, shortened(" / ".join(key), 36))
+            self._failed(measurement, shorten(" / ".join(key), 36))
         elif measurement.wall_ns is not None and not measurement.warmup:
             bisect.insort(self._walls[key], measurement.wall_ns / 1e9)
         if measurement.outcome == "ok" and self._verbose:
@@ -162,7 +163,7 @@ class View:
             return ""
         if isinstance(now, PlannedRun):
             return f"{now.benchmark} / {now.variant}" + (" (warm-up)" if now.warmup else "")
-        label = shortened(f"{now.benchmark} / {now.variant}", 36)
+        label = shorten(f"{now.benchmark} / {now.variant}", 36)
         if now.outcome != "ok" or now.wall_ns is None:
             return f"{label}  {now.outcome}"
         spread = "" if now.warmup else _spread(self._walls[now.benchmark, now.variant])
@@ -220,7 +221,7 @@ class View:
         room -= len(session)
         bar = max(1, min(room, max(_NARROW_BAR, min(_BAR, room - _CELL - 3))))
         room -= bar + 3
-        cell = f"   {shortened(self._cell(), room)}" if room >= _LEAST_CELL else ""
+        cell = f"   {shorten(self._cell(), room)}" if room >= _LEAST_CELL else ""
         return session, bar, text + cell
 
     def _progress(self) -> str:

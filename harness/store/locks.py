@@ -11,7 +11,6 @@ import os
 import socket
 import struct
 from pathlib import Path
-from types import TracebackType
 
 from ..errors import HostError
 
@@ -51,16 +50,9 @@ class CpuLock:
         self._sockets.clear()
 
     def __enter__(self) -> CpuLock:
-        """Hold the CPUs until the block ends."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Give the CPUs back."""
+    def __exit__(self, *_error: object) -> None:
         self.release()
 
 

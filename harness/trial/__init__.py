@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from .order import plan_session as plan_session
     from .preparation import (
         Prepared as Prepared,
-        cpus_for as cpus_for,
         expected_seconds as expected_seconds,
         planned_runs as planned_runs,
     )
     from .resumption import trials_of as trials_of
+    from .situation import cpus_for as cpus_for, situation_of as situation_of
     from .watcher import Watcher as Watcher
 else:
     __getattr__, __dir__ = hands_on(
@@ -25,8 +25,9 @@ else:
             "ending": "Ending",
             "execution": "Options resume start",
             "order": "plan_session",
-            "preparation": "Prepared cpus_for expected_seconds planned_runs",
+            "preparation": "Prepared expected_seconds planned_runs",
             "resumption": "trials_of",
+            "situation": "cpus_for situation_of",
             "watcher": "Watcher",
         },
     )

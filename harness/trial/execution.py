@@ -120,7 +120,7 @@ def resume(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
     FairtrialError
         If there is none, if it has drifted, or if it had to stop again.
     """
-    path, manifest = trial_to_resume(options.folder, campaign, options.trial, options.sessions)
+    path, manifest = trial_to_resume(options.folder, campaign, options.trial)
     sessions = max(manifest.sessions, options.sessions or 0)
     if options.seed is None:  # the trial may have been given another one than the file's
         campaign = dataclasses.replace(campaign, seed=manifest.seed)

@@ -14,11 +14,12 @@ from pathlib import Path
 from analysis.record import Finding
 
 from ..campaign import Campaign
-from ..checks import check_before, judge
+from ..checks import check_before, fatal_findings
 from ..errors import HostError, StoreError
-from ..host import CpuPlan, Host, HostState, choose_cpus
+from ..host import CpuPlan, Host, HostState
 from ..launch import Interrupts, LauncherClient
 from ..store import cpus_in_use
+from .situation import cpus_for, situation_of
 
 _ROW_BYTES = 1200  # a row of measurements and one of the plan, generously
 _MARGIN_BYTES = 16 * 1024 * 1024
@@ -46,18 +47,10 @@ class Prepared:
 
     def look(self) -> tuple[Finding, ...]:
         """Check the host as it is now."""
-        measured = self.measured
-        found = check_before(
-            self.host.read(measured),
-            self.host.counters(measured),
-            cpus=measured,
-            fifo=self.campaign.isolation.scheduling == "fifo",
-            aslr=self.campaign.isolation.aslr,
-            runs_dir_free=shutil.disk_usage(self.folder).free,
-            needed_bytes=self.needed_bytes,
-            runs_path=str(self.folder),
+        situation = situation_of(
+            self.campaign, self.host, self.measured, self.folder, needed_bytes=self.needed_bytes
         )
-        return found + _own_findings(self.cpus, self.containment, self.campaign)
+        return check_before(situation) + _own_findings(self.cpus, self.containment, self.campaign)
 
     def require(self, findings: tuple[Finding, ...]) -> None:
         """Stop where a required check says so.
@@ -67,7 +60,7 @@ class Prepared:
         HostError
             With the findings that are fatal under the campaign's rules.
         """
-        fatal = judge(findings, self.campaign.checks, strict=self.strict)
+        fatal = fatal_findings(findings, self.campaign.checks.require, strict=self.strict)
         if fatal:
             first = fatal[0]
             others = f" (and {len(fatal) - 1} more)" if len(fatal) > 1 else ""
@@ -154,30 +147,6 @@ def prepare(
             "free some space, or choose another folder with --dir DIR",
         )
     return prepared
-
-
-def cpus_for(campaign: Campaign, state: HostState) -> CpuPlan:
-    """Choose the CPUs of a campaign on this host, away from those of other trials.
-
-    Raises
-    ------
-    HostError
-        If the campaign names CPUs that cannot be used.
-    """
-    setting = campaign.isolation.cpus
-    return choose_cpus(
-        setting,
-        state.topology,
-        usable=_left_over(state.usable) if setting == "auto" else state.usable,
-        isolated=state.isolated,
-    )
-
-
-def _left_over(usable: tuple[int, ...]) -> tuple[int, ...]:
-    """Leave the CPUs of other trials alone, where enough others are left to choose from."""
-    busy = cpus_in_use() or ()
-    free = tuple(cpu for cpu in usable if cpu not in busy)
-    return free if len(free) >= 2 else usable
 
 
 def _free_space(folder: Path) -> int:

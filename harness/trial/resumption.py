@@ -30,12 +30,10 @@ def trials_of(folder: Path, campaign: str) -> list[tuple[Path, Manifest]]:
     return sorted(found, key=lambda item: item[1].started, reverse=True)
 
 
-def trial_to_resume(
-    folder: Path, campaign: Campaign, named: Path | None, sessions: int | None
-) -> tuple[Path, Manifest]:
+def trial_to_resume(folder: Path, campaign: Campaign, named: Path | None) -> tuple[Path, Manifest]:
     """Choose the newest unfinished trial of the campaign, or the one that was named.
 
-    A finished trial is chosen when `sessions` asks for more than it has.
+    Where all are finished it is the newest: it may be given more sessions.
 
     Raises
     ------
@@ -56,8 +54,6 @@ def trial_to_resume(
         )
     unfinished = [item for item in trials if item[1].status != "complete"]
     path, manifest = (unfinished or trials)[0]
-    if not unfinished and sessions is not None:
-        path, manifest = trials[0]
     if is_written_now(path):
         raise StoreError(
             "this trial is being written by another process",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
+from types import SimpleNamespace
 from typing import get_args
 
 import pytest
@@ -26,9 +28,10 @@ from analysis.record import (
     TrialStatus,
 )
 from harness.campaign.load import load_campaign
-from harness.campaign.schema.sections import KNOWN_CHECKS
+from harness.checks.registry import CHECK_NAMES, CHECKS
 
 ROOT = Path(__file__).resolve().parents[2]
+generate = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("generate.py"))))
 FORMAT = ROOT / "docs" / "trial-format.md"
 PAGES = sorted(
     [
@@ -38,6 +41,33 @@ PAGES = sorted(
 )
 # Checks that the runner makes itself: no campaign can name them.
 OWN_CHECKS = {"threads"}
+# Each of these has an advice of its own; a check that comes later has at least its line in the list.
+ADVISED = frozenset(
+    [
+        "governor",
+        "turbo",
+        "smt",
+        "frequency",
+        "aslr",
+        "thp",
+        "numa",
+        "swap",
+        "load",
+        "steal",
+        "throttle",
+        "temperature",
+        "irq",
+        "isolation",
+        "perf_rate",
+        "virtual",
+        "clock",
+        "kernel_log",
+        "disk",
+        "battery",
+        "energy",
+        "rt_throttle",
+    ]
+)
 
 
 def section(title):
@@ -154,11 +184,32 @@ def test_there_are_campaigns_in_the_page_about_campaigns():
 
 
 def test_advice_names_the_checks_that_exist_and_leaves_none_out():
-    text = (ROOT / "docs" / "measuring-well.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "measuring-well.md").read_text(encoding="utf-8")
+    text = generate.prose(page)
     lists = re.findall(r"\(((?:`[a-z_]+`(?:, )?)+(?:, \.\.\.)?)\)", text)
     named = {name for part in lists for name in re.findall(r"`([a-z_]+)`", part)}
-    assert named <= {*KNOWN_CHECKS, *OWN_CHECKS}
-    assert {name for name in KNOWN_CHECKS if f"`{name}`" not in text} == set()
+    assert named <= {*CHECK_NAMES, *OWN_CHECKS}
+    assert {name for name in ADVISED if f"`{name}`" not in text} == set()
+
+
+@pytest.mark.parametrize("path", generate.generated(), ids=lambda path: path.name)
+def test_what_is_made_from_the_code_is_current(path):
+    assert path.read_text(encoding="utf-8") == generate.generated()[path], "make generated"
+
+
+def test_the_list_of_checks_leaves_none_out():
+    table = generate.checks_table()
+    for check in CHECKS:
+        assert f"| [`{check.name}`](checks.md#{check.name}) | {check.reason} |" in table
+
+
+def test_every_check_is_documented_in_the_order_of_the_registry():
+    page = (ROOT / "docs" / "checks.md").read_text(encoding="utf-8")
+    sections = re.split(r"^### (\w+)\n", page.partition("\n## The checks\n")[2], flags=re.M)[1:]
+    assert tuple(sections[::2]) == CHECK_NAMES
+    for name, text in zip(sections[::2], sections[1::2], strict=True):
+        assert "*Read:*" in text, name
+        assert "*Before" in text or name == "energy", name
 
 
 def test_the_documented_reader_reads_the_sample():

@@ -14,6 +14,7 @@ from pydantic.functional_validators import AfterValidator
 
 from analysis.record import StopRule
 
+from ...checks import CHECK_NAMES
 from ..model import Hooks, Isolation, Order, Protocol
 from .kinds import Choice, Either, Given, Pattern, wrong
 from .quantities import Duration, Share, Size, Switch, Whole
@@ -32,31 +33,6 @@ from .target import (
     TimeoutField,
     VariantSection,
     forms,
-)
-
-KNOWN_CHECKS = (
-    "governor",
-    "turbo",
-    "smt",
-    "frequency",
-    "aslr",
-    "thp",
-    "numa",
-    "swap",
-    "load",
-    "steal",
-    "throttle",
-    "temperature",
-    "irq",
-    "isolation",
-    "perf_rate",
-    "virtual",
-    "clock",
-    "kernel_log",
-    "disk",
-    "battery",
-    "energy",
-    "rt_throttle",
 )
 
 # pydantic copies a default for each instance.
@@ -78,7 +54,7 @@ def _distinct(values: list[int]) -> list[int]:
 
 _Runs = Whole(1, 10**6)
 _Cpu = Whole(0, 4095)
-_CheckName = Annotated[str, Choice(KNOWN_CHECKS)]
+_CheckName = Annotated[str, Choice(CHECK_NAMES)]
 
 
 class HooksSection(Section):

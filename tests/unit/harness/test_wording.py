@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.wording import about, clock, duration, shortened, size
+from harness.wording import about, clock, counted, duration, size
 
 
 @pytest.mark.parametrize(
@@ -53,16 +53,24 @@ def test_estimates_are_in_words(seconds, text):
 
 @pytest.mark.parametrize(
     ("count", "text"),
-    [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (82e9, "82 GB"), (3e12, "3.0 TB")],
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1500, "1.5 kB"),
+        (82e9, "82 GB"),
+        (81_234_567_890, "81.2 GB"),
+        (3e12, "3 TB"),
+        # Rounding must not overfill a unit.
+        (999_499, "999 kB"),
+        (999_600, "1 MB"),
+        (999_700_000_000, "1 TB"),
+    ],
 )
 def test_sizes_have_a_fitting_unit(count, text):
     assert size(count) == text
 
 
-def test_long_names_are_cut_in_their_middle():
-    assert shortened("short", 10) == "short"
-    cut = shortened("a-rather-long-name", 10)
-    assert len(cut) == 10
-    assert cut[0] == "a"
-    assert cut[-1] == "e"
-    assert "…" in cut
+def test_nouns_follow_their_number():
+    assert [counted(n, "page") for n in (0, 1, 2, 1200)] == [
+        *("0 pages", "1 page", "2 pages", "1,200 pages"),
+    ]

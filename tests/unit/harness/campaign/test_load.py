@@ -11,8 +11,8 @@ import pytest
 
 from harness.campaign.load import load_campaign
 from harness.campaign.model import Campaign, Hooks, Isolation, Protocol
-from harness.campaign.schema.sections import KNOWN_CHECKS
 from harness.campaign.starter import starter_text
+from harness.checks.registry import CHECK_NAMES
 from harness.errors import CampaignError, UsageError
 
 MINIMAL = """\
@@ -320,10 +320,9 @@ def test_every_limit_is_one_that_the_kernel_has(load):
     assert all(hasattr(resource, f"RLIMIT_{name.upper()}") for name in limits)
 
 
-def test_every_check_that_a_campaign_may_name_exists():
-    from harness.checks.registry import CHECK_NAMES
-
-    assert set(KNOWN_CHECKS) == set(CHECK_NAMES)
+def test_a_campaign_may_name_every_check_that_there_is(load):
+    checks = load(f"{MINIMAL}checks: {{require: [{', '.join(CHECK_NAMES)}]}}").checks
+    assert checks.require == CHECK_NAMES
 
 
 def test_what_was_decided_by_default_is_noted(load):

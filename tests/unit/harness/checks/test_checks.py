@@ -8,8 +8,14 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.record import Finding
-from harness.campaign.model import CheckPolicy
-from harness.checks.registry import CHECK_NAMES, CHECKS, check_before, check_between, judge
+from harness.checks.registry import (
+    CHECK_NAMES,
+    CHECKS,
+    check_before,
+    check_between,
+    fatal_findings,
+)
+from harness.checks.situation import Situation
 from harness.host.reader import Host
 
 hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
@@ -18,7 +24,8 @@ CPU = hosts.CPU
 
 def examine(folder, tree, cpus=(3,), **options):
     with Host(hosts.plant(folder, tree)) as host:
-        findings = check_before(host.read(cpus), host.counters(cpus), cpus=cpus, **options)
+        state, counters = host.read(cpus), host.counters(cpus)
+    findings = check_before(Situation(state=state, counters=counters, cpus=cpus, **options))
     return {finding.check: finding for finding in findings}
 
 
@@ -204,7 +211,7 @@ def test_real_time_throttling_matters_to_fifo_only(tmp_path, runtime, status, wo
     ],
 )
 def test_the_disk_must_hold_the_results(tmp_path, free, needed, status):
-    options = {"runs_dir_free": free, "needed_bytes": needed, "runs_path": "runs"}
+    options = {"free_bytes": free, "needed_bytes": needed, "runs_path": "runs"}
     assert examine(tmp_path, hosts.amd(), **options)["disk"].status == status
 
 
@@ -291,11 +298,19 @@ def test_garbage_never_passes_for_ok(tmp_path, word):
     assert answered <= fair, answered
 
 
-def test_the_names_are_those_of_the_campaign_file():
-    assert len(set(CHECK_NAMES)) == len(CHECK_NAMES) == 22
-    assert {check.name for check in CHECKS if check.between} == {
-        "governor", "turbo", "swap", "load", "steal", "throttle", "temperature", "irq", "kernel_log",
+def test_the_names_are_unique_and_those_that_campaigns_have_used_stay():
+    assert len(set(CHECK_NAMES)) == len(CHECK_NAMES)
+    assert set(CHECK_NAMES) >= {
+        "governor", "turbo", "smt", "frequency", "aslr", "thp", "numa", "swap", "load", "steal",
+        "throttle", "temperature", "irq", "isolation", "perf_rate", "virtual", "clock",
+        "kernel_log", "disk", "battery", "energy", "rt_throttle",
     }  # fmt: skip
+
+
+def test_a_row_of_a_table_has_the_functions_of_its_check():
+    for check in CHECKS:
+        assert check.before.__name__ == check.name
+        assert check.between is None or check.between.__name__ == f"{check.name}_between"
 
 
 @pytest.fixture
@@ -313,43 +328,52 @@ def test_nothing_happened_is_ok_everywhere(quiet):
     assert {f.status for f in compare(quiet).values()} == {"ok"}
 
 
-@pytest.mark.parametrize(
-    ("check", "changes", "status", "words"),
-    [
-        (
-            "governor",
-            {"governors": {3: "performance"}},
-            "fail",
-            "from 'powersave' to 'performance'",
-        ),
-        ("turbo", {"turbo": False}, "fail", "switched off"),
-        ("swap", {"swapped_in_pages": 10}, "fail", "3 pages swapped in and 0 out"),
-        ("swap", {"swapped_out_pages": 10}, "fail", "0 pages swapped in and 1 out"),
-        ("load", {"busy_all_s": 1e6}, "warn", "the other CPUs did work for"),
-        ("steal", {"steal_s": 0.02}, "ok", "0.02 %"),
-        ("steal", {"steal_s": 0.5}, "warn", "0.5 % of cpu3 during the session"),
-        ("steal", {"steal_s": 10.0}, "fail", "10 %"),
-        ("throttle", {"throttled": 16}, "fail", "1 event"),
-        ("throttle", {"cooling": ("/x",)}, "fail", "heat"),
-        ("throttle", {"quota_throttled": 2}, "fail", "quota stopped this cgroup 2 times"),
-        ("temperature", {"temperature_c": 60.0}, "warn", "93 °C before, 60 °C after"),
-        ("irq", {"irqs": {"25 nvme0q1": 50_100, "26 eth0": 3}}, "warn", "most from 25 nvme0q1"),
-        ("kernel_log", {"kernel_alarms": ("[1.0] soft lockup",)}, "fail", "soft lockup"),
-        ("governor", {"governors": {}}, "unknown", "no frequency governor"),
-        ("turbo", {"turbo": None}, "unknown", "no switch"),
-        ("swap", {"swapped_in_pages": None}, "unknown", "cannot be read"),
-        ("load", {"busy_s": None}, "unknown", "cannot be read"),
-        ("steal", {"steal_s": None}, "unknown", "does not show"),
-        ("throttle", {"throttled": None}, "unknown", "does not count"),
-        ("temperature", {"temperature_c": None}, "unknown", "no processor temperature"),
-        ("irq", {"irqs": None}, "unknown", "cannot be read"),
-        ("kernel_log", {"kernel_alarms": None}, "unknown", "cannot be read"),
-    ],
-)
+# check, what is different at the end, the answer, a word that must be in its sentence
+BETWEEN = [
+    (
+        "governor",
+        {"governors": {3: "performance"}},
+        "fail",
+        "from 'powersave' to 'performance'",
+    ),
+    ("turbo", {"turbo": False}, "fail", "switched off"),
+    ("swap", {"swapped_in_pages": 10}, "fail", "3 pages swapped in and 0 out"),
+    ("swap", {"swapped_out_pages": 10}, "fail", "0 pages swapped in and 1 out"),
+    ("load", {"busy_all_s": 1e6}, "warn", "the other CPUs did work for"),
+    ("steal", {"steal_s": 0.02}, "ok", "0.02 %"),
+    ("steal", {"steal_s": 0.5}, "warn", "0.5 % of cpu3 during the session"),
+    ("steal", {"steal_s": 10.0}, "fail", "10 %"),
+    ("throttle", {"throttled": 16}, "fail", "1 event"),
+    ("throttle", {"cooling": ("/x",)}, "fail", "heat"),
+    ("throttle", {"quota_throttled": 2}, "fail", "quota stopped this cgroup 2 times"),
+    ("temperature", {"temperature_c": 60.0}, "warn", "93 °C before, 60 °C after"),
+    ("irq", {"irqs": {"25 nvme0q1": 50_100, "26 eth0": 3}}, "warn", "most from 25 nvme0q1"),
+    ("kernel_log", {"kernel_alarms": ("[1.0] soft lockup",)}, "fail", "soft lockup"),
+    ("governor", {"governors": {}}, "unknown", "no frequency governor"),
+    ("turbo", {"turbo": None}, "unknown", "no switch"),
+    ("swap", {"swapped_in_pages": None}, "unknown", "cannot be read"),
+    ("load", {"busy_s": None}, "unknown", "cannot be read"),
+    ("steal", {"steal_s": None}, "unknown", "does not show"),
+    ("throttle", {"throttled": None}, "unknown", "does not count"),
+    ("temperature", {"temperature_c": None}, "unknown", "no processor temperature"),
+    ("irq", {"irqs": None}, "unknown", "cannot be read"),
+    ("kernel_log", {"kernel_alarms": None}, "unknown", "cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("check", "changes", "status", "words"), BETWEEN)
 def test_what_happened_in_between_is_found(quiet, check, changes, status, words):
     finding = compare(quiet, **changes)[check]
     assert finding.status == status, finding
     assert words in finding.what
+
+
+def test_every_check_of_what_can_happen_is_shown_in_its_answers():
+    answers = {check.name: set() for check in CHECKS if check.between}
+    for check, _, status, _ in BETWEEN:
+        answers[check].add("bad" if status in {"warn", "fail"} else status)
+    for name, seen in answers.items():
+        assert seen >= {"bad", "unknown"}, name
 
 
 def test_the_measured_program_is_not_other_load(quiet):
@@ -387,18 +411,18 @@ ALL = tuple(
 
 
 @pytest.mark.parametrize(
-    ("policy", "strict", "stopping"),
+    ("required", "strict", "stopping"),
     [
-        (CheckPolicy(require=("load",), warn=("turbo",)), False, {"load fail"}),
+        (("load",), False, {"load fail"}),
         (
-            CheckPolicy(require=("load",), warn=("turbo",)),
+            ("load",),
             True,
             {"load fail", "load warn", "load unknown"},
         ),
-        (CheckPolicy(), True, set()),
+        ((), True, set()),
         (None, False, {"load fail", "turbo fail"}),
         (None, True, {"load fail", "turbo fail", "load warn", "turbo warn"}),
     ],
 )
-def test_which_findings_stop_a_trial(policy, strict, stopping):
-    assert {finding.what for finding in judge(ALL, policy, strict=strict)} == stopping
+def test_which_findings_stop_a_trial(required, strict, stopping):
+    assert {finding.what for finding in fatal_findings(ALL, required, strict=strict)} == stopping

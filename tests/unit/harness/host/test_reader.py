@@ -3,14 +3,13 @@ from __future__ import annotations
 import hashlib
 import os
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from harness.host.reader import Host, format_cpus, parse_cpus
+from harness.host.state import IN_FILES, path_of
 
 hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
 CPU = hosts.CPU
@@ -315,29 +314,17 @@ def test_the_machine_id_is_hashed_and_never_shown(host):
     assert made.umask() == "0022"
 
 
-def test_children_are_read_from_the_list_of_each_thread(host):
-    made = host({"proc/7/task/7/children": "8 9 \n", "proc/7/task/70/children": "5\n"})
-    assert made.children(7) == (5, 8, 9)
-    assert made.children(6) == ()
-
-
-def test_children_are_found_by_their_parent_where_there_is_no_list(host):
-    made = host(
-        {
-            "proc/7/task/7/stat": "7 (x) S 1\n",
-            "proc/8/stat": "8 (a) b) (c) S 7 8 8\n",  # a name may hold blanks and brackets
-            "proc/9/stat": "9 (sh) S 8 9\n",
-            "proc/uptime": "1 1\n",
-        }
-    )
-    assert made.children(7) == (8,)
+def test_a_value_in_a_file_of_its_own_is_read_from_where_it_is_said_to_stand(host):
+    for name, (path, how) in IN_FILES.items():
+        text, value = {"number": ("7", 7), "cpus": ("1-2", (1, 2))}.get(how, ("[word]", "[word]"))
+        state = host({path.lstrip("/"): text}).read()
+        assert getattr(state, name) == (value.strip("[]") if how == "chosen" else value), name
+        assert path_of(name) == path
 
 
 def test_this_very_process_is_read():
-    with Host() as here, subprocess.Popen([sys.executable, "-c", "input()"], stdin=-1) as child:
-        assert child.pid in here.children(os.getpid())
+    with Host() as here:
         assert here.thread_count(os.getpid()) >= 1
-        child.communicate(b"\n")
         state = here.read()
         assert set(state.usable) == os.sched_getaffinity(0)
         assert here.steal_s(state.usable[:1]) is not None

@@ -10,6 +10,7 @@ import pytest
 
 from analysis.record import Finding
 from harness.checks.registry import CHECK_NAMES, check_before
+from harness.checks.situation import Situation
 from harness.errors import HostError
 from harness.host.placement import choose_cpus
 from harness.host.reader import Host
@@ -26,7 +27,8 @@ def examine(folder, name):
         except HostError:
             plan = None
         cpus = (plan.targets if plan else None) or (0,)
-        return host.read(cpus), check_before(host.read(cpus), host.counters(cpus), cpus=cpus), plan
+        situation = Situation(state=host.read(cpus), counters=host.counters(cpus), cpus=cpus)
+    return situation.state, check_before(situation), plan
 
 
 @pytest.mark.parametrize(

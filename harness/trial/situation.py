@@ -1,0 +1,74 @@
+"""A campaign on this host: the CPUs that it gets, and what the checks have to look at."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from ..campaign import Campaign, Isolation
+from ..checks import Situation
+from ..host import CpuPlan, Host, HostState, choose_cpus
+from ..store import cpus_in_use
+
+
+def cpus_for(campaign: Campaign, state: HostState) -> CpuPlan:
+    """Choose the CPUs of a campaign on this host, away from those of other trials.
+
+    Raises
+    ------
+    HostError
+        If the campaign names CPUs that cannot be used.
+    """
+    setting = campaign.isolation.cpus
+    return choose_cpus(
+        setting,
+        state.topology,
+        usable=_left_over(state.usable) if setting == "auto" else state.usable,
+        isolated=state.isolated,
+    )
+
+
+def _left_over(usable: tuple[int, ...]) -> tuple[int, ...]:
+    """Leave the CPUs of other trials alone, where enough others are left to choose from."""
+    busy = cpus_in_use() or ()
+    free = tuple(cpu for cpu in usable if cpu not in busy)
+    return free if len(free) >= 2 else usable
+
+
+def situation_of(
+    campaign: Campaign | None,
+    host: Host,
+    cpus: tuple[int, ...],
+    folder: Path,
+    *,
+    needed_bytes: int = 0,
+) -> Situation:
+    """Read the host as it is now, for a trial that would be stored below `folder`.
+
+    Parameters
+    ----------
+    campaign : Campaign or None
+        What it asks of the host counts; without one, what campaigns ask by default.
+    host : Host
+        What is read.
+    cpus : tuple of int
+        The CPUs that will be measured.
+    folder : Path
+        The folder of trials; the nearest one above it that exists is asked for its free space.
+    needed_bytes : int, optional
+        The space that the trial may need.
+    """
+    counters = host.counters(cpus)  # first: who compares counters waits for them, not for the rest
+    isolation = campaign.isolation if campaign else Isolation()
+    place = folder.absolute()
+    existing = next(path for path in (place, *place.parents) if path.is_dir())
+    return Situation(
+        state=host.read(cpus),
+        counters=counters,
+        cpus=cpus,
+        fifo=isolation.scheduling == "fifo",
+        aslr=isolation.aslr,
+        free_bytes=shutil.disk_usage(existing).free,
+        needed_bytes=needed_bytes,
+        runs_path=str(folder),
+    )

@@ -1,0 +1,50 @@
+"""Write anew the files, and the parts of pages, that are made from the code.
+
+python tests/contract/generate.py [ROOT]        `make generated` does it
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from harness.campaign.schema.editor import schema_text
+from harness.checks.registry import CHECKS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def checks_table() -> str:
+    """Give every check with its reason, as a Markdown table."""
+    rows = [f"| [`{check.name}`](checks.md#{check.name}) | {check.reason} |" for check in CHECKS]
+    return "\n".join(["| check | why it matters |", "|---|---|", *rows])
+
+
+def with_part(page: str, name: str, part: str) -> str:
+    """Give the page with a generated part of it made anew."""
+    begin, end = f"<!-- {name}: made by 'make generated' -->", f"<!-- end of {name} -->"
+    head, found, rest = page.partition(f"{begin}\n")
+    _, closed, tail = rest.partition(f"\n{end}")
+    if not (found and closed):
+        raise ValueError(f"the page has no part {begin} ... {end}")
+    return f"{head}{begin}\n{part}\n{end}{tail}"
+
+
+def generated(root: Path = ROOT) -> dict[Path, str]:
+    """Give each file that is made from the code, wholly or in part, with the text that it needs."""
+    advice = root / "docs" / "measuring-well.md"
+    return {
+        root / "configs" / "campaign.schema.json": schema_text(),
+        advice: with_part(advice.read_text(encoding="utf-8"), "checks", checks_table()),
+    }
+
+
+def prose(page: str) -> str:
+    """Give a page without its generated parts."""
+    return re.sub(r"^<!-- (\w+): made by .*?^<!-- end of \1 -->$", "", page, flags=re.M | re.S)
+
+
+if __name__ == "__main__":
+    for path, text in generated(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT).items():
+        path.write_text(text, encoding="utf-8")
