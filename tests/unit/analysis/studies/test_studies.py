@@ -15,8 +15,10 @@ from analysis import cli
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import InsufficientDataError, UsageError
 from analysis.stats.streams import stream
+from analysis.studies.coverage import coverage_study
 from analysis.studies.draws import drawn_pairs
-from analysis.studies.error_rates import _pvalue, coverage_study, power_study, type1_study
+from analysis.studies.error_rates import power_study, type1_study
+from analysis.studies.pvalues import pvalue_of
 from analysis.studies.result import monte_carlo_error
 
 
@@ -101,26 +103,26 @@ def test_t_is_the_paired_t_test_on_log_ratios(alternative, better, rng):
     ]
     side = "greater" if alternative == "candidate" else "two-sided"
     want = stats.ttest_1samp(gains, 0, alternative=side).pvalue
-    assert _pvalue((ours, theirs), "t", alternative, 9, rng) == pytest.approx(want)
+    assert pvalue_of((ours, theirs), "t", alternative, 9, rng) == pytest.approx(want)
 
 
 def test_welch_on_one_benchmark_is_welchs_test(rng):
     ours, theirs = next(drawn_pairs(population(1), 1, 5, 1, "run", factors=1.01))
     logs = np.log(theirs.samples[0]), np.log(ours.samples[0])
     want = stats.ttest_ind(*logs, equal_var=False)
-    assert _pvalue((ours, theirs), "welch", "two-sided", 9, rng) == pytest.approx(want.pvalue)
+    assert pvalue_of((ours, theirs), "welch", "two-sided", 9, rng) == pytest.approx(want.pvalue)
     one = stats.ttest_ind(*logs, equal_var=False, alternative="greater").pvalue
-    assert _pvalue((ours, theirs), "welch", "candidate", 9, rng) == pytest.approx(one)
+    assert pvalue_of((ours, theirs), "welch", "candidate", 9, rng) == pytest.approx(one)
 
 
 @pytest.mark.parametrize("test", ["t", "welch"])
 def test_no_spread_at_all(test, rng):
     flat = PerformanceMatrix.from_samples("p", {"a": [1.0] * 3, "b": [1.0] * 3}, better="lower")
     fast = PerformanceMatrix.from_samples("q", {"a": [0.5] * 3, "b": [0.5] * 3}, better="lower")
-    assert _pvalue((flat, flat), test, "two-sided", 9, rng) == 1.0
-    assert _pvalue((fast, flat), test, "two-sided", 9, rng) == 0.0
-    assert _pvalue((fast, flat), test, "candidate", 9, rng) == 0.0
-    assert _pvalue((flat, fast), test, "candidate", 9, rng) == 1.0
+    assert pvalue_of((flat, flat), test, "two-sided", 9, rng) == 1.0
+    assert pvalue_of((fast, flat), test, "two-sided", 9, rng) == 0.0
+    assert pvalue_of((fast, flat), test, "candidate", 9, rng) == 0.0
+    assert pvalue_of((flat, fast), test, "candidate", 9, rng) == 1.0
 
 
 # --- power and type-I error -------------------------------------------------------------------
@@ -164,7 +166,8 @@ def test_hpt_that_cannot_reject_is_told(rng):
 
 def test_cautions(rng):
     small = population(values=10)
-    text = " ".join(type1_study(small, runs=(2,), tests=("t",), simulations=2, rng=rng).cautions)
+    found = type1_study(small, runs=(2,), tests=("t",), simulations=2, rng=rng)
+    text = " ".join(map(str, found.cautions))
     assert "only 10 values" in text
     assert "drawn on their own" in text
     assert "drift and differences between sessions" in text
