@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
-    from .plan import (
-        RunningSuite as RunningSuite,
-        decide as decide,
-        plan_runs as plan_runs,
-        width_loop as width_loop,
-    )
-    from .stopping import log_error as log_error
-    from .width import check_runs as check_runs, t_interval as t_interval
+    from .log_interval import log_error as log_error
+    from .pair import check_runs as check_runs
+    from .plan import plan_runs as plan_runs
+    from .result import RunPlan as RunPlan, WidthLoop as WidthLoop
+    from .stop_rule import RunningSuite as RunningSuite, decide as decide
+    from .width import t_interval as t_interval, width_loop as width_loop
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "plan": "RunningSuite decide plan_runs width_loop",
-            "stopping": "log_error",
-            "width": "check_runs t_interval",
+            "log_interval": "log_error",
+            "pair": "check_runs",
+            "plan": "plan_runs",
+            "result": "RunPlan WidthLoop",
+            "stop_rule": "RunningSuite decide",
+            "width": "t_interval width_loop",
         },
     )

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ..data import PerformanceMatrix
 from ..stats import stream
+from .log_interval import log_half_width, relative_width
+from .pair import sign_of
 from .result import PlannedWidth
-from .stopping import log_half_width, relative_width
-from .width import sign_of
 
 __all__ = ["LEAST_RUNS", "Simulation", "least_runs", "residuals"]
 

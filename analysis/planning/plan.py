@@ -16,26 +16,19 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from ..data import PerformanceMatrix
 from ..errors import UsageError
+from .cautions import plan_cautions
+from .pair import check_positive, check_runs, check_share, matched
 from .pilot import LEAST_RUNS, Simulation, least_runs
 from .result import Interval, RunPlan
-from .stopping import RunningSuite, decide
-from .width import (
-    REFERENCES,
-    check_positive,
-    check_runs,
-    check_share,
-    matched,
-    t_interval,
-    width_loop,
-)
+from .width import width_loop
 
-__all__ = ["GRID", "RunningSuite", "decide", "plan_runs", "t_interval", "width_loop"]
+__all__ = ["GRID", "MOST_RUNS", "plan_runs"]
 
 MOST_RUNS = 10_000
 GRID = (3, 5, 7, 10, 15, 20, 30, 50, 100)  # the numbers of runs in section 8 of [1]
@@ -147,8 +140,7 @@ def plan_runs(
         table=table,
         loop=loop,
         seed=seed,
-        cautions=(*known, *_plan_cautions(ours, theirs, low)),
-        references=REFERENCES,
+        cautions=(*known, *plan_cautions(ours, theirs)),
     )
 
 
@@ -179,20 +171,3 @@ def _check_plan(
         raise UsageError(f"no more than {MOST_RUNS:,} runs can be simulated, not {max(runs):,}")
     if simulations < 100:
         raise UsageError(f"simulations must be 100 or more, and are {simulations}")
-
-
-def _plan_cautions(
-    ours: PerformanceMatrix, theirs: PerformanceMatrix, fewest: int
-) -> Iterator[str]:
-    """Say what the plan rests on."""
-    yield (
-        "the widths are those within one session: what differs from session to session is not in "
-        "them, and no number of runs averages it out; plan several sessions"
-    )
-    if ours.sessions is None or theirs.sessions is None:
-        yield "the pilot does not say which runs share a session: all count as one"
-    if fewest < 10:
-        yield (
-            f"the pilot has only {fewest} runs of some benchmark: what it has not shown, such as rare "
-            "slow runs, is not in the plan"
-        )

@@ -14,43 +14,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data import PerformanceMatrix, match
-from ..errors import AnalysisError, InsufficientDataError, UsageError
-from .result import Interval, LoopStep, WidthLoop
-from .stopping import log_half_width
+from ..errors import AnalysisError, UsageError
+from .cautions import loop_cautions
+from .log_interval import log_half_width
+from .pair import check_positive, check_runs, check_share, matched, sign_of
+from .result import Interval, LoopStep, Scale, WidthLoop
 
-__all__ = [
-    "REFERENCES",
-    "check_positive",
-    "check_runs",
-    "check_share",
-    "matched",
-    "sign_of",
-    "t_interval",
-    "width_loop",
-]
+__all__ = ["t_interval", "width_loop"]
 
 Floats = NDArray[np.float64]
-
-_INTERVALS = ("t", "studentized", "percentile")
-REFERENCES = (
-    "Irving et al., Computer comparisons in the presence of performance variation, 2018, section 8",
-    "Welch 1947 and Satterthwaite 1946 (degrees of freedom of the t interval)",
-)
-_LOOP_COST = {
-    "t": "stopping by the width of the same runs keeps the t interval near its confidence: .94 "
-    "(width .025) and .96 (.035) of a nominal .95 in simulation",
-    "studentized": "stopping by the width of the same runs costs some confidence; plan the number "
-    "beforehand, or measure afresh, where the level must hold",
-    "percentile": "the percentile interval is the published one: it is too narrow at few runs, and "
-    "stopped by its width it covers about 87 % (width .025) to 89 % (.035) where 95 % is nominal; "
-    "use the t interval",
-}
 
 
 def t_interval(
@@ -81,7 +59,9 @@ def t_interval(
     pair = match(candidate, baseline)
     if pair.cautions:
         raise AnalysisError(
-            pair.cautions[0], f"{candidate.name} against {baseline.name}", "select the common ones"
+            pair.cautions[0].text,
+            f"{candidate.name} against {baseline.name}",
+            "select the common ones",
         )
     ours, theirs = pair.candidate, pair.baseline
     rows = [np.log(values) for values in (*ours.samples, *theirs.samples)]
@@ -96,7 +76,7 @@ def width_loop(
     *,
     width: float,
     interval: Interval = "t",
-    scale: Literal["relative", "absolute"] = "relative",
+    scale: Scale = "relative",
     confidence: float = 0.95,
     start: int = 5,
     step: int = 1,
@@ -150,7 +130,7 @@ def width_loop(
     """
     check_share("confidence", confidence)
     check_positive("width", width)
-    if interval not in _INTERVALS or scale not in ("relative", "absolute"):
+    if interval not in get_args(Interval) or scale not in get_args(Scale):
         raise UsageError(f"unknown interval {interval!r} or scale {scale!r}")
     if start < 2 or step < 1 or (max_runs is not None and max_runs < start):
         raise UsageError(
@@ -180,9 +160,6 @@ def width_loop(
     why: Literal["width", "max_runs", "data"] = "width"
     if steps[-1].width > width:
         why = "max_runs" if max_runs is not None and max_runs <= there else "data"
-    cautions = [*known, _LOOP_COST[interval]]
-    if start < 5:
-        cautions.append(f"a loop that starts at {start} runs may stop on a spread seen by chance")
     return WidthLoop(
         candidate=ours.name,
         baseline=theirs.name,
@@ -193,8 +170,7 @@ def width_loop(
         runs=steps[-1].runs,
         why=why,
         steps=tuple(steps),
-        cautions=tuple(cautions),
-        references=REFERENCES,
+        cautions=(*known, *loop_cautions(interval, start)),
     )
 
 
@@ -265,49 +241,3 @@ def _log_interval(rows: list[Floats], sign: int, confidence: float) -> tuple[flo
 def _looks(start: int, step: int, most: int) -> Iterator[int]:
     yield from range(start, most, step)
     yield most
-
-
-def matched(
-    candidate: PerformanceMatrix, baseline: PerformanceMatrix
-) -> tuple[PerformanceMatrix, PerformanceMatrix, tuple[str, ...]]:
-    """Give the two with the benchmarks that both have, and what to know about their values.
-
-    Raises
-    ------
-    AnalysisError
-        If the two do not compare.
-    """
-    pair = match(candidate, baseline)
-    own = (f"{m.name}: {text}" for m in (candidate, baseline) for text in m.cautions)
-    return pair.candidate, pair.baseline, (*own, *pair.cautions)
-
-
-def sign_of(matrix: PerformanceMatrix) -> int:
-    """Orient the log ratio of candidate to baseline: above 0 when the candidate is better."""
-    return 1 if matrix.better == "higher" else -1
-
-
-def check_runs(ours: PerformanceMatrix, theirs: PerformanceMatrix, needed: int) -> None:
-    """Raise InsufficientDataError where a benchmark has fewer runs than needed."""
-    for matrix in (ours, theirs):
-        for bench, runs in zip(matrix.benchmarks, matrix.runs, strict=True):
-            if runs < needed:
-                raise InsufficientDataError(
-                    f"the benchmark has {runs} run{'s' * (runs != 1)}, and {needed} are needed",
-                    f"{matrix.name}, benchmark {bench!r}",
-                    "measure more runs of it, or leave it out",
-                    n=runs,
-                    needed=needed,
-                )
-
-
-def check_share(name: str, value: float) -> None:
-    """Raise UsageError unless the value lies between 0 and 1."""
-    if not 0 < value < 1:
-        raise UsageError(f"{name} must lie between 0 and 1, and is {value!r}")
-
-
-def check_positive(name: str, value: float) -> None:
-    """Raise UsageError unless the value is a finite number above 0."""
-    if not (math.isfinite(value) and value > 0):
-        raise UsageError(f"{name} must be a number above 0, and is {value!r}")

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
-    from .error_rates import (
-        coverage_study as coverage_study,
-        power_study as power_study,
-        type1_study as type1_study,
-    )
+    from .coverage import coverage_study as coverage_study
+    from .error_rates import power_study as power_study, type1_study as type1_study
     from .result import CoverageStudy as CoverageStudy, RejectionStudy as RejectionStudy
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "error_rates": "coverage_study power_study type1_study",
+            "coverage": "coverage_study",
+            "error_rates": "power_study type1_study",
             "result": "CoverageStudy RejectionStudy",
         },
     )

@@ -11,8 +11,8 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, cast, get_args
 
 import numpy as np
 
@@ -21,14 +21,15 @@ from ..errors import AnalysisError
 from ..methods.resampling import bootstrap_speedup
 from ..planning import t_interval
 from ..stats import stream
-from .draws import REFERENCES, Draws, Pair, cautions_of, check_names, check_study, drawn_pairs
+from .cautions import population_cautions
+from .draws import Draws, Pair, Progress, check_names, check_study, drawn_pairs, teller
 from .result import CoverageStudy, Covered
 
 __all__ = ["INTERVALS", "coverage_study"]
 
-Progress = Callable[[int, int], None]
+Interval = Literal["percentile", "corrected", "bca", "studentized", "t"]
 
-INTERVALS = ("percentile", "corrected", "bca", "studentized", "t")
+INTERVALS: tuple[str, ...] = get_args(Interval)
 
 
 def coverage_study(
@@ -81,22 +82,19 @@ def coverage_study(
     if mean != "geometric":
         intervals = tuple(name for name in intervals if name != "t")
         check_names("interval", intervals, INTERVALS)
+    known = cast("Sequence[Interval]", intervals)
     root = int(rng.integers(2**63))
-    total, done = len(runs) * simulations, 0
+    tell = teller(progress, len(runs) * simulations)
     cells = []
     for m in runs:
-        found: dict[str, list[tuple[float, float] | None]] = {name: [] for name in intervals}
-        for k, pair in enumerate(
-            drawn_pairs(population, root, m, simulations, draws, factors=ratio)
-        ):
-            for name in intervals:
+        found: dict[Interval, list[tuple[float, float] | None]] = {name: [] for name in known}
+        pairs = drawn_pairs(population, root, m, simulations, draws, factors=ratio)
+        for k, pair in enumerate(pairs):
+            for name in known:
                 resampling = stream(root, "interval", name, str(m), str(k))
-                found[name].append(
-                    _interval(pair, name, confidence, mean, resamples, rng=resampling)
-                )
-            done += 1
-            if progress is not None:
-                progress(done, total)
+                ends = _interval(pair, name, confidence, mean, resamples, rng=resampling)
+                found[name].append(ends)
+            tell()
         cells += [_covered(name, m, ends, ratio) for name, ends in found.items()]
     return CoverageStudy(
         population=population.name,
@@ -109,14 +107,13 @@ def coverage_study(
         resamples=resamples,
         cells=tuple(cells),
         seed=seed,
-        cautions=tuple(cautions_of(population, draws)),
-        references=REFERENCES,
+        cautions=tuple(population_cautions(population, draws)),
     )
 
 
 def _interval(
     pair: Pair,
-    name: str,
+    name: Interval,
     confidence: float,
     mean: Mean,
     resamples: int,
@@ -127,17 +124,11 @@ def _interval(
     if name == "t":
         _, low, high = t_interval(*pair, confidence=confidence)
         return low, high
-    kinds: dict[str, Literal["percentile", "corrected", "bca", "studentized"]] = {
-        "percentile": "percentile",
-        "corrected": "corrected",
-        "bca": "bca",
-        "studentized": "studentized",
-    }
     try:
         found = bootstrap_speedup(
             *pair,
             mean=mean,
-            interval=kinds[name],
+            interval=name,
             confidence=confidence,
             resamples=resamples,
             rng=rng,

@@ -1,9 +1,10 @@
-"""Pairs of sides drawn from one population, and what such draws cannot show."""
+"""Pairs of sides drawn from one population."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -14,15 +15,11 @@ from ..errors import InsufficientDataError, UsageError
 from ..planning import check_runs
 from ..stats import stream
 
-__all__ = ["REFERENCES", "Draws", "cautions_of", "check_names", "check_study", "drawn_pairs"]
+__all__ = ["Draws", "Pair", "Progress", "check_names", "check_study", "drawn_pairs", "teller"]
 
 Draws = Literal["run", "block"]
 Pair = tuple[PerformanceMatrix, PerformanceMatrix]
-
-REFERENCES = (
-    "Irving et al., Computer comparisons in the presence of performance variation, 2018, sections "
-    "6.1 and 6.2",
-)
+Progress = Callable[[int, int], None]  # told (done, all)
 
 
 def drawn_pairs(
@@ -137,19 +134,12 @@ def check_names(kind: str, given: Sequence[str], known: tuple[str, ...]) -> None
         raise UsageError(f"no {kind} is named", fix=f"known here: {', '.join(known)}")
 
 
-def cautions_of(population: PerformanceMatrix, draws: str) -> Iterator[str]:
-    """Say what the rates rest on."""
-    yield from (f"{population.name}: {text}" for text in population.cautions)
-    kind = "blocks" if draws == "block" else "runs"
-    yield (
-        f"{kind} are drawn independently: drift and differences between sessions are not in these "
-        "rates, and real trials that have them err more often"
-    )
-    if draws == "run" and len(population.benchmarks) > 1:
-        yield "benchmarks are drawn on their own: what correlates them in one round is gone"
-    fewest = min(population.runs)
-    if fewest < 30:
-        yield (
-            f"the population has only {fewest} values of some benchmark: draws repeat them, which "
-            "makes ties, and tails that it has not shown are missing"
-        )
+def teller(progress: Progress | None, total: int) -> Callable[[], None]:
+    """Give what is called after each simulated comparison, and tells how many are done."""
+    done = itertools.count(1)
+
+    def tell() -> None:
+        if progress is not None:
+            progress(next(done), total)
+
+    return tell

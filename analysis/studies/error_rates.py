@@ -13,29 +13,57 @@ References
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.special import stdtr
 
 from ..data import PerformanceMatrix
 from ..errors import UsageError
-from ..methods.hpt import hpt
-from ..methods.resampling import randomization_test
-from ..planning import log_error
 from ..stats import stream
-from .coverage import INTERVALS, coverage_study
-from .draws import REFERENCES, Draws, Pair, cautions_of, check_names, check_study, drawn_pairs
+from .cautions import hpt_cautions, population_cautions
+from .draws import Draws, Progress, check_names, check_study, drawn_pairs, teller
+from .pvalues import TESTS, Alternative, pvalue_of
 from .result import Rejections, RejectionStudy
 
-__all__ = ["INTERVALS", "TESTS", "coverage_study", "power_study", "type1_study"]
+__all__ = ["power_study", "type1_study"]
 
-Alternative = Literal["candidate", "two-sided"]
-Progress = Callable[[int, int], None]
 
-TESTS = ("hpt", "t", "welch", "randomization")
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Question:
+    """What a study of error rates is asked.
+
+    `points` are numbers of shifted benchmarks and of runs.
+    """
+
+    kind: Literal["power", "type1"]
+    population: PerformanceMatrix
+    points: tuple[tuple[int, int], ...]
+    shift: float
+    tests: Sequence[str]
+    alternative: Alternative
+    alpha: float
+    draws: Draws
+    simulations: int
+    resamples: int
+    seed: int | None
+
+    def check(self) -> None:
+        """Raise UsageError or InsufficientDataError where it cannot be asked."""
+        check_study(
+            self.population,
+            [runs for _, runs in self.points],
+            1 - self.alpha,
+            self.draws,
+            simulations=self.simulations,
+            factor=self.shift,
+        )
+        check_names("test", self.tests, TESTS)
+        if self.alternative not in get_args(Alternative):
+            raise UsageError(
+                f"alternative must be 'two-sided' or 'candidate', not {self.alternative!r}"
+            )
 
 
 def power_study(
@@ -100,10 +128,10 @@ def power_study(
     points = tuple(range(n + 1)) if shifted is None else tuple(shifted)
     if not points or min(points) < 0 or max(points) > n:
         raise UsageError(f"the numbers of shifted benchmarks must lie between 0 and {n}")
-    return _study(
-        population,
-        "power",
-        [(k, runs) for k in points],
+    asked = _Question(
+        kind="power",
+        population=population,
+        points=tuple((k, runs) for k in points),
         shift=shift,
         tests=tests,
         alternative=alternative,
@@ -111,10 +139,9 @@ def power_study(
         draws=draws,
         simulations=simulations,
         resamples=resamples,
-        rng=rng,
         seed=seed,
-        progress=progress,
     )
+    return _answer(asked, rng, progress)
 
 
 def type1_study(
@@ -135,10 +162,10 @@ def type1_study(
 
     The arguments are those of `power_study`; `runs` are the numbers of runs that are tried.
     """
-    return _study(
-        population,
-        "type1",
-        [(0, m) for m in runs],
+    asked = _Question(
+        kind="type1",
+        population=population,
+        points=tuple((0, m) for m in runs),
         shift=1.0,
         tests=tests,
         alternative=alternative,
@@ -146,109 +173,62 @@ def type1_study(
         draws=draws,
         simulations=simulations,
         resamples=resamples,
-        rng=rng,
         seed=seed,
-        progress=progress,
     )
+    return _answer(asked, rng, progress)
 
 
-def _study(
-    population: PerformanceMatrix,
-    kind: str,
-    points: list[tuple[int, int]],
-    *,
-    shift: float,
-    tests: Sequence[str],
-    alternative: Alternative,
-    alpha: float,
-    draws: Draws,
-    simulations: int,
-    resamples: int,
-    rng: np.random.Generator,
-    seed: int | None,
-    progress: Progress | None,
+def _answer(
+    asked: _Question, rng: np.random.Generator, progress: Progress | None
 ) -> RejectionStudy:
-    runs = [m for _, m in points]
-    check_study(population, runs, 1 - alpha, draws, simulations=simulations, factor=shift)
-    check_names("test", tests, TESTS)
-    if alternative not in get_args(Alternative):
-        raise UsageError(f"alternative must be 'two-sided' or 'candidate', not {alternative!r}")
+    asked.check()
     root = int(rng.integers(2**63))
-    n = len(population.benchmarks)
-    total, done = len(points) * simulations, 0
-    cells = []
-    for shifted, m in points:
-        rejected = dict.fromkeys(tests, 0)
-        which = stream(root, "shifted", str(shifted), str(m))
-        factors = np.ones((simulations, n))
-        for row in factors:
-            row[which.permutation(n)[:shifted]] = shift
-        root_here = int(stream(root, "point", str(shifted), str(m)).integers(2**63))
-        pairs = drawn_pairs(population, root_here, m, simulations, draws, factors=factors)
-        for k, pair in enumerate(pairs):
-            for test in tests:
-                resampling = stream(root_here, "test", test, str(k))
-                p = _pvalue(pair, test, alternative, resamples, resampling)
-                rejected[test] += p <= alpha * (1 + 1e-12)
-            done += 1
-            if progress is not None:
-                progress(done, total)
-        cells += [
-            Rejections(test=test, shifted=shifted, runs=m, rejected=count, simulations=simulations)
-            for test, count in rejected.items()
-        ]
-    least = 0.5**n * (2 if alternative == "two-sided" else 1)
-    cautions = list(cautions_of(population, draws))
-    if "hpt" in tests and least > alpha:
-        cautions.append(
-            f"HPT cannot reject at {alpha:g} with {n} benchmarks: its smallest p is {least:g}"
-        )
+    tell = teller(progress, len(asked.points) * asked.simulations)
+    cells = [cell for point in asked.points for cell in _at(point, asked, root, tell)]
+    cautions = list(population_cautions(asked.population, asked.draws))
+    n = len(asked.population.benchmarks)
+    if "hpt" in asked.tests:
+        cautions += hpt_cautions(n, asked.alternative, asked.alpha)
     return RejectionStudy(
-        kind=kind,
-        population=population.name,
+        kind=asked.kind,
+        population=asked.population.name,
         benchmarks=n,
-        values=(min(population.runs), max(population.runs)),
-        shift=shift,
-        alpha=alpha,
-        alternative=alternative,
-        draws=draws,
-        resamples=resamples,
+        values=(min(asked.population.runs), max(asked.population.runs)),
+        shift=asked.shift,
+        alpha=asked.alpha,
+        alternative=asked.alternative,
+        draws=asked.draws,
+        resamples=asked.resamples,
         cells=tuple(cells),
-        seed=seed,
+        seed=asked.seed,
         cautions=tuple(cautions),
-        references=REFERENCES,
     )
 
 
-def _pvalue(
-    pair: Pair, test: str, alternative: str, resamples: int, rng: np.random.Generator
-) -> float:
-    """Give the p-value of one test on one pair."""
-    ours, theirs = pair
-    if test == "randomization":
-        side: Literal["candidate", "two-sided"] = (
-            "candidate" if alternative == "candidate" else "two-sided"
+def _at(
+    point: tuple[int, int], asked: _Question, root: int, tell: Callable[[], None]
+) -> list[Rejections]:
+    """Count how often each test rejects at one point."""
+    shifted, runs = point
+    n = len(asked.population.benchmarks)
+    which = stream(root, "shifted", str(shifted), str(runs))
+    factors = np.ones((asked.simulations, n))
+    for row in factors:
+        row[which.permutation(n)[:shifted]] = asked.shift
+    root_here = int(stream(root, "point", str(shifted), str(runs)).integers(2**63))
+    pairs = drawn_pairs(
+        asked.population, root_here, runs, asked.simulations, asked.draws, factors=factors
+    )
+    rejected = dict.fromkeys(asked.tests, 0)
+    for k, pair in enumerate(pairs):
+        for test in asked.tests:
+            rng = stream(root_here, "test", test, str(k))
+            p = pvalue_of(pair, test, asked.alternative, asked.resamples, rng)
+            rejected[test] += p <= asked.alpha * (1 + 1e-12)
+        tell()
+    return [
+        Rejections(
+            test=test, shifted=shifted, runs=runs, rejected=count, simulations=asked.simulations
         )
-        found = randomization_test(ours, theirs, alternative=side, resamples=resamples, rng=rng)
-        return found.pvalue
-    if test == "hpt":
-        result = hpt(ours, theirs)
-        if alternative == "candidate":
-            return result.pvalue
-        return min(1.0, 2 * min(result.pvalue, result.pvalue_baseline))
-    logs = [[np.log(row) for row in matrix.samples] for matrix in pair]
-    sign = 1 if ours.better == "higher" else -1
-    gains = np.array([sign * (a.mean() - b.mean()) for a, b in zip(*logs, strict=True)])
-    mean = float(gains.mean())
-    if test == "t":  # over the benchmarks: as many values as there are benchmarks
-        error, freedom = math.sqrt(gains.var(ddof=1) / gains.size), gains.size - 1.0
-    else:
-        both = [row for side in logs for row in side]
-        variances = np.array([row.var(ddof=1) for row in both])
-        counts = np.array([row.size for row in both])
-        error, freedom = (float(x) for x in log_error(variances, counts, gains.size))
-    if error == 0:
-        return 1.0 if mean == 0 or (alternative == "candidate" and mean < 0) else 0.0
-    if alternative == "candidate":
-        return float(stdtr(freedom, -mean / error))
-    return float(2 * stdtr(freedom, -abs(mean) / error))
+        for test, count in rejected.items()
+    ]

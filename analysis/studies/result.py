@@ -1,22 +1,19 @@
-"""What Monte Carlo studies say: rates with their Monte Carlo errors, as tables."""
+"""What Monte Carlo studies say: rates with their Monte Carlo errors."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
-from ..report import as_text, figures
+from ..report import Result, plain
 
 __all__ = ["CoverageStudy", "Covered", "RejectionStudy", "Rejections", "monte_carlo_error"]
 
-_NAMES = {
-    "hpt": "HPT",
-    "t": "t",
-    "welch": "t on logs",
-    "randomization": "randomization",
-}
+_REFERENCES = (
+    "Irving et al., Computer comparisons in the presence of performance variation, 2018, sections "
+    "6.1 and 6.2",
+)
 
 
 def monte_carlo_error(count: int, trials: int) -> float:
@@ -49,14 +46,16 @@ class Rejections:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RejectionStudy:
+class RejectionStudy(Result):
     """Power, or type-I error, of tests on comparisons drawn from one population.
 
     `kind` is "power" (points differ in the number of shifted benchmarks) or "type1" (none is
     shifted; points differ in the number of runs). `shift` is the speedup of a shifted benchmark.
     """
 
-    kind: str
+    method: ClassVar[str] = "rejection-study"
+
+    kind: Literal["power", "type1"]
     population: str
     benchmarks: int
     values: tuple[int, int]
@@ -67,8 +66,7 @@ class RejectionStudy:
     resamples: int
     cells: tuple[Rejections, ...]
     seed: int | None
-    cautions: tuple[str, ...]
-    references: tuple[str, ...]
+    references: tuple[str, ...] = _REFERENCES
 
     def rate(self, test: str, *, shifted: int = 0, runs: int | None = None) -> float:
         """Give the rate of one test at one point; `runs` may be left out where it is unique."""
@@ -79,47 +77,9 @@ class RejectionStudy:
         )
         return cell.rate
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the study as JSON types."""
-        data = _plain(self, skipped=("cells",))
-        data["values"] = list(self.values)
-        data["cells"] = [
-            {
-                "test": cell.test,
-                "shifted": cell.shifted,
-                "runs": cell.runs,
-                "rejected": cell.rejected,
-                "simulations": cell.simulations,
-                "rate": cell.rate,
-                "error": cell.error,
-            }
-            for cell in self.cells
-        ]
-        return data
-
-    def __str__(self) -> str:
-        tests = list(dict.fromkeys(cell.test for cell in self.cells))
-        points = list(dict.fromkeys((cell.shifted, cell.runs) for cell in self.cells))
-        found = {(cell.test, cell.shifted, cell.runs): cell for cell in self.cells}
-        simulations = self.cells[0].simulations
-        if self.kind == "power":
-            what = (
-                f"power to tell {self.shift:g}x on some of {self.benchmarks} benchmarks,"
-                f" {points[0][1]} runs each"
-            )
-        else:
-            what = f"type-I error on {self.benchmarks} benchmarks: both sides are the same"
-        lines = as_text.wrapped(
-            f"{self.population}: {what}; {self.alternative} at {self.alpha:g},"
-            f" {simulations:,} simulated comparisons a line"
-        )
-        rows = [["shifted" if self.kind == "power" else "runs", *(_NAMES[t] for t in tests)]]
-        for shifted, runs in points:
-            cells = [found[test, shifted, runs] for test in tests]
-            head = shifted if self.kind == "power" else runs
-            rows.append([str(head), *(f"{c.rate:.3f} ± {c.error:.3f}" for c in cells)])
-        lines += ["", *as_text.grid(rows, ">" * len(rows[0]), "  ")]
-        return "\n".join([*lines, *_cautions(self.cautions)])
+    def body(self) -> dict[str, Any]:
+        """Give the fields, and beside each count its rate with its Monte Carlo error."""
+        return Result.body(self) | {"cells": [_with_rate(cell) for cell in self.cells]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,8 +113,10 @@ class Covered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoverageStudy:
+class CoverageStudy(Result):
     """Real coverage of intervals of the speedup, on comparisons drawn from one population."""
+
+    method: ClassVar[str] = "coverage-study"
 
     population: str
     benchmarks: int
@@ -166,64 +128,13 @@ class CoverageStudy:
     resamples: int
     cells: tuple[Covered, ...]
     seed: int | None
-    cautions: tuple[str, ...]
-    references: tuple[str, ...]
+    references: tuple[str, ...] = _REFERENCES
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the study as JSON types."""
-        data = _plain(self, skipped=("cells",))
-        data["values"] = list(self.values)
-        data["cells"] = [
-            {
-                "interval": cell.interval,
-                "runs": cell.runs,
-                "held": cell.held,
-                "below": cell.below,
-                "above": cell.above,
-                "refused": cell.refused,
-                "simulations": cell.simulations,
-                "rate": cell.rate,
-                "error": cell.error,
-                "width": cell.width,
-            }
-            for cell in self.cells
-        ]
-        return data
-
-    def __str__(self) -> str:
-        simulations = self.cells[0].simulations
-        lines = as_text.wrapped(
-            f"{self.population}: how often {100 * self.confidence:g} % intervals of the ratio of"
-            f" {self.mean} means over {self.benchmarks} benchmarks hold the true {self.ratio:g};"
-            f" {simulations:,} simulated comparisons a line"
-        )
-        rows = [["runs", "interval", "coverage", "too low", "too high", "width"]]
-        for cell in self.cells:
-            there = cell.simulations - cell.refused
-            rate = "-" if cell.rate is None else f"{cell.rate:.3f} ± {cell.error:.3f}"
-            rows.append(
-                [
-                    str(cell.runs),
-                    cell.interval + (f" ({cell.refused} do not exist)" if cell.refused else ""),
-                    rate,
-                    f"{cell.below / there:.3f}" if there else "-",
-                    f"{cell.above / there:.3f}" if there else "-",
-                    "-" if cell.width is None else figures.significant(cell.width),
-                ]
-            )
-        lines += ["", *as_text.grid(rows, "><>>>>", "  ")]
-        return "\n".join([*lines, *_cautions(self.cautions)])
+    def body(self) -> dict[str, Any]:
+        """Give the fields, and beside each count its rate with its Monte Carlo error."""
+        return Result.body(self) | {"cells": [_with_rate(cell) for cell in self.cells]}
 
 
-def _plain(study: Any, *, skipped: Sequence[str]) -> dict[str, Any]:  # noqa: ANN401 - any study
-    data: dict[str, Any] = {}
-    for name in study.__dataclass_fields__:
-        if name not in skipped:
-            value = getattr(study, name)
-            data[name] = list(value) if name in {"cautions", "references"} else value
-    return data
-
-
-def _cautions(cautions: Sequence[str]) -> list[str]:
-    lines = as_text.numbered(cautions)
-    return ["", *lines] if lines else []
+def _with_rate(cell: Rejections | Covered) -> dict[str, Any]:
+    told: dict[str, Any] = plain(cell)
+    return told | {"rate": cell.rate, "error": cell.error}

@@ -18,7 +18,7 @@ import pytest
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.resampling.interval.compare import bootstrap_speedup
-from analysis.planning.plan import RunningSuite, decide, plan_runs, t_interval, width_loop
+from analysis.planning import RunningSuite, decide, plan_runs, t_interval, width_loop
 from analysis.record import StopRule
 from analysis.stats.streams import stream
 

@@ -13,7 +13,7 @@ import pytest
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.stats.streams import stream
-from analysis.studies.error_rates import coverage_study, power_study, type1_study
+from analysis.studies import coverage_study, power_study, type1_study
 
 pytestmark = pytest.mark.calibration
 

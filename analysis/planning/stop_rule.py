@@ -1,86 +1,30 @@
-"""When enough runs are there: the stopping rule, on counts and values of plain cells.
+"""The stopping rule of a campaign: when a session has enough runs, on values of plain cells.
 
-Two t intervals on logarithms are looked at, and the wider one decides. Welch and Satterthwaite's
-takes every run as independent: each benchmark of each side is a stratum of its own, and the suite's
-geometric mean is the mean of the strata on the log scale. The other takes each round as one value.
-A loop with the first keeps its confidence when it stops by its own width (.94 to .96 of 95 %), where
-the percentile bootstrap does not (.87 to .89); but only as long as the runs of a round are independent.
+Two t intervals on logarithms are looked at, and the wider one decides. That of `log_interval` takes
+every run as independent; the other takes each round as one value. A loop with the first keeps its
+confidence when it stops by its own width (.94 to .96 of 95 %), where the percentile bootstrap does
+not (.87 to .89); but only as long as the runs of a round are independent.
 
-The runner imports this module, through `analysis.planning`, when a campaign asks for it.
+The runner imports this module, through `analysis.planning`, when a campaign asks for it; its
+``session_stop`` feeds it.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from ..record import SessionEnd, StopReason, StopRule
+from .log_interval import WIDEST, log_half_width, relative_width, width_text
 
-__all__ = [
-    "CONFIDENCE",
-    "RunningSuite",
-    "decide",
-    "log_error",
-    "log_half_width",
-    "relative_width",
-    "width_text",
-]
+__all__ = ["CONFIDENCE", "RunningSuite", "decide"]
 
 Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95  # of the intervals whose width the rule looks at
-_WIDEST = 300.0  # on the log scale: a factor of 1e130 to either side, whose exponential is finite
-
-
-def log_error(variances: Floats, counts: NDArray[Any], benchmarks: int) -> tuple[Floats, Floats]:
-    """Give the standard error of a suite's mean log (difference), and its degrees of freedom.
-
-    Parameters
-    ----------
-    variances : array, shape (..., strata)
-        Variance of the logarithms (divisor n - 1) of each stratum: a benchmark of one side.
-    counts : array, shape (..., strata) or (strata,)
-        Runs of each stratum, at least 2.
-    benchmarks : int
-        How many benchmarks the suite has: the mean over them weighs each by 1 / `benchmarks`.
-
-    Returns
-    -------
-    error, freedom : arrays, shape (...)
-        0 and 1 where no stratum varies.
-
-    Notes
-    -----
-    With u = variance / count, the standard error is sqrt(sum u) / benchmarks, and the degrees of
-    freedom are (sum u)^2 / sum(u^2 / (count - 1)) (Welch 1947, Satterthwaite 1946).
-    """
-    share = np.asarray(variances, dtype=np.float64) / counts
-    total = share.sum(axis=-1)
-    some: NDArray[np.bool_] = np.asarray(total > 0)
-    weights = share / np.expand_dims(np.where(some, total, 1.0), -1)
-    spent = (weights**2 / (np.asarray(counts) - 1.0)).sum(axis=-1)
-    return np.sqrt(total) / benchmarks, 1.0 / np.where(some, spent, 1.0)
-
-
-def log_half_width(
-    variances: Floats, counts: NDArray[Any], benchmarks: int, confidence: float
-) -> Floats:
-    """Give half the two-sided t interval on the log scale; arguments as in `log_error`.
-
-    It is cut where an exponential of it would overflow.
-    """
-    error, freedom = log_error(variances, counts, benchmarks)
-    half: Floats = np.minimum(stdtrit(freedom, (1.0 + confidence) / 2.0) * error, _WIDEST)
-    return half
-
-
-def relative_width(half: Any) -> Any:  # noqa: ANN401 - a number or an array of them
-    """Give (high - low) / estimate of an interval that is estimate * exp(-+ `half`)."""
-    return 2.0 * np.sinh(half)
 
 
 class RunningSuite:
@@ -160,7 +104,7 @@ class RunningSuite:
         rounds = int(there.any(axis=(1, 2)).sum())
         error = math.sqrt(rounds / (rounds - 1) * float((signed.sum(axis=(1, 2)) ** 2).sum()))
         quantile = float(stdtrit(int(counts.min()) - 1, (1.0 + confidence) / 2.0))
-        return float(runs), min(quantile * error, _WIDEST)
+        return float(runs), min(quantile * error, WIDEST)
 
 
 def decide(
@@ -230,14 +174,3 @@ def decide(
             f" {rule.min_runs} runs that must count"
         )
     return SessionEnd(session=session, runs=blocks, why=why, width=width, text=head)
-
-
-def width_text(width: float | None, limit: float) -> str:
-    """Write a width with as many digits as keep it on its side of the limit."""
-    if width is None:
-        return "unknown"
-    for digits in range(3, 17):
-        text = f"{width:.{digits}g}"
-        if (float(text) <= limit) == (width <= limit):
-            return text
-    return repr(width)

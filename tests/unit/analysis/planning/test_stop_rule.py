@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.planning.stopping import RunningSuite, decide, log_half_width, width_text
+from analysis.planning.stop_rule import RunningSuite, decide
 from analysis.record import StopRule
 
 
@@ -112,14 +112,6 @@ def test_a_cell_with_one_run_has_no_width():
     assert suite.counts.tolist() == [[3, 1]]
 
 
-def test_no_spread_is_no_width_and_extreme_spreads_do_not_overflow():
-    assert log_half_width(np.zeros((2, 4)), np.full(4, 5), 2, 0.95).tolist() == [0.0, 0.0]
-    tiny = log_half_width(np.array([1e-200, 0.0]), np.array([5, 5]), 1, 0.95)
-    assert 0 < tiny < 1e-99
-    huge = log_half_width(np.array([1e200, 1e-200]), np.array([5, 5]), 1, 0.95)
-    assert np.isfinite(huge)
-
-
 def test_no_spread_of_values_that_logarithms_round_is_no_width():
     assert fed(np.full((7, 3, 2), 0.3)).half_widths([1, 0]) == (0.0, 0.0)
 
@@ -161,18 +153,3 @@ def test_the_limit_itself_is_narrow_enough():
     assert at(width).why == "width"
     assert at(math.nextafter(width, 0)) is None
     assert at(math.nextafter(width, 0), blocks=9).why == "max_runs"
-
-
-@pytest.mark.parametrize(
-    ("width", "limit", "text"),
-    [
-        (0.0147, 0.015, "0.0147"),
-        (0.0150004, 0.015, "0.0150004"),
-        (0.01499996, 0.015, "0.015"),
-        (0.5, 0.015, "0.5"),
-        (None, 0.015, "unknown"),
-        (math.nextafter(0.015, 1), 0.015, repr(math.nextafter(0.015, 1))),
-    ],
-)
-def test_a_width_is_written_on_its_side_of_the_limit(width, limit, text):
-    assert width_text(width, limit) == text

@@ -1,0 +1,61 @@
+"""The subcommand ``study``."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+
+import numpy as np
+import pytest
+
+from analysis import cli
+from analysis.errors import UsageError
+
+
+def execute(*words):
+    parser = argparse.ArgumentParser(prog="fairtrial")
+    cli.register(parser.add_subparsers())
+    args = parser.parse_args(words)
+    out = io.StringIO()
+    return args.run(args, out, io.StringIO()), out.getvalue()
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "p.csv"
+    rows = np.exp(np.random.default_rng(1).normal(0, 0.02, (6, 40)))
+    path.write_text(
+        "".join(f"b{k}," + ",".join(map(repr, r.tolist())) + "\n" for k, r in enumerate(rows))
+    )
+    return str(path)
+
+
+def test_the_command(file):
+    words = ("--better", "lower", "--simulations", "4", "--resamples", "99")
+    code, text = execute("study", "power", file, *words, "--shift", "5", "--shifted", "0,6")
+    assert code == 0
+    assert "power to tell 1.05x on some of 6 benchmarks, 5 runs each" in text
+    data = json.loads(execute("study", "type1", file, *words, "--runs", "3,4", "--json")[1])
+    assert [cell["runs"] for cell in data["cells"]] == [3] * 4 + [4] * 4
+    data = json.loads(execute("study", "coverage", file, *words, "--runs", "3", "--json")[1])
+    assert data["confidence"] == 0.95
+    assert len(data["cells"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("type1", "--shift", "1"), "--shift is for 'study power'"),
+        (
+            ("coverage", "--alternative", "candidate"),
+            "--alternative is for 'study power and type1'",
+        ),
+        (("power", "--mean", "harmonic"), "--mean is for 'study coverage'"),
+        (("power", "--runs", "3,5"), "one number of runs"),
+        (("power", "--simulations", "0"), "simulations must be 1 or more"),
+    ],
+)
+def test_what_the_command_refuses(file, words, what):
+    with pytest.raises(UsageError, match=what):
+        execute("study", words[0], file, "--better", "lower", *words[1:])
