@@ -17,7 +17,7 @@ __all__ = ["Result", "cautions_to_dict", "plain"]
 _LAST = ("cautions", "caution_codes", "references")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)  # or results of arrays would inherit it
 class Result:
     """What a method answers: numbers, and what a reader should know before trusting them.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
+    from .arrays import read_only as read_only
     from .compiled import announcing as announcing, kernel as kernel
     from .ranks import (
         TIE_TOLERANCE as TIE_TOLERANCE,
@@ -32,6 +33,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "arrays": "read_only",
             "compiled": "announcing kernel",
             "ranks": "TIE_TOLERANCE midranks rank_sum_normal rank_sum_table rank_sum_tied signed_rank_normal signed_rank_table signed_rank_tied smallest_rank_sum_pvalue",
             "streams": "stream",

@@ -28,8 +28,8 @@ import numpy as np
 import analysis.methods.resampling.interval
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError
-from analysis.methods.resampling.interval.compare import bca_corrections, interval_ends
 from analysis.methods.resampling.interval.draws import Draws, compare, draw
+from analysis.methods.resampling.interval.ends import bca_corrections, interval_ends
 from analysis.methods.resampling.units import exchangeable_units
 from analysis.stats.streams import stream
 

@@ -23,18 +23,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
-from ...report import figures
+from ...stats import read_only
+from .cautions import component_cautions, size_cautions, value_cautions
 from .result import Biplot, Scale
 
-__all__ = ["Biplot", "Scale", "biplot"]
+__all__ = ["biplot"]
 
 Array = NDArray[np.float64]
 
 _SAME = 1e-12  # values within this of each other, relatively, are one value
 _TIE = 1e-12  # loadings within this of the largest, relatively, are as large
-_DOMINATES = 0.5  # share of a component from which one benchmark is named
-_SHOWN = 0.7  # variance that a picture of two components should hold
-_LEVEL = 0.05
 
 
 def biplot(
@@ -98,13 +96,17 @@ def biplot(
         systems=rows,
         benchmarks=columns,
         scale=scale,
-        scores=_frozen(u * signs * s * unit + 0.0),
-        loadings=_frozen(loadings),
-        explained=_frozen(explained),
-        sds=_frozen(s / math.sqrt(len(rows) - 1) * unit),
+        scores=read_only(u * signs * s * unit + 0.0),
+        loadings=read_only(loadings),
+        explained=read_only(explained),
+        sds=read_only(s / math.sqrt(len(rows) - 1) * unit),
         rank=rank,
-        correlations=_frozen(_correlations(table, same)),
-        cautions=tuple(_cautions(rows, columns, same, scale, loadings=loadings, shares=explained)),
+        correlations=read_only(_correlations(table, same)),
+        cautions=(
+            *component_cautions(columns, scale, leading=loadings[:, 0], shares=explained),
+            *size_cautions(len(rows), len(columns)),
+            *value_cautions([name for name, flag in zip(columns, same, strict=True) if flag]),
+        ),
     )
 
 
@@ -220,68 +222,3 @@ def _correlations(table: Array, same: NDArray[np.bool_]) -> Array:
     found = np.clip(x.T @ x, -1, 1)
     np.fill_diagonal(found, np.where(same, np.nan, 1.0))
     return np.asarray((found + found.T) / 2)
-
-
-def _frozen(array: Array) -> Array:
-    array.flags.writeable = False
-    return array
-
-
-def _cautions(
-    systems: tuple[str, ...],
-    benchmarks: tuple[str, ...],
-    same: NDArray[np.bool_],
-    scale: Scale,
-    *,
-    loadings: Array,
-    shares: Array,
-) -> list[str]:
-    said = []
-    n, p = len(systems), len(benchmarks)
-    squares = loadings[:, 0] ** 2
-    top = int(squares.argmax())
-    if p > 2 and squares[top] > _DOMINATES:
-        name = figures.shorten(benchmarks[top], 40)
-        fix = (
-            "unscaled, the benchmark whose values spread most decides, and that is often just the "
-            "slowest: scale 'log' lets equal ratios weigh equally"
-            if scale == "covariance"
-            else "the systems differ most on it: look whether it belongs to the others"
-        )
-        said.append(f"{name!r} alone makes {100 * squares[top]:.0f} % of PC1: {fix}")
-    if scale == "covariance":
-        said.append("covariances are in the units of the values: all benchmarks must share one")
-    if shares[:2].sum() < _SHOWN:
-        said.append(
-            f"a picture of PC1 and PC2 shows {100 * shares[:2].sum():.0f} % of the variance: "
-            "points that lie together there may lie apart"
-        )
-    if n == 2:
-        said.append(
-            "two systems lie on a line whatever they are: there is one component, and every "
-            "correlation is 1 or -1"
-        )
-    elif p > 1:
-        from scipy.stats import t
-
-        quantile = float(t.ppf(1 - _LEVEL / 2, n - 2))
-        least = quantile / math.sqrt(n - 2 + quantile**2)
-        said.append(
-            f"from {n} systems: a correlation between -{least:.3f} and {least:.3f} is no evidence "
-            f"of one (level {_LEVEL:g}, one pair)"
-        )
-        if p >= n:
-            said.append(
-                f"{p} benchmarks and {n} systems: at most {n - 1} components hold variance, so that "
-                "some of it is shared by construction"
-            )
-    if same.any():
-        constant = [name for name, flag in zip(benchmarks, same, strict=True) if flag]
-        some = ", ".join(figures.shorten(name, 30) for name in constant[:3])
-        more = f" and {len(constant) - 3} more" if len(constant) > 3 else ""
-        said.append(f"the same value on all systems, and so no arrow: {some}{more}")
-    said.append(
-        "one value stands for each system and benchmark: the picture does not show how far it "
-        "would move if all were measured again"
-    )
-    return said

@@ -10,7 +10,7 @@ from ...report import figures
 from ...report.drawing import COLOURS, DASHES, INK, PALE, look
 from .distribution.result import DistributionComparison
 from .interval.result import BootstrapInterval
-from .randomization.compare import RandomizationTest
+from .randomization.result import RandomizationTest
 from .report import ResamplingReport
 
 if TYPE_CHECKING:

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...data import Centre, Mean, PerformanceMatrix
 from ...errors import InsufficientDataError
-from ...report import as_text
+from ...report import Caution, Result, cautions_to_dict, merged
 from ...stats import stream
-from .distribution.compare import DistributionComparison, compare_distributions
-from .interval.compare import BootstrapInterval, bootstrap_speedup
-from .interval.result import Interval, Sides
-from .randomization.compare import Alternative, RandomizationTest, randomization_test
+from .distribution.compare import compare_distributions
+from .distribution.result import DistributionComparison
+from .interval.compare import bootstrap_speedup
+from .interval.result import BootstrapInterval, Interval, Sides
+from .randomization.compare import randomization_test
+from .randomization.result import Alternative, RandomizationTest
 from .units import Unit
 
 __all__ = ["ResamplingReport", "resampling_report"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResamplingReport:
+class ResamplingReport(Result):
     """All that resampling says about a candidate against a baseline.
 
     `interval` is None where there are too few runs for one; `no_interval` then says why.
     """
+
+    method: ClassVar[str] = "resample"
 
     test: RandomizationTest
     interval: BootstrapInterval | None
@@ -44,55 +48,18 @@ class ResamplingReport:
         )
         return (self.test.conclusion, interval, self.distributions.conclusion)
 
-    @property
-    def cautions(self) -> tuple[str, ...]:
-        """What a reader should know, each once."""
-        known = dict.fromkeys(self.test.cautions)
-        if self.interval is not None:
-            known.update(dict.fromkeys(self.interval.cautions))
-        known.update(dict.fromkeys(self.distributions.cautions))
-        return tuple(known)
-
-    @property
-    def references(self) -> tuple[str, ...]:
-        """Where the methods come from."""
-        interval = () if self.interval is None else self.interval.references
-        systems = self.distributions.systems[0].references
-        return tuple(dict.fromkeys([*self.test.references, *interval, *systems]))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the test as JSON types, and beside it the interval and the distributions."""
+    def body(self) -> dict[str, Any]:
+        """Give the test, and beside it the interval and the distributions."""
         return {
-            **self.test.to_dict(),
+            **self.test.body(),
             "seed": self.seed,
             "conclusions": list(self.conclusions),
-            "cautions": list(self.cautions),
+            **cautions_to_dict(self.cautions),
             "references": list(self.references),
-            "interval": None if self.interval is None else self.interval.to_dict(),
+            "interval": None if self.interval is None else self.interval.body(),
             "no_interval": self.no_interval,
-            "distributions": self.distributions.to_dict(),
+            "distributions": self.distributions.body(),
         }
-
-    def __str__(self) -> str:
-        lines = []
-        for conclusion in self.conclusions:
-            lines += as_text.wrapped(conclusion)
-        parts: list[tuple[str, RandomizationTest | BootstrapInterval]] = [("test", self.test)]
-        if self.interval is not None:
-            parts.append(("interval", self.interval))
-        for name, part in parts:
-            lines += ["", name, *(f"  {line}" for line in _details(str(part)))]
-        lines += ["", *self.distributions.table()]
-        if self.seed is not None:
-            lines += ["", f"seed {self.seed}"]
-        return "\n".join([*lines, *as_text.numbered(self.cautions)])
-
-
-def _details(text: str) -> list[str]:
-    """Give what stands between a result's conclusion and its cautions."""
-    _, _, rest = text.partition("\n\n")
-    body, _, _ = rest.partition("\ncautions\n")
-    return body.splitlines()
 
 
 def resampling_report(
@@ -165,15 +132,25 @@ def resampling_report(
         )
     except InsufficientDataError as error:
         missing = f"{error.what}" + (f"; {error.fix}" if error.fix else "")
+    distributions = compare_distributions(
+        (candidate, baseline, *others),
+        mean=mean,
+        resamples=resamples,
+        rng=stream(root, "passes"),
+    )
+    parts = [part for part in (test, found, distributions) if part is not None]
     return ResamplingReport(
         test=test,
         interval=found,
         no_interval=missing,
-        distributions=compare_distributions(
-            (candidate, baseline, *others),
-            mean=mean,
-            resamples=resamples,
-            rng=stream(root, "passes"),
-        ),
+        distributions=distributions,
         seed=seed,
+        cautions=tuple(_joined(*(part.cautions for part in parts))),
+        references=tuple(dict.fromkeys(text for part in parts for text in part.references)),
     )
+
+
+def _joined(test: Sequence[Caution], *others: Sequence[Caution]) -> Iterator[Caution]:
+    """Give each caution once, but all of the test's: two sides may bear one name and one caution."""
+    yield from test
+    yield from (caution for caution in merged(*others) if caution not in test)

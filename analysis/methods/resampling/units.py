@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ...data import PerformanceMatrix
 from ...errors import UsageError
+from ...stats import read_only
 
 __all__ = ["UNITS", "Unit", "Units", "exchangeable_units", "set_apart"]
 
@@ -45,10 +46,6 @@ class Units:
         both. Empty for "run".
     sessions : int or None
         How many sessions the runs stem from; None when that is not known on both sides.
-    words : str
-        What was used, for a reader.
-    cautions : tuple of str
-        What cannot be told from the data.
     """
 
     unit: Unit
@@ -57,13 +54,18 @@ class Units:
     baseline: tuple[Numbers, ...]
     sides: Numbers
     sessions: int | None
-    words: str
-    cautions: tuple[str, ...]
 
     @property
     def noun(self) -> str:
         """What a unit is called: run, round or session."""
         return _NOUN[self.unit]
+
+    @property
+    def words(self) -> str:
+        """What is moved, for a reader."""
+        if self.unit == "run":
+            return "single runs, each benchmark on its own"
+        return f"whole {self.noun}s, jointly over all benchmarks"
 
     @property
     def counts(self) -> str:
@@ -117,7 +119,6 @@ def exchangeable_units(
         raise UsageError(f"unit must be 'run', 'block', 'session' or None, not {unit!r}")
     blocks = candidate.blocks is not None and baseline.blocks is not None
     used: Unit = unit or ("block" if blocks else "run")
-    sessions = _session_count(candidate, baseline)
     if used == "run":
         ours, theirs, sides = _single_runs(candidate, baseline)
     else:
@@ -128,11 +129,7 @@ def exchangeable_units(
         candidate=ours,
         baseline=theirs,
         sides=sides,
-        sessions=sessions,
-        words=_words(used),
-        cautions=tuple(
-            _cautions(candidate, baseline, used, sessions, blocks=blocks, chosen=unit is None)
-        ),
+        sessions=_session_count(candidate, baseline),
     )
 
 
@@ -206,11 +203,11 @@ def _numbered(
     # and names may stand side by side.
     number = {key: k for k, key in enumerate(sorted(ours | theirs, key=_rank))}
     a, b = (
-        tuple(_frozen(np.array([number[key] for key in row], dtype=np.int64)) for row in rows)
+        tuple(read_only(np.array([number[key] for key in row], dtype=np.int64)) for row in rows)
         for rows in keys
     )
     sides = np.array([2 if key in ours and key in theirs else key in theirs for key in number])
-    return a, b, _frozen(sides.astype(np.int64))
+    return a, b, read_only(sides.astype(np.int64))
 
 
 def _rank(key: Any) -> tuple[Any, ...]:  # noqa: ANN401 - an id is a number, a name, or a pair
@@ -221,16 +218,11 @@ def _rank(key: Any) -> tuple[Any, ...]:  # noqa: ANN401 - an id is a number, a n
 def _single_runs(
     a: PerformanceMatrix, b: PerformanceMatrix
 ) -> tuple[tuple[Numbers, ...], tuple[Numbers, ...], Numbers]:
-    ours = tuple(_frozen(np.arange(m, dtype=np.int64)) for m in a.runs)
+    ours = tuple(read_only(np.arange(m, dtype=np.int64)) for m in a.runs)
     theirs = tuple(
-        _frozen(np.arange(m, m + k, dtype=np.int64)) for m, k in zip(a.runs, b.runs, strict=True)
+        read_only(np.arange(m, m + k, dtype=np.int64)) for m, k in zip(a.runs, b.runs, strict=True)
     )
-    return ours, theirs, _frozen(np.empty(0, dtype=np.int64))
-
-
-def _frozen(array: Numbers) -> Numbers:
-    array.flags.writeable = False
-    return array
+    return ours, theirs, read_only(np.empty(0, dtype=np.int64))
 
 
 def _session_count(a: PerformanceMatrix, b: PerformanceMatrix) -> int | None:
@@ -239,70 +231,3 @@ def _session_count(a: PerformanceMatrix, b: PerformanceMatrix) -> int | None:
     return len(
         {label for rows in (a.sessions, b.sessions) for row in rows for label in row.tolist()}
     )
-
-
-def _words(unit: Unit) -> str:
-    if unit == "run":
-        return "single runs, each benchmark on its own"
-    return f"whole {_NOUN[unit]}s, jointly over all benchmarks"
-
-
-def _cautions(
-    a: PerformanceMatrix,
-    b: PerformanceMatrix,
-    unit: Unit,
-    sessions: int | None,
-    *,
-    blocks: bool,
-    chosen: bool,
-) -> list[str]:
-    said = []
-    if unit == "run":
-        why = (
-            "which runs of different benchmarks belong to one round is not known"
-            if not blocks
-            else "rounds are known, but single runs were asked for"
-        )
-        where = _one_side("blocks", a, b) if chosen else ""
-        said.append(
-            f"{why}{where}: the runs of one benchmark count as independent of those of the others. "
-            "Benchmarks that share a process or a busy moment break that, and the answer is then "
-            "too sure"
-        )
-    if sessions is None:
-        said.append(
-            f"the sessions of the runs are not known{_one_side('sessions', a, b)}: the outcome "
-            "holds within one session only"
-        )
-        return said
-    if sessions == 1:
-        said.append(
-            "all runs stem from one session and share its memory layout, frequencies and "
-            "neighbours: the outcome holds within one session only; measure 3 or more"
-        )
-        return said
-    if unit == "session":
-        return said
-    assert a.sessions is not None
-    assert b.sessions is not None
-    ours, theirs = (
-        {label for row in rows for label in row.tolist()} for rows in (a.sessions, b.sessions)
-    )
-    if not ours & theirs:
-        said.append(
-            "no session holds both variants: a difference between sessions looks like one between "
-            f"the variants, and {_NOUN[unit]}s cannot tell them apart. Take unit 'session', and "
-            "measure both variants in every session"
-        )
-    else:
-        said.append(
-            f"{_NOUN[unit]}s of one session are not independent replications, and all of the "
-            f"{sessions} sessions count as if they were: the answer is too sure where sessions "
-            "shift the variants differently. Unit 'session' asks that question"
-        )
-    return said
-
-
-def _one_side(kind: str, a: PerformanceMatrix, b: PerformanceMatrix) -> str:
-    known = [matrix.name for matrix in (a, b) if getattr(matrix, kind) is not None]
-    return f" (for {known[0]!r} alone they are)" if len(known) == 1 else ""

@@ -22,25 +22,18 @@ from numpy.typing import NDArray
 
 from ....data import Mean, PerformanceMatrix, check_means, match, suite_mean
 from ....errors import InsufficientDataError, UsageError
-from ....stats import stream
-from .result import BoxPlot, Density, DistributionComparison, EmpiricalDistribution
+from ....report import Caution, merged
+from ....stats import read_only, stream
+from .cautions import pass_cautions, system_cautions
+from .result import DistributionComparison, EmpiricalDistribution
 
-__all__ = [
-    "BoxPlot",
-    "Density",
-    "DistributionComparison",
-    "EmpiricalDistribution",
-    "compare_distributions",
-    "empirical_distribution",
-]
+__all__ = ["compare_distributions", "empirical_distribution"]
 
 Array = NDArray[np.float64]
 
 MOST_RESAMPLES = 10_000_000
 _COUNTABLE = 2**53  # larger numbers of combinations are not told
-_FEW = 100  # combinations, below which a density curve shows what is not there
 _ROUNDS = 5  # the fewest whole rounds whose spread is compared with that of the draws
-_WIDER = 1.2  # how much wider they must be to be worth a caution
 
 
 def empirical_distribution(
@@ -90,7 +83,6 @@ def empirical_distribution(
     values = _draws(matrix, mean, resamples, int(rng.integers(2**63)))
     lowest, highest = _reach(matrix, mean)
     np.clip(values, lowest, highest, out=values)  # rounding in the last digit only
-    values.flags.writeable = False
     five = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
     combinations = math.prod(np.unique(runs).size for runs in matrix.samples)
     return EmpiricalDistribution(
@@ -99,7 +91,7 @@ def empirical_distribution(
         better=matrix.better,
         mean=mean,
         observed=suite_mean(matrix, mean=mean, centre="runs"),
-        values=values,
+        values=read_only(values),
         minimum=five[0],
         q1=five[1],
         median=five[2],
@@ -111,7 +103,10 @@ def empirical_distribution(
         resamples=resamples,
         benchmarks=matrix.benchmarks,
         runs=matrix.runs,
-        cautions=(*matrix.cautions, *_cautions(matrix, mean, values, combinations)),
+        cautions=(
+            *matrix.cautions,
+            *pass_cautions(matrix.runs, combinations, _round_spread(matrix, mean, values)),
+        ),
     )
 
 
@@ -148,11 +143,11 @@ def compare_distributions(
     if not matrices:
         raise InsufficientDataError("there is no system to describe", n=0, needed=1)
     first = matrices[0]
-    told: dict[str, None] = {}
+    left_out: list[Caution] = []
     for other in matrices[1:]:
         pair = match(first, other)
         first = pair.candidate
-        told.update(dict.fromkeys(pair.cautions))
+        left_out += pair.cautions
     root = int(rng.integers(2**63))
     systems = tuple(
         empirical_distribution(
@@ -173,7 +168,7 @@ def compare_distributions(
             )
             for i, one in enumerate(ordered)
         ),
-        left_out=tuple(told),
+        cautions=merged(system_cautions(systems, left_out)),
     )
 
 
@@ -233,26 +228,6 @@ def _reach(matrix: PerformanceMatrix, mean: Mean) -> tuple[float, float]:
         for pick in (np.min, np.max)
     )
     return low, high
-
-
-def _cautions(matrix: PerformanceMatrix, mean: Mean, values: Array, combinations: int) -> list[str]:
-    said = []
-    if combinations == 1:
-        single = all(m == 1 for m in matrix.runs)
-        why = "there is one run of each benchmark" if single else "the runs of each are all equal"
-        said.append(f"every pass gives the same mean, because {why}: nothing is known of spread")
-    elif combinations < _FEW:
-        said.append(
-            f"there are only {combinations} different passes: read the steps of the summary, not "
-            "the shape of the density curve"
-        )
-    wider = _round_spread(matrix, mean, values)
-    if wider is not None and wider > _WIDER:
-        said.append(
-            f"whole rounds as they were measured vary {wider:.1f} times as much as these passes, "
-            "which draw every benchmark on its own: the benchmarks of a round move together"
-        )
-    return said
 
 
 def _round_spread(matrix: PerformanceMatrix, mean: Mean, values: Array) -> float | None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....data import Mean
 from ....record import Better
-from ....report import as_text, figures
+from ....report import Result, figures, plain
+from ....stats import read_only
+from .digits import percent, with_spread
 
 __all__ = ["BoxPlot", "Density", "DistributionComparison", "EmpiricalDistribution"]
 
@@ -24,7 +25,6 @@ REFERENCES = (
 _POINTS = 512
 _REACH = 4.0  # bandwidths that the grid goes beyond the values
 _NAME = 32
-_SHOWN = 12  # systems in the table of shares
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,14 +34,6 @@ class Density:
     grid: Array
     density: Array
     bandwidth: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the curve as JSON types."""
-        return {
-            "grid": self.grid.tolist(),
-            "density": self.density.tolist(),
-            "bandwidth": self.bandwidth,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,13 +55,9 @@ class BoxPlot:
     outliers_low: int
     outliers_high: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the figures as JSON types."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class EmpiricalDistribution:
+class EmpiricalDistribution(Result):
     """The suite means of passes drawn at random, in the unit of the values.
 
     Attributes
@@ -88,6 +76,9 @@ class EmpiricalDistribution:
         The runs of each benchmark.
     """
 
+    method: ClassVar[str] = "empirical-distribution"
+    unlisted: ClassVar[frozenset[str]] = frozenset({"values"})
+
     name: str
     unit: str
     better: Better
@@ -105,7 +96,6 @@ class EmpiricalDistribution:
     resamples: int
     benchmarks: tuple[str, ...]
     runs: tuple[int, ...]
-    cautions: tuple[str, ...]
     references: tuple[str, ...] = REFERENCES
 
     @property
@@ -121,7 +111,7 @@ class EmpiricalDistribution:
     @property
     def conclusion(self) -> str:
         """Median and middle half, in one sentence."""
-        median, q1, q3 = _numbers((self.median, self.q1, self.q3), self.q3 - self.q1)
+        median, q1, q3 = with_spread((self.median, self.q1, self.q3), self.q3 - self.q1)
         n = len(self.benchmarks)
         return (
             f"{figures.shorten(self.name, _NAME)}: the {self.mean} mean of one pass (one run of "
@@ -156,8 +146,8 @@ class EmpiricalDistribution:
         curve = np.convolve(mass, np.exp(-(offsets**2) / 2), mode="valid")
         curve /= curve.sum() * step
         return Density(
-            grid=_frozen(low + scale * np.linspace(start, stop, points)),
-            density=_frozen(curve / scale),
+            grid=read_only(low + scale * np.linspace(start, stop, points)),
+            density=read_only(curve / scale),
             bandwidth=width * scale,
         )
 
@@ -179,23 +169,17 @@ class EmpiricalDistribution:
             outliers_high=int(above.sum()),
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the result as JSON types; the values as their summary, density and boxplot."""
-        data = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "values"}
-        for name in ("benchmarks", "runs", "cautions", "references"):
-            data[name] = list(data[name])
-        density = self.density()
-        data["density"] = None if density is None else density.to_dict()
-        data["boxplot"] = self.boxplot().to_dict()
-        return data
-
-    def __str__(self) -> str:
-        lines = [*as_text.wrapped(self.conclusion), "", *_table((self,))]
-        return "\n".join([*lines, *as_text.numbered(self.cautions)])
+    def body(self) -> dict[str, Any]:
+        """Give the fields, and the values as density and boxplot."""
+        return {
+            **Result.body(self),
+            "density": plain(self.density()),
+            "boxplot": plain(self.boxplot()),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DistributionComparison:
+class DistributionComparison(Result):
     """Empirical distributions of several systems over the same benchmarks.
 
     Attributes
@@ -204,13 +188,13 @@ class DistributionComparison:
     wins : tuple of tuple of float
         ``wins[i][j]``: the share of pairs of passes in which system i is better than system j,
         equal ones counting half.
-    left_out : tuple of str
-        Which benchmarks are not common to all, in words.
     """
+
+    method: ClassVar[str] = "compare-distributions"
 
     systems: tuple[EmpiricalDistribution, ...]
     wins: tuple[tuple[float, ...], ...]
-    left_out: tuple[str, ...]
+    references: tuple[str, ...] = REFERENCES
 
     @property
     def conclusion(self) -> str:
@@ -220,96 +204,16 @@ class DistributionComparison:
         first, *others = (figures.shorten(system.name, _NAME) for system in self.systems)
         word = "faster" if self._faster else "better"
         shares = ", ".join(
-            f"{_percent(share)} of pairs against {name}"
+            f"{percent(share)} of pairs against {name}"
             for name, share in zip(others[:3], self.wins[0][1:4], strict=True)
         )
         return f"one pass over the suite with {first} is {word} in {shares}"
-
-    @property
-    def cautions(self) -> tuple[str, ...]:
-        """What a reader should know, each once, with the system's name."""
-        own = [f"{system.name}: {text}" for system in self.systems for text in system.cautions]
-        if any(system.maximum > system.minimum for system in self.systems):
-            own.append(
-                f"minimum and maximum are those of {self.systems[0].resamples:,} drawn passes: more "
-                "passes widen them, up to the pass of all extreme runs"
-            )
-        return tuple(dict.fromkeys([*self.left_out, *own]))
 
     @property
     def _faster(self) -> bool:
         first = self.systems[0]
         return first.better == "higher" or figures.is_time(first.unit)
 
-    def table(self) -> list[str]:
-        """Give the five-number summaries as lines; of several systems also who beats whom."""
-        lines = _table(self.systems)
-        if 2 < len(self.systems) <= _SHOWN:
-            lines += [
-                "",
-                "share of pairs of passes in which the row beats the column",
-                *self._wins(),
-            ]
-        return lines
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the comparison as JSON types."""
-        return {
-            "systems": [system.to_dict() for system in self.systems],
-            "wins": [list(row) for row in self.wins],
-            "conclusion": self.conclusion,
-            "cautions": list(self.cautions),
-        }
-
-    def __str__(self) -> str:
-        lines = [*as_text.wrapped(self.conclusion), "", *self.table()]
-        return "\n".join([*lines, *as_text.numbered(self.cautions)])
-
-    def _wins(self) -> list[str]:
-        marks = [str(k) for k in range(1, len(self.systems) + 1)]
-        rows = [["", "", *marks]]
-        for k, (system, shares) in enumerate(zip(self.systems, self.wins, strict=True)):
-            cells = ["-" if i == k else _percent(share) for i, share in enumerate(shares)]
-            rows.append([marks[k], figures.shorten(system.name, 24), *cells])
-        return as_text.grid(rows, "><" + ">" * len(marks), "  ")
-
-
-def _table(systems: tuple[EmpiricalDistribution, ...]) -> list[str]:
-    heads = ["minimum", "Q1", "median", "Q3", "maximum", "mean", "IQR"]
-    rows = [["", *heads]]
-    # as many digits for all as the most consistent system needs
-    finest = min((s.q3 - s.q1 for s in systems if s.q3 > s.q1), default=0.0)
-    for system in systems:
-        cells = _numbers((*system.five, system.observed), finest)
-        iqr = f"{figures.significant(100 * system.consistency, 2)} %"
-        rows.append([figures.shorten(system.name, 20), *cells, iqr])
-    unit = systems[0].unit
-    n = len(systems[0].benchmarks)
-    return [
-        f"{systems[0].mean} means of passes over {n} benchmark{'s' * (n > 1)}"
-        + (f", in {unit}" if unit else ""),
-        *as_text.grid(rows, "<" + ">" * len(heads), "  "),
-    ]
-
-
-def _numbers(values: tuple[float, ...], spread: float) -> list[str]:
-    """Write values so that two digits of their spread are seen, all with as many decimals."""
-    largest = max(abs(v) for v in values)
-    top = math.floor(math.log10(largest))
-    low = math.floor(math.log10(spread)) if spread > 0 else top - 3
-    if -4 <= top < 7:
-        decimals = min(max(0, 1 - low), 9)
-        return [f"{v:.{decimals}f}" for v in values]
-    return [f"{v:.{min(max(2, top - low + 1), 6)}e}" for v in values]
-
-
-def _percent(share: float) -> str:
-    """Write a share; 0 and 100 % stand only where no pair is otherwise."""
-    if share in (0, 1):
-        return f"{100 * share:.0f} %"
-    return f"{min(max(100 * share, 0.1), 99.9):.1f} %"
-
-
-def _frozen(array: Array) -> Array:
-    array.flags.writeable = False
-    return array
+    def body(self) -> dict[str, Any]:
+        """Give the fields and the conclusion."""
+        return {**Result.body(self), "conclusion": self.conclusion}

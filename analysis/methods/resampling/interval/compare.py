@@ -15,25 +15,21 @@ References
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from ....data import Centre, Mean, PerformanceMatrix, check_means, match, speedup_of, suite_mean
-from ....errors import AnalysisError, InsufficientDataError, UsageError
+from ....errors import InsufficientDataError, UsageError
 from ....report import figures
+from ....stats import read_only
+from ..cautions import pair_cautions, unit_cautions
 from ..units import Unit, exchangeable_units
+from .cautions import coverage_caution, data_cautions, draw_cautions, scope_cautions, unit_spread
 from .coverage import KnownCoverage, known_coverage
-from .draws import Comparison, Draws, compare, draw, jackknife, standard_error, strata_sizes
-from .result import INTERVALS, SIDES, BootstrapInterval, Interval, Sides, cautions_of, larger_units
+from .draws import Comparison, compare, draw, strata_sizes
+from .ends import interval_ends, ratios_of, tails_of
+from .larger import larger_units
+from .result import INTERVALS, SIDES, BootstrapInterval, Interval, Sides
 
-__all__ = ["BootstrapInterval", "bca_corrections", "bootstrap_speedup", "interval_ends"]
-
-Array = NDArray[np.float64]
-Tails = tuple[float | None, float | None]
-
-_TIE = 1e-12  # of the ratio: replicates this close to the observed one are equal to it
-_FAR = 1e300
-_OUTLANDISH = "look for values that are no measurements"
+__all__ = ["bootstrap_speedup"]
 
 
 def bootstrap_speedup(
@@ -111,23 +107,12 @@ def bootstrap_speedup(
         widened=interval == "corrected",
         errors=interval == "studentized",
     )
-    replicates = _ratios(ratio, drawn.shifts)
-    tails = _tails(confidence, sides)
+    replicates = ratios_of(ratio, drawn.shifts)
+    tails = tails_of(confidence, sides)
     low, high = interval_ends(
         interval, comparison, drawn, ratio=ratio, replicates=replicates, tails=tails
     )
     known = _known(comparison, interval, centre=centre, confidence=confidence, sides=sides)
-    cautions = cautions_of(
-        comparison,
-        known,
-        interval=interval,
-        confidence=confidence,
-        tail=min(t for t in tails if t is not None),
-        resamples=resamples,
-        redrawn=drawn.redrawn,
-        flat=float(replicates.min()) == float(replicates.max()),
-    )
-    replicates.flags.writeable = False
     return BootstrapInterval(
         candidate=a.name,
         baseline=b.name,
@@ -148,12 +133,25 @@ def bootstrap_speedup(
         runs_candidate=a.runs,
         runs_baseline=b.runs,
         faster=a.better == "higher" or figures.is_time(a.unit),
-        replicates=replicates,
+        replicates=read_only(replicates),
         cautions=(
-            *(f"{matrix.name}: {text}" for matrix in (a, b) for text in matrix.cautions),
-            *pair.cautions,
-            *cautions,
-            *larger_units(pair, units, mean, centre),
+            *pair_cautions(pair),
+            coverage_caution(
+                known,
+                interval=interval,
+                sides=sides,
+                confidence=confidence,
+                medians=centre == "median",
+            ),
+            *data_cautions(
+                comparison, interval, flat=float(replicates.min()) == float(replicates.max())
+            ),
+            *draw_cautions(
+                resamples, drawn.redrawn, tail=min(tail for tail in tails if tail is not None)
+            ),
+            *unit_cautions(pair, units),
+            *scope_cautions(units),
+            *unit_spread(units, larger_units(pair, units, mean=mean, centre=centre)),
         ),
     )
 
@@ -171,137 +169,6 @@ def _known(
         confidence=confidence,
         two_sided=sides == "two",
     )
-
-
-def interval_ends(
-    interval: Interval,
-    comparison: Comparison,
-    drawn: Draws,
-    *,
-    ratio: float,
-    replicates: Array,
-    tails: Tails,
-    corrections: tuple[float, float] | None = None,
-) -> tuple[float, float]:
-    """Give both ends for the risks left below and above; None leaves an end open.
-
-    `corrections` are what `bca_corrections` gives, for those who ask for several ends.
-
-    Raises
-    ------
-    AnalysisError
-        If the interval does not exist for these replicates.
-    """
-    low_tail, high_tail = tails
-    if interval == "studentized":
-        return _studentized(ratio, drawn, comparison, tails)
-    if interval == "bca":
-        z0, a = corrections or bca_corrections(comparison, ratio=ratio, replicates=replicates)
-        levels = _bca_levels(z0, a, tails)
-    else:
-        levels = (low_tail, None if high_tail is None else 1 - high_tail)
-    low, high = levels
-    return (
-        0.0 if low is None else float(np.quantile(replicates, low)),
-        float("inf") if high is None else float(np.quantile(replicates, high)),
-    )
-
-
-def bca_corrections(
-    comparison: Comparison, *, ratio: float, replicates: Array
-) -> tuple[float, float]:
-    """Give z0 and a of BCa: the bias by the share below, the acceleration by the jackknife.
-
-    Every stratum is jackknifed around its own mean, and weighs by its size (for equal sizes
-    equation 14.15 of [2] over all strata).
-
-    Raises
-    ------
-    AnalysisError
-        If z0 is infinite, or a unit cannot be left out.
-    """
-    margin = _TIE * ratio
-    below = np.count_nonzero(replicates < ratio - margin)
-    equal = np.count_nonzero(np.abs(replicates - ratio) <= margin)
-    share = (below + equal / 2) / replicates.size
-    if share in (0, 1):
-        raise AnalysisError(
-            f"all {replicates.size} replicates lie on one side of the observed ratio, so BCa's "
-            "correction for bias is infinite",
-            fix="take another interval, or more resamples",
-        )
-    parts = [_ratios(ratio, shifts) / ratio for shifts in jackknife(comparison)]
-    sizes = np.array([part.size for part in parts])
-    starts = np.cumsum(sizes) - sizes
-    left = np.concatenate(parts)
-    centres = np.add.reduceat(left, starts) / sizes
-    u = np.repeat((sizes - 1) / sizes, sizes) * (np.repeat(centres, sizes) - left)
-    squares = float((u**2).sum())
-    a = float((u**3).sum()) / (6 * squares**1.5) if squares > _TIE**2 else 0.0
-    return float(ndtri(share)), a
-
-
-def _bca_levels(z0: float, a: float, tails: Tails) -> Tails:
-    """Give the quantiles' levels of BCa, equation 14.10 of [2]."""
-
-    def level(tail: float, direction: int) -> float:
-        z = z0 + direction * -float(ndtri(tail))
-        scale = 1 - a * z
-        if scale <= 0:
-            raise AnalysisError(
-                f"BCa does not exist at this confidence: its acceleration is {a:.3g}",
-                fix="take another interval, or a lower confidence",
-            )
-        return float(ndtr(z0 + z / scale))
-
-    low, high = tails
-    return None if low is None else level(low, -1), None if high is None else level(high, 1)
-
-
-def _studentized(
-    ratio: float, drawn: Draws, comparison: Comparison, tails: Tails
-) -> tuple[float, float]:
-    assert drawn.errors is not None
-    error = standard_error(comparison)
-    if not (np.isfinite(error) and np.isfinite(drawn.errors).all()):
-        raise AnalysisError("a standard error leaves the range of numbers", fix=_OUTLANDISH)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        t = drawn.shifts / drawn.errors
-    t[drawn.shifts == 0] = 0.0
-    t = np.clip(t, -_FAR, _FAR)
-    # the largest t belongs to the lower end
-    low, high = tails
-    levels = (None if low is None else 1 - low, None if high is None else high)
-    found = [None if level is None else float(np.quantile(t, level)) for level in levels]
-    if any(q is not None and abs(q) > _FAR / 1e10 for q in found):
-        sizes = strata_sizes(comparison)
-        least = int(min(size.min() for size in sizes))
-        raise InsufficientDataError(
-            "in too many resamples no unit varies, so that the studentized end is infinite",
-            fix="measure more, or take the corrected interval",
-            n=least,
-            needed=least + 1,
-        )
-    ends = [None if q is None else float(_ratios(ratio, np.array([-q * error]))[0]) for q in found]
-    return (0.0 if ends[0] is None else ends[0], float("inf") if ends[1] is None else ends[1])
-
-
-def _ratios(ratio: float, shifts: Array) -> Array:
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        ratios = ratio * np.exp(shifts)
-    if not (np.isfinite(ratios).all() and ratios.all()):
-        raise AnalysisError(
-            "the replicates of the ratio leave the range of numbers",
-            fix=_OUTLANDISH,
-        )
-    return np.asarray(ratios, dtype=np.float64)
-
-
-def _tails(confidence: float, sides: Sides) -> Tails:
-    risk = 1 - confidence
-    if sides == "two":
-        return risk / 2, risk / 2
-    return (risk, None) if sides == "lower" else (None, risk)
 
 
 def _validate(

@@ -17,11 +17,6 @@ __all__ = ["Design", "KnownCoverage", "known_coverage", "not_covered"]
 
 Design = Literal["runs", "units", "pairs"]
 _TABLE = "coverage.json"
-_NAMES = {"bca": "BCa"}
-_NOISE = {
-    "het": "noise of 0.3 to 10 % by benchmark",
-    "homo": "noise of 3 % on every benchmark",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,10 +34,10 @@ class KnownCoverage:
     benchmarks, runs : int
         The cell. For whole units `runs` is their number (on each side, or together where each
         holds both variants) and `benchmarks` is 1, because the suite moves as one.
+    design : {"runs", "units", "pairs"}
+        What was resampled.
     others : tuple of (str, float)
         The coverage under each noise that was simulated.
-    words : str
-        All that in one sentence.
     """
 
     coverage: float
@@ -50,8 +45,8 @@ class KnownCoverage:
     suites: int
     benchmarks: int
     runs: int
+    design: Design
     others: tuple[tuple[str, float], ...]
-    words: str
 
 
 @cache
@@ -127,61 +122,31 @@ def known_coverage(
         cell["noise"]: round(1 - cell["misses"][interval][place] * (2 if two_sided else 1), 6)
         for cell in here
     }
-    noise = min(found, key=found.__getitem__)
-    name = f"nominal {confidence:g} {_NAMES.get(interval, interval)} " + (
-        f"{'intervals' if two_sided else 'bounds'}{' of medians' * (kind == 'median')}"
-    )
-    least, suites = found[noise], min(cell["suites"] for cell in here)
+    least, suites = min(found.values()), min(cell["suites"] for cell in here)
     return KnownCoverage(
         coverage=least,
         error=math.sqrt(least * (1 - least) / suites),
         suites=suites,
         benchmarks=size[0],
         runs=size[1],
+        design=design,
         others=tuple(found.items()),
-        words=_words(name, found, size, suites, design=design),
     )
 
 
-def _words(
-    name: str, found: dict[str, float], size: tuple[int, int], suites: int, *, design: Design
-) -> str:
-    n, m = size
-    where = {
-        "runs": f"{n} benchmark{'s' * (n > 1)} x {m} runs on each side",
-        "units": f"{m} independent units on each side, resampled as wholes",
-        "pairs": f"{m} independent units that hold both variants, resampled as wholes",
-    }[design]
-    shares = ", ".join(
-        f"{share:.3f}" + (f" ({_NOISE[noise]})" if len(found) > 1 else "")
-        for noise, share in found.items()
-    )
-    return (
-        f"known coverage: {name} held the true ratio in {shares} of {suites:,} simulated suites, "
-        f"each with {where}; the table's nearest cell"
-    )
+def not_covered(kind: Literal["session", "benchmarks"]) -> tuple[tuple[float, int], ...]:
+    """Give what nominal 0.95 percentile intervals held where something moves that they do not draw.
 
-
-def not_covered() -> tuple[str, str]:
-    """Say what no interval of this kind covers, with the figures of the table.
+    Parameters
+    ----------
+    kind : {"session", "benchmarks"}
+        Unrepeated shifts of a session; or the truth of benchmarks of which these are a sample.
 
     Returns
     -------
-    sessions, benchmarks : str
-        About shifts between sessions, and about benchmarks as a sample of others.
+    tuple of (float, int)
+        The coverage, and with how many runs.
     """
-    table = _table()
-
-    def shares(kind: str) -> str:
-        rows = [row for row in table["not_covered"] if row["kind"] == kind]
-        covered = " / ".join(f"{row['coverage']:.2f}" for row in rows)
-        return f"{covered} with {' / '.join(str(row['runs']) for row in rows)} runs"
-
-    return (
-        "shifts between sessions are not covered: where every benchmark of either side kept one "
-        "unrepeated shift as large as its run noise, nominal 0.95 percentile intervals of 12 "
-        f"benchmarks held the truth in only {shares('session')}",
-        "the choice of benchmarks is not covered: the interval speaks of these programs. As one for "
-        "programs like these, with true differences that spread by 5 %, it held the truth in only "
-        f"{shares('benchmarks')}",
+    return tuple(
+        (row["coverage"], row["runs"]) for row in _table()["not_covered"] if row["kind"] == kind
     )

@@ -1,29 +1,19 @@
-"""What the bootstrap says: the interval in words, how it was made, and the cautions."""
+"""What the bootstrap says: the ratio, the interval, and the replicates behind it."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....data import Centre, Match, Mean
-from ....report import as_text, figures
-from ..units import Unit, Units, exchangeable_units
-from .coverage import KnownCoverage, not_covered
-from .draws import Comparison, compare, standard_error, strata_sizes
+from ....data import Centre, Mean
+from ....report import Result, figures
+from ..units import Unit
 
-__all__ = [
-    "INTERVALS",
-    "SIDES",
-    "BootstrapInterval",
-    "Interval",
-    "Sides",
-    "cautions_of",
-    "larger_units",
-]
+__all__ = ["INTERVALS", "SIDES", "BootstrapInterval", "Interval", "Sides"]
 
 Interval = Literal["percentile", "corrected", "bca", "studentized"]
 Sides = Literal["two", "lower", "upper"]
@@ -36,22 +26,10 @@ REFERENCES = (
 )
 _NAME = 40  # columns for a variant's name in a sentence
 _LEVELS = (0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995)
-_TAIL = 10  # replicates in a tail, below which its end is rough
-_KINDS = {
-    "percentile": "percentile",
-    "corrected": "percentile, widened by sqrt(m / (m - 1))",
-    "bca": "BCa",
-    "studentized": "studentized",
-}
-_CENTRES = {
-    "runs": "mean of all runs",
-    "mean": "mean of the benchmarks' arithmetic means",
-    "median": "mean of the benchmarks' medians",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BootstrapInterval:
+class BootstrapInterval(Result):
     """A bootstrap interval of the ratio of two suite means; above 1 the candidate is better.
 
     Attributes
@@ -69,6 +47,9 @@ class BootstrapInterval:
         H, the ratios of the resamples; for "corrected" after the widening. Their quantiles are the
         ends of "percentile" and "corrected".
     """
+
+    method: ClassVar[str] = "bootstrap-speedup"
+    unlisted: ClassVar[frozenset[str]] = frozenset({"replicates"})
 
     candidate: str
     baseline: str
@@ -90,7 +71,6 @@ class BootstrapInterval:
     runs_baseline: tuple[int, ...]
     faster: bool
     replicates: NDArray[np.float64]
-    cautions: tuple[str, ...]
     references: tuple[str, ...] = REFERENCES
 
     @property
@@ -141,123 +121,19 @@ class BootstrapInterval:
         value, low, high = (f"{number:.{digits}f}" for number in numbers)
         return value, low, high
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the result as JSON types; the replicates as their count, range and quantiles."""
-        data = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "replicates"}
-        for name, value in data.items():
-            if isinstance(value, tuple):
-                data[name] = list(value)
-        data["low"] = None if self.sides == "upper" else self.low
-        data["high"] = None if self.sides == "lower" else self.high
+    def body(self) -> dict[str, Any]:
+        """Give the fields, open ends as None, and the replicates by count, range and quantiles."""
         levels = np.quantile(self.replicates, _LEVELS)
-        data["replicates"] = {
-            "count": int(self.replicates.size),
-            "minimum": float(self.replicates.min()),
-            "maximum": float(self.replicates.max()),
-            "quantiles": {f"{level:g}": float(q) for level, q in zip(_LEVELS, levels, strict=True)},
+        return {
+            **Result.body(self),
+            "low": None if self.sides == "upper" else self.low,
+            "high": None if self.sides == "lower" else self.high,
+            "replicates": {
+                "count": int(self.replicates.size),
+                "minimum": float(self.replicates.min()),
+                "maximum": float(self.replicates.max()),
+                "quantiles": {
+                    f"{level:g}": float(q) for level, q in zip(_LEVELS, levels, strict=True)
+                },
+            },
         }
-        return data
-
-    def __str__(self) -> str:
-        n = len(self.benchmarks)
-        least, most = self.runs
-        count = f"{least}" if least == most else f"{least} to {most}"
-        rows = [
-            ["interval", f"{_KINDS[self.interval]}, {self.resamples:,} resamples"],
-            ["ratio of", f"{self.mean} means; {_CENTRES[self.centre]}"],
-            ["resampled", self.units],
-            *([["", self.unit_counts]] if self.unit_counts else []),
-            [
-                "data",
-                f"{n} benchmark{'s' * (n > 1)} x {count} run{'s' * (most > 1)} on each side",
-            ],
-        ]
-        lines = [*as_text.wrapped(self.conclusion), "", *as_text.grid(rows, "<<")]
-        return "\n".join([*lines, *as_text.numbered(self.cautions)])
-
-
-def cautions_of(
-    comparison: Comparison,
-    known: KnownCoverage | None,
-    *,
-    interval: Interval,
-    confidence: float,
-    tail: float,
-    resamples: int,
-    redrawn: int,
-    flat: bool,
-) -> list[str]:
-    """Say what a reader of the interval should know.
-
-    `tail` is the risk on one side, `flat` that all replicates are equal.
-    """
-    units = comparison.units
-    sizes = strata_sizes(comparison)
-    sessions, benchmarks = not_covered()
-    said = []
-    if known is None:
-        said.append(
-            f"the real coverage of this interval at confidence {confidence:g} is not in the table "
-            "of simulated ones"
-        )
-    else:
-        said.append(known.words)
-    single = int(sum((size < 2).sum() for size in sizes))
-    if single and units.unit == "run":
-        said.append(
-            f"{single} of {2 * len(comparison.benchmarks)} samples hold one run: they add no width, "
-            "as if they had no noise, so the interval is too narrow"
-        )
-    elif single:
-        said.append(f"one side has one {units.noun}: it adds no width, the interval is too narrow")
-    if flat:
-        said.append("all replicates are equal: the values do not vary, the interval has no width")
-    if interval == "corrected" and comparison.candidate.medians:
-        said.append(
-            "the widening belongs to means: percentile intervals of medians are wide without it"
-        )
-    if (resamples + 1) * tail < _TAIL:
-        said.append(
-            f"{resamples:,} resamples leave fewer than {_TAIL} beyond an end: the ends are rough; "
-            f"take {math.ceil(_TAIL / tail):,} or more"
-        )
-    if redrawn:
-        said.append(
-            f"{redrawn:,} resamples were drawn anew, because a benchmark had no run in them"
-        )
-    said += units.cautions
-    if units.unit != "session":
-        said.append(sessions)
-    return [*said, benchmarks]
-
-
-def larger_units(pair: Match, units: Units, mean: Mean, centre: Centre) -> list[str]:
-    """Say where the standard error grows when larger units are taken."""
-    a, b = pair.candidate, pair.baseline
-    if centre == "median" or units.unit == "session":
-        return []
-    said = []
-
-    def error(of: Units) -> float | None:
-        comparison = compare(a, b, of, mean=mean, centre=centre)
-        if min(size.min() for size in strata_sizes(comparison)) < 2:
-            return None
-        return standard_error(comparison)
-
-    own = error(units)
-    larger: list[Unit] = ["session"]
-    if units.unit == "run":
-        larger = ["block", "session"]
-    for unit in larger:
-        kind = f"{unit}s"
-        if getattr(a, kind) is None or getattr(b, kind) is None:
-            continue
-        other = exchangeable_units(a, b, unit)
-        found = error(other)
-        if own and found is not None and found > own:
-            said.append(
-                f"this interval draws {units.noun}s; drawn by whole {other.noun}s, the standard "
-                f"error of the log ratio is {figures.significant(found / own, 2)} times as large "
-                f"(unit '{unit}')"
-            )
-    return said

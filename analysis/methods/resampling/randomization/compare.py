@@ -15,172 +15,24 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....data import (
-    Centre,
-    Match,
-    Mean,
-    PerformanceMatrix,
-    check_means,
-    match,
-    speedup_of,
-    suite_mean,
-)
+from ....data import Centre, Mean, PerformanceMatrix, check_means, match, speedup_of, suite_mean
 from ....errors import AnalysisError, UsageError
-from ....report import as_text, figures
-from ..units import Unit, Units, exchangeable_units
+from ....report import figures
+from ..cautions import pair_cautions, unit_cautions
+from ..units import Unit, exchangeable_units
+from .cautions import assignment_cautions
 from .null import Reassigned, reassigned
+from .result import Alternative, RandomizationTest
 
-__all__ = ["Alternative", "RandomizationTest", "randomization_test"]
-
-Alternative = Literal["candidate", "baseline", "two-sided"]
+__all__ = ["MOST_RESAMPLES", "randomization_test"]
 
 TOLERANCE = 1e-12  # ratios within this of each other, relatively, are equal
 MOST_RESAMPLES = 10_000_000
-_LEVEL = 0.05  # the level that the cautions compare the smallest possible p with
-_NAME = 32
-_QUANTILES = {"q025": 0.025, "q25": 0.25, "median": 0.5, "q75": 0.75, "q975": 0.975}
-_EXTREME = {"candidate": "so high", "baseline": "so low", "two-sided": "so far from 1"}
-REFERENCES = (
-    "S. Irving et al., Computer comparisons in the presence of performance variation, Frontiers of "
-    "Computer Science 2018, section 3",
-    "B. Phipson, G. K. Smyth, Permutation p-values should never be zero, Statistical Applications "
-    "in Genetics and Molecular Biology 9(1), 2010",
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RandomizationTest:
-    """What the randomization test says about a candidate against a baseline.
-
-    Attributes
-    ----------
-    ratio : float
-        Ratio of the suite means; above 1 the candidate is better.
-    pvalue : float
-        Of `alternative`. (k + 1) / (N + 1) for N random assignments, k / N for all N of them, where
-        k of them are at least as extreme as the observed one; two-sided twice the smaller tail, at
-        most 1.
-    pvalue_candidate, pvalue_baseline : float
-        Of the two one-sided alternatives.
-    pvalue_error : float
-        Standard error of `pvalue` from drawing at random; 0 when `exact`.
-    smallest_pvalue : float
-        The smallest `pvalue` that so many assignments can give.
-    null : read-only float array
-        The ratio, oriented as `ratio`, under each assignment; `to_dict` gives its quantiles.
-    exact : bool
-        Whether `null` holds every assignment.
-    resamples : int
-        How many assignments `null` holds.
-    assignments : int or None
-        How many there are; None when there are more than 2^53.
-    log10_assignments : float
-        Their decimal logarithm.
-    unit, unit_words, unit_counts
-        What was reassigned together: "run", "block" or "session"; in words; and how many of them
-        hold which variants (empty for runs).
-    runs_candidate, runs_baseline : tuple of int
-        The runs of each benchmark.
-    """
-
-    candidate: str
-    baseline: str
-    ratio: float
-    pvalue: float
-    pvalue_candidate: float
-    pvalue_baseline: float
-    pvalue_error: float
-    smallest_pvalue: float
-    alternative: Alternative
-    mean: Mean
-    centre: Centre
-    unit: Unit
-    unit_words: str
-    unit_counts: str
-    exact: bool
-    resamples: int
-    assignments: int | None
-    log10_assignments: float
-    null: NDArray[np.float64]
-    faster: bool
-    benchmarks: tuple[str, ...]
-    runs_candidate: tuple[int, ...]
-    runs_baseline: tuple[int, ...]
-    cautions: tuple[str, ...]
-    references: tuple[str, ...] = REFERENCES
-
-    @property
-    def conclusion(self) -> str:
-        """What the test says, in one sentence."""
-        ours, theirs = (figures.shorten(x, _NAME) for x in (self.candidate, self.baseline))
-        n = len(self.benchmarks)
-        over = f"these {n} benchmarks" if n > 1 else "this benchmark"
-        good = "fast" if self.faster else "good"
-        sure = "" if self.exact else f" (± {figures.significant(self.pvalue_error, 1)})"
-        return (
-            f"{ours} is {figures.significant(self.ratio, 4)} times as {good} as {theirs} over "
-            f"{over}, by {self.mean} means; chance alone gives a ratio {_EXTREME[self.alternative]} "
-            f"with p {figures.pvalue(self.pvalue)}{sure}, {self.alternative_words}"
-        )
-
-    @property
-    def alternative_words(self) -> str:
-        """Whether p is of one side or of both."""
-        return "two-sided" if self.alternative == "two-sided" else "one-sided"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the result as JSON types; `null` by its count and quantiles."""
-        data = {field.name: getattr(self, field.name) for field in fields(self)}
-        quantiles = np.quantile(self.null, list(_QUANTILES.values())).tolist()
-        data["null"] = {
-            "count": len(self.null),
-            "minimum": float(self.null.min()),
-            **dict(zip(_QUANTILES, quantiles, strict=True)),
-            "maximum": float(self.null.max()),
-        }
-        for key in ("benchmarks", "runs_candidate", "runs_baseline", "cautions", "references"):
-            data[key] = list(data[key])
-        return data
-
-    def __str__(self) -> str:
-        low, high = np.quantile(self.null, [0.025, 0.975]).tolist()
-        rows = [
-            ["reassigned", self.unit_words],
-            *([["", self.unit_counts]] if self.unit_counts else []),
-            ["assignments", self._assignments()],
-            [
-                "p, one-sided",
-                f"candidate better {figures.pvalue(self.pvalue_candidate).removeprefix('= ')}, "
-                f"baseline better {figures.pvalue(self.pvalue_baseline).removeprefix('= ')}",
-            ],
-            [
-                "smallest p",
-                f"{figures.significant(self.smallest_pvalue)}, {self.alternative_words}",
-            ],
-            [
-                "by chance",
-                f"95 % of the ratios lie in {figures.significant(low, 4)} to "
-                f"{figures.significant(high, 4)}",
-            ],
-        ]
-        lines = [*as_text.wrapped(self.conclusion), "", *as_text.grid(rows, "<<")]
-        return "\n".join([*lines, *as_text.numbered(self.cautions)])
-
-    def _assignments(self) -> str:
-        if self.exact:
-            return f"all {self.resamples:,} (exact)"
-        there = (
-            f"{self.assignments:,}"
-            if self.assignments is not None
-            else f"about 10^{self.log10_assignments:.0f}"
-        )
-        return f"{self.resamples:,} drawn at random of {there}"
 
 
 def randomization_test(
@@ -254,9 +106,8 @@ def randomization_test(
         "candidate": _tail(done, int((done.logs >= observed - TOLERANCE).sum())),
         "baseline": _tail(done, int((done.logs <= observed + TOLERANCE).sum())),
     }
-    smallest = _smallest(done, lowest, highest)
     pvalue = _of(alternative, tails)
-    most = _of(alternative, smallest)
+    smallest = _of(alternative, _smallest(done, lowest, highest))
     null = _ratios(done.logs)
     return RandomizationTest(
         candidate=a.name,
@@ -266,7 +117,7 @@ def randomization_test(
         pvalue_candidate=tails["candidate"],
         pvalue_baseline=tails["baseline"],
         pvalue_error=0.0 if done.exact else _error(pvalue, len(null), alternative),
-        smallest_pvalue=most,
+        smallest_pvalue=smallest,
         alternative=alternative,
         mean=mean,
         centre=centre,
@@ -283,24 +134,17 @@ def randomization_test(
         runs_candidate=a.runs,
         runs_baseline=b.runs,
         cautions=(
-            *(f"{matrix.name}: {text}" for matrix in (a, b) for text in matrix.cautions),
-            *pair.cautions,
-            *_cautions(pair, units, done, most, constant=highest - lowest <= TOLERANCE),
-            *units.cautions,
+            *pair_cautions(pair),
+            *assignment_cautions(
+                units,
+                done,
+                benchmarks=len(a.benchmarks),
+                smallest=smallest,
+                constant=highest - lowest <= TOLERANCE,
+            ),
+            *unit_cautions(pair, units),
         ),
     )
-
-
-def _ratios(logs: NDArray[np.float64]) -> NDArray[np.float64]:
-    with np.errstate(all="ignore"):
-        null: NDArray[np.float64] = np.exp(logs, out=logs)
-    if not (np.isfinite(null) & (null > 0)).all():
-        raise AnalysisError(
-            "the ratio leaves the range of numbers when labels are reassigned",
-            fix="look for values that are no measurements: they lie too far apart",
-        )
-    null.flags.writeable = False
-    return null
 
 
 def _validate(mean: str, centre: str, alternative: str, resamples: int) -> None:
@@ -314,6 +158,18 @@ def _validate(mean: str, centre: str, alternative: str, resamples: int) -> None:
             f"resamples must lie between 1 and {MOST_RESAMPLES:,}, and is {resamples}",
             fix="10,000 is a good start",
         )
+
+
+def _ratios(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(all="ignore"):
+        null: NDArray[np.float64] = np.exp(logs, out=logs)
+    if not (np.isfinite(null) & (null > 0)).all():
+        raise AnalysisError(
+            "the ratio leaves the range of numbers when labels are reassigned",
+            fix="look for values that are no measurements: they lie too far apart",
+        )
+    null.flags.writeable = False
+    return null
 
 
 def _tail(done: Reassigned, count: int) -> float:
@@ -342,47 +198,3 @@ def _error(pvalue: float, size: int, alternative: Alternative) -> float:
     if alternative == "two-sided":
         return 2 * _error(pvalue / 2, size, "candidate")
     return math.sqrt(pvalue * (1 - pvalue) / size)
-
-
-def _cautions(
-    pair: Match, units: Units, done: Reassigned, smallest: float, *, constant: bool
-) -> list[str]:
-    said = []
-    if constant:
-        said.append(
-            "every assignment gives the same ratio: these values cannot show a difference"
-            if done.exact or len(done.logs) > 1
-            else "one assignment says nothing: take more resamples"
-        )
-    elif smallest > _LEVEL:
-        few = len(done.logs)
-        remedy = (
-            f"measure more {units.noun}s" if done.exact else f"take more than {few:,} resamples"
-        )
-        said.append(
-            f"with {few:,} assignment{'s' * (few > 1)} no p below {figures.significant(smallest)} "
-            f"is possible, so a level of {_LEVEL:g} cannot be reached: {remedy}"
-        )
-    if units.both and units.only_candidate + units.only_baseline:
-        alone = units.only_candidate + units.only_baseline
-        how = (
-            "reassigned among themselves"
-            if units.only_candidate and units.only_baseline
-            else "left as they are"
-        )
-        said.append(
-            f"{alone} of {len(units.sides)} {units.noun}s hold one variant only: they are {how}, "
-            "and the others swap their labels within"
-        )
-    if done.partial:
-        said.append(
-            f"some {units.noun}s lack benchmarks: assignments that would leave a benchmark without "
-            "runs on one side take no part"
-        )
-    if units.unit == "run" and len(pair.candidate.benchmarks) > 1:
-        said.append(
-            "reassigning each benchmark on its own has rejected 45 % of comparisons without any "
-            "difference (public Go data, level 5 %, 100 benchmarks from 36 processes); whole "
-            "rounds 5 %"
-        )
-    return said

@@ -11,10 +11,11 @@ import pytest
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.methods.resampling.interval.compare import BootstrapInterval, bootstrap_speedup
+from analysis.methods.resampling.interval.compare import bootstrap_speedup
 from analysis.methods.resampling.interval.coverage import known_coverage
 from analysis.methods.resampling.interval.draws import compare, draw, standard_error
 from analysis.methods.resampling.interval.kernel import resampled_means, resampled_spreads
+from analysis.methods.resampling.interval.result import BootstrapInterval
 from analysis.methods.resampling.units import exchangeable_units
 
 KINDS = ("percentile", "corrected", "bca", "studentized")
@@ -77,7 +78,9 @@ def test_to_dict_holds_a_summary_of_the_replicates() -> None:
     data = found.to_dict()
     assert data["replicates"]["count"] == 300
     assert data["replicates"]["quantiles"]["0.5"] == np.median(found.replicates)
-    assert set(data) == {f.name for f in dataclasses.fields(found)}
+    head = {"schema", "method", "tool_version", "caution_codes"}
+    assert set(data) == {f.name for f in dataclasses.fields(found)} | head
+    assert data["method"] == "bootstrap-speedup"
     assert len(json.dumps(data)) < 10_000
 
 
@@ -413,9 +416,15 @@ def test_known_coverage_is_read_from_the_nearest_cell() -> None:
     assert found.known_coverage == known.coverage == min(share for _, share in known.others)
     assert 0.84 < known.coverage < 0.88
     assert known.error == pytest.approx(math.sqrt(0.86 * 0.14 / known.suites), rel=0.05)
-    assert found.cautions[0] == known.words
-    assert "12 benchmarks x 3 runs" in known.words
-    assert "2,000 simulated suites" in known.words
+    told = found.cautions[0]
+    assert told.code == "known-coverage"
+    homo, het = (dict(known.others)[noise] for noise in ("homo", "het"))
+    assert str(told) == (
+        "known coverage: nominal 0.95 percentile intervals held the true ratio in "
+        f"{het:.3f} (noise of 0.3 to 10 % by benchmark), {homo:.3f} (noise of 3 % on every "
+        "benchmark) of 2,000 simulated suites, each with 12 benchmarks x 3 runs on each side; the "
+        "table's nearest cell"
+    )
 
 
 def test_a_confidence_that_was_not_simulated_is_said() -> None:
@@ -428,7 +437,7 @@ def test_a_confidence_that_was_not_simulated_is_said() -> None:
 
 
 def test_what_is_never_covered_is_said_with_figures() -> None:
-    text = " ".join(bootstrap_speedup(*suite(), rng=rng()).cautions)
+    text = " ".join(map(str, bootstrap_speedup(*suite(), rng=rng()).cautions))
     assert "shifts between sessions are not covered" in text
     assert "the choice of benchmarks is not covered" in text
     assert "with 3 / 5 / 10 / 30 runs" in text

@@ -13,6 +13,7 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.data.suite import CENTRES, MEANS
 from analysis.errors import AnalysisError, UsageError
 from analysis.methods.resampling.randomization.compare import MOST_RESAMPLES, randomization_test
+from analysis.report import Caution
 
 
 def matrix(name: str, rows: dict, *, better: str = "lower", **fields) -> PerformanceMatrix:
@@ -195,9 +196,12 @@ def test_sessions_are_whole() -> None:
 
 
 def test_cautions_of_the_matrices_and_of_the_match_come_along() -> None:
-    ours = matrix("c", {"a": [1.0, 2.0], "x": [1.0]}, cautions=["2 failed runs left out"])
+    ours = matrix(
+        "c", {"a": [1.0, 2.0], "x": [1.0]}, cautions=[Caution("noted", "2 failed runs left out")]
+    )
     result = randomization_test(ours, matrix("b", {"a": [1.0, 2.0]}), rng=rng())
-    assert "c: 2 failed runs left out" in result.cautions
+    assert "c: 2 failed runs left out" in map(str, result.cautions)
+    assert Caution("noted", "reworded", ("c",)) in result.cautions
     assert any("only 'c' has it: x" in c for c in result.cautions)
     assert result.benchmarks == ("a",)
 

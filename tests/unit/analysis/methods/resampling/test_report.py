@@ -54,7 +54,9 @@ def test_json():
     assert data["interval"]["low"] == found.interval.low
     assert [s["name"] for s in data["distributions"]["systems"]] == ["A", "BB"]
     assert data["seed"] == 3
-    assert data["cautions"] == list(found.cautions)
+    assert data["cautions"] == [str(caution) for caution in found.cautions]
+    assert data["caution_codes"] == [caution.code for caution in found.cautions]
+    assert data["method"] == "resample"
     assert len(data["references"]) == len(set(data["references"])) >= 3
 
 

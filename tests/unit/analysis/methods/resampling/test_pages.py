@@ -1,0 +1,237 @@
+"""The pages: every number that a person reads is the result's, and the report holds its parts' own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis import (
+    PerformanceMatrix,
+    bootstrap_speedup,
+    compare_distributions,
+    empirical_distribution,
+    randomization_test,
+)
+from analysis.methods.resampling import resampling_report
+from analysis.report import Caution, Figure, Page, Section, Sentence, Table, Value, page_of
+from analysis.stats import stream
+
+
+def matrix(name="A", factor=1.0, *, runs=5, cautions=(), **more):
+    generator = np.random.default_rng(len(name))
+    samples = {f"b{k}": factor * generator.lognormal(k, 0.02, runs) for k in range(4)}
+    return PerformanceMatrix.from_samples(name, samples, better="lower", cautions=cautions, **more)
+
+
+def in_rounds(name, factor=1.0):
+    ids = {f"b{k}": list(range(5)) for k in range(4)}
+    return matrix(name, factor, blocks=ids)
+
+
+def report(*pair, seed=3, **options):
+    pair = pair or (matrix(), matrix("BB", 1.1))
+    return resampling_report(*pair, rng=stream(seed, "resample"), seed=seed, **options)
+
+
+def blocks(page: Page, kind):
+    """Give all blocks of a kind, in their order, with the titles of their sections."""
+    return [
+        (section.title, block)
+        for section in page.sections
+        for block in section.blocks
+        if isinstance(block, kind)
+    ]
+
+
+def only_table(page: Page) -> Table:
+    ((_, table),) = blocks(page, Table)
+    return table
+
+
+def labelled(table: Table):
+    """Give the rows of a table without headings by their labels."""
+    assert not table.headed
+    return {row[0]: row[1] for row in table.rows}
+
+
+def rng():
+    return np.random.default_rng(1)
+
+
+# ---- the parts
+
+
+@pytest.mark.parametrize("resamples", [99, 2_000_000])
+def test_the_test_tells_its_numbers(resamples):
+    pair = matrix(runs=2), matrix("BB", 1.1, runs=3)
+    found = randomization_test(*pair, resamples=resamples, rng=rng())
+    page = page_of(found)
+    assert page.sections[0] == Section((Sentence(found.conclusion),))
+    assert page.cautions == found.cautions
+    rows = labelled(only_table(page))
+    assert rows["assignments"] == Value(
+        "all 10,000 (exact)" if found.exact else "99 drawn at random of 10,000", found.resamples
+    )
+    assert found.exact == (resamples > 99)
+    low, high = np.quantile(found.null, [0.025, 0.975])
+    assert rows["by chance"] == f"95 % of the ratios lie in {low:.4f} to {high:.3f}"
+    assert rows["smallest p"].value == found.smallest_pvalue
+    number, _, sided = rows["smallest p"].text.partition(", ")
+    assert float(number) == pytest.approx(found.smallest_pvalue, rel=5e-3)
+    assert sided == "two-sided"
+    ours, theirs = found.pvalue_candidate, found.pvalue_baseline
+    assert rows["p, one-sided"].startswith("candidate better 0.0")
+    assert float(rows["p, one-sided"].split()[2].strip(",")) == pytest.approx(ours, rel=5e-3)
+    assert float(rows["p, one-sided"].split()[5]) == pytest.approx(theirs, rel=5e-3)
+    assert rows["reassigned"] == "single runs, each benchmark on its own"
+    assert "" not in rows  # single runs are not counted
+
+
+def test_rounds_are_counted():
+    pair = in_rounds("A"), in_rounds("BB", 1.1)
+    for found in (randomization_test(*pair, rng=rng()), bootstrap_speedup(*pair, rng=rng())):
+        rows = labelled(only_table(page_of(found)))
+        assert rows[""] == found.unit_counts == "5 with both variants"
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "of"),
+    [
+        ({}, "percentile", "geometric means; mean of all runs"),
+        (
+            {"interval": "corrected", "centre": "mean", "mean": "harmonic"},
+            "percentile, widened by sqrt(m / (m - 1))",
+            "harmonic means; mean of the benchmarks' arithmetic means",
+        ),
+        ({"interval": "studentized"}, "studentized", "geometric means; mean of all runs"),
+        (
+            {"interval": "bca", "centre": "median", "mean": "arithmetic"},
+            "BCa",
+            "arithmetic means; mean of the benchmarks' medians",
+        ),
+    ],
+)
+def test_the_interval_tells_how_it_was_made(options, kind, of):
+    found = bootstrap_speedup(
+        matrix(runs=4), matrix("BB", 1.1, runs=6), resamples=1500, rng=rng(), **options
+    )
+    page = page_of(found)
+    assert page.sections[0] == Section((Sentence(found.conclusion),))
+    assert labelled(only_table(page)) == {
+        "interval": Value(f"{kind}, 1,500 resamples", 1500),
+        "ratio of": of,
+        "resampled": "single runs, each benchmark on its own",
+        "data": "4 benchmarks x 4 to 6 runs on each side",
+    }
+
+
+def test_five_numbers_are_the_distributions():
+    found = empirical_distribution(matrix(), resamples=500, rng=rng())
+    table = only_table(page_of(found))
+    assert [column.heading for column in table.columns] == [
+        "", "minimum", "Q1", "median", "Q3", "maximum", "mean", "IQR",
+    ]  # fmt: skip
+    ((name, *cells),) = table.rows
+    assert name == "A"
+    numbers = [*found.five, found.observed]
+    assert [cell.value for cell in cells] == [*numbers, found.consistency]
+    decimals = {len(cell.text.partition(".")[2]) for cell in cells[:-1]}
+    assert len(decimals) == 1
+    for cell, number in zip(cells, numbers, strict=False):
+        # two digits of the interquartile range are seen
+        assert float(cell.text) == pytest.approx(number, abs=(found.q3 - found.q1) / 20)
+    assert float(cells[-1].text.removesuffix(" %")) == pytest.approx(
+        100 * found.consistency, rel=0.06
+    )
+
+
+def test_systems_side_by_side():
+    found = compare_distributions(
+        [matrix(), matrix("BB", 1.02), matrix("CCC", 0.99)], resamples=400, rng=rng()
+    )
+    (title, five), (other, wins) = blocks(page_of(found), Table)
+    assert title == "geometric means of passes over 4 benchmarks, in s"
+    assert other == "share of pairs of passes in which the row beats the column"
+    assert [row[0] for row in five.rows] == [row[1] for row in wins.rows] == ["A", "BB", "CCC"]
+    for i, row in enumerate(wins.rows):
+        for j, cell in enumerate(row[2:]):
+            if i == j:
+                assert cell == "-"
+            else:
+                assert cell.value == found.wins[i][j]
+                assert float(cell.text.removesuffix(" %")) == pytest.approx(
+                    100 * found.wins[i][j], abs=0.051
+                )
+
+
+@pytest.mark.parametrize(("count", "tables"), [(2, 1), (3, 2), (12, 2), (13, 1)])
+def test_who_beats_whom_is_told_of_three_to_twelve_systems(count, tables):
+    found = compare_distributions(
+        [matrix("x" * k) for k in range(1, count + 1)], resamples=50, rng=rng()
+    )
+    assert len(blocks(page_of(found), Table)) == tables
+
+
+# ---- the report
+
+
+def test_the_report_is_composed_of_its_parts_sections():
+    found = report()
+    page = page_of(found)
+    assert page.sections[0].blocks == tuple(Sentence(text) for text in found.conclusions)
+    tables = blocks(page, Table)
+    assert [title for title, _ in tables[:2]] == ["test", "interval"]
+    parts = (found.test, found.interval, found.distributions)
+    assert [table for _, table in tables] == [only_table(page_of(part)) for part in parts]
+    assert page.sections[-1].blocks == (Sentence("seed 3"),)
+    assert page.cautions == found.cautions
+
+
+def test_what_there_is_not_has_no_section():
+    found = resampling_report(matrix(runs=1), matrix("BB", runs=1), resamples=20, rng=rng())
+    titles = [section.title for section in page_of(found).sections]
+    assert "test" in titles
+    assert "interval" not in titles
+    assert "seed" not in str(found)
+
+
+def test_the_picture_is_told_in_words_and_drawn_when_it_is_wanted():
+    found = report(others=[matrix("CCC")])
+    ((_, figure),) = blocks(page_of(found), Figure)
+    for word in (f"{found.test.resamples:,} assignments", "A, BB, CCC", "with its interval"):
+        assert word in figure.alt
+    assert f"{found.test.ratio:.4g}" in figure.alt
+    drawn = figure.draw()
+    assert drawn.get_suptitle() == "A against BB"
+    without = resampling_report(matrix(runs=1), matrix("BB", runs=1), resamples=20, rng=rng())
+    ((_, figure),) = blocks(page_of(without), Figure)
+    assert "interval" not in figure.alt
+
+
+def test_each_caution_once_but_those_of_two_sides_with_one_name():
+    ours = matrix("same", cautions=[Caution("failed-left-out", "3 failed runs left out")])
+    theirs = matrix("same", 1.1, cautions=[Caution("failed-left-out", "40 failed runs left out")])
+    found = report(ours, theirs)
+    said = [str(caution) for caution in found.cautions]
+    assert said[:2] == ["same: 3 failed runs left out", "same: 40 failed runs left out"]
+    assert len(said) == len(set(said))
+    # one session, what the runs share: told by the test and by the interval
+    assert [caution.code for caution in found.cautions].count("sessions-unknown") == 1
+
+
+def test_two_systems_of_one_name_are_told_apart_in_what_is_said_of_their_passes():
+    systems = [
+        matrix("A", runs=1, cautions=[Caution("noted", "taken at night")]),
+        matrix("A", runs=2, cautions=[Caution("noted", "taken at night")]),
+        matrix("B", runs=1),
+    ]
+    found = compare_distributions(systems, resamples=20, rng=rng())
+    assert [(caution.code, caution.about) for caution in found.cautions] == [
+        ("noted", ("A",)),
+        ("passes-equal", ("A",)),
+        ("few-passes", ("A", "system 2")),
+        ("passes-equal", ("B",)),
+        ("extremes-grow", ()),
+    ]
+    twice = compare_distributions([systems[0], systems[0]], resamples=20, rng=rng())
+    assert [caution.code for caution in twice.cautions] == ["noted", "passes-equal", "passes-equal"]
