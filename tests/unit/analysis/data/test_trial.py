@@ -43,7 +43,7 @@ def test_a_whole_trial(synthetic: Build, tmp_path: Path) -> None:
     assert m.values("x").tolist() == TIMES["b"]["x"]
     assert m.sessions is not None
     assert m.sessions[0].tolist() == [1, 1, 2, 2]
-    assert m.cautions == ("4 warm-up runs left out",)
+    assert tuple(map(str, m.cautions)) == ("4 warm-up runs left out",)
     assert np.isnan(trial.frequency_khz).all()
     assert trial.padding_bytes.tolist() == [17.0] * 24
     with pytest.raises(ValueError, match="read-only"):
@@ -69,7 +69,7 @@ def test_failed_runs_are_left_out_and_counted(synthetic: Build, tmp_path: Path) 
     )
     trial = read_trial(made.write(tmp_path))
     assert trial.matrix("a").runs == (3, 4)
-    assert trial.matrix("a").cautions == ("1 failed run left out",)
+    assert tuple(map(str, trial.matrix("a").cautions)) == ("1 failed run left out",)
     first, second = trial.failures()
     assert (first.benchmark, first.variant, first.outcome, first.signal) == ("x", "a", "timeout", 9)
     assert first.detail == "after 60 s"
@@ -88,7 +88,7 @@ def test_a_run_has_the_median_of_its_iterations(synthetic: Build, tmp_path: Path
     m = trial.matrix("a", "rate")
     assert m.values("x").tolist() == [2.0, 7.0]
     assert (m.unit, m.better) == ("1/s", "higher")
-    assert m.cautions == ("1 run without rate",)
+    assert tuple(map(str, m.cautions)) == ("1 run without rate",)
     column = trial.metrics["rate"]
     assert column.values.tolist() == [5.0, 1.0, 2.0, 7.0]
     assert column.offsets.tolist() == [0, 3, 4, 4]
@@ -128,7 +128,7 @@ def test_a_benchmark_without_runs_is_said(synthetic: Build, tmp_path: Path) -> N
     ]
     m = read_trial(made.write(tmp_path)).matrix("b")
     assert m.benchmarks == ("x",)
-    assert m.cautions[-1] == "no run that counts of y"
+    assert str(m.cautions[-1]) == "no run that counts of y"
 
 
 # ---- what is not a trial, or not ours
@@ -168,7 +168,7 @@ def test_kept_output_may_go(synthetic: Build, tmp_path: Path) -> None:
     path = made.write(tmp_path)
     (path / "outputs/0001.stderr").unlink()
     (path / "outputs/0002.stderr").write_bytes(b"fine")
-    assert read_trial(path).cautions == (
+    assert tuple(map(str, read_trial(path).cautions)) == (
         "outputs/0001.stderr is gone since the trial ended",
         "outputs/0002.stderr changed since the trial ended",
     )
@@ -200,7 +200,7 @@ def test_a_torn_last_line_of_an_unfinished_trial(
     (path / "measurements.jsonl").write_bytes(whole[:-cut])
     trial = read_trial(path)
     assert trial.running
-    assert "still running, or its runner was killed" in " ".join(trial.cautions)
+    assert "still running, or its runner was killed" in " ".join(map(str, trial.cautions))
     # Even where only the newline is gone: a resumed trial repeats that run.
     assert len(trial) == 15
     assert "the last line of measurements.jsonl (16) is torn" in trial.cautions[0]
@@ -314,7 +314,7 @@ def test_a_trial_that_has_just_begun(synthetic: Build, tmp_path: Path) -> None:
     trial = read_trial(path)
     assert len(trial) == 0
     assert trial.sessions == 0
-    assert trial.cautions[-1] == "0 of 16 planned runs are there"
+    assert str(trial.cautions[-1]) == "0 of 16 planned runs are there"
     with pytest.raises(InsufficientDataError):
         trial.matrix("a")
 
@@ -322,7 +322,7 @@ def test_a_trial_that_has_just_begun(synthetic: Build, tmp_path: Path) -> None:
 def test_an_interrupted_trial(synthetic: Build, tmp_path: Path) -> None:
     made = synthetic(TIMES, status="interrupted", reason="SIGINT")
     made.rows = made.rows[:6]
-    assert read_trial(made.write(tmp_path)).cautions == (
+    assert tuple(map(str, read_trial(made.write(tmp_path)).cautions)) == (
         "the trial was interrupted: SIGINT",
         "6 of 16 planned runs are there",
     )
@@ -333,7 +333,7 @@ def test_the_plan_of_a_later_session_is_not_there_yet(synthetic: Build, tmp_path
     made.plan, made.rows = made.plan[:8], made.rows[:5]
     trial = read_trial(made.write(tmp_path))
     assert trial.planned_runs == 16
-    assert trial.cautions[-1] == "5 of 16 planned runs are there"
+    assert str(trial.cautions[-1]) == "5 of 16 planned runs are there"
 
 
 def test_a_torn_plan_of_an_unfinished_trial(synthetic: Build, tmp_path: Path) -> None:
@@ -341,7 +341,9 @@ def test_a_torn_plan_of_an_unfinished_trial(synthetic: Build, tmp_path: Path) ->
     made.rows = made.rows[:5]
     path = made.write(tmp_path)
     (path / "plan.jsonl").write_bytes((path / "plan.jsonl").read_bytes()[:-9])
-    assert "the last line of plan.jsonl (16) is torn and left out" in read_trial(path).cautions
+    assert "the last line of plan.jsonl (16) is torn and left out" in map(
+        str, read_trial(path).cautions
+    )
     made.rows = synthetic(TIMES).rows
     path = made.write(tmp_path / "other")
     (path / "plan.jsonl").write_bytes((path / "plan.jsonl").read_bytes()[:-9])
