@@ -137,3 +137,25 @@ def test_the_search_finds_the_least_and_respects_the_cap():
     assert least_runs(lambda m: 1.0, 0.8, 1000) == 3
     assert least_runs(lambda m: m / 100, 0.8, 79) is None
     assert least_runs(lambda m: m / 100, 0.8, 80) == 80
+
+
+def test_the_documented_figures(pair, rng):
+    # docs/planning.md: the numbers of runs of figure 12, 1,000 simulations, a cap of 1,000 runs
+    plan = plan_runs(*pair(), rng=rng)
+    assert [row.runs for row in plan.table] == [3, 5, 7, 10, 15, 20, 30, 50, 100]
+    assert (plan.simulations, plan.max_runs, plan.power, plan.confidence) == (1000, 1000, 0.8, 0.95)
+    capped = plan_runs(*pair(), width=1e-6, simulations=100, rng=rng)
+    assert "needs more than 1000 runs, the cap (probability 0.8)" in " ".join(str(capped).split())
+    most = plan_runs(*pair(), max_runs=10_000, grid=(3,), simulations=100, rng=rng)
+    assert most.max_runs == 10_000
+    with pytest.raises(UsageError, match="no more than 10,000 runs"):
+        plan_runs(*pair(), max_runs=10_001, rng=rng)
+
+
+@pytest.mark.parametrize(("runs", "told"), [(9, True), (10, False)])
+def test_a_pilot_of_fewer_than_ten_runs_is_small(pair, rng, runs, told):
+    x, y = pair(m=12)
+    short = {name: y.values(name)[: runs + k] for k, name in enumerate(y.benchmarks)}
+    plan = plan_runs(x, type(y).from_samples("y", short, better="lower"), rng=rng)
+    found = [c.text for c in plan.cautions if c.code == "small-pilot"]
+    assert [f"only {runs} runs of some benchmark" in text for text in found] == [True] * told
