@@ -1,25 +1,18 @@
-"""The four files of the original Speedup-Test tool: status, results, warnings and report.
+"""What the original Speedup-Test tool writes: its status, results and report.
 
-Section 6.2.5 of the report names them and the columns of the results. These functions give their
-texts; the command writes them.
+Section 6.2.5 of the report names these files and the columns of the results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from ..result import CENTRES, Centre, Proportion, SpeedupSuite, SpeedupTest
-from .cautions import UNAVAILABLE
-from .config import LeftOut
+from ....report import Column, Page, Section, Sentence, Table, as_text, page_of
+from ..page import benchmark_page
+from ..proportion import Proportion
+from ..result import CENTRES, Centre, SpeedupSuite, SpeedupTest
 
-__all__ = [
-    "COLUMNS",
-    "failure_text",
-    "report_text",
-    "results_text",
-    "status_text",
-    "warning_text",
-]
+__all__ = ["COLUMNS", "failure_text", "report_text", "results_text", "status_text"]
 
 COLUMNS = (
     "Name",
@@ -79,46 +72,17 @@ def results_text(suite: SpeedupSuite) -> str:
     return "\n".join(rows) + "\n"
 
 
-def warning_text(
-    title: str,
-    left_out: Sequence[LeftOut],
-    warnings: Mapping[str, Sequence[str]],
-) -> str:
-    """Give the text of ``.warning``: each warning on lines of its own, never broken elsewhere.
-
-    Parameters
-    ----------
-    title : str
-        What was analysed, such as the configuration's path.
-    left_out : sequence of LeftOut
-        The benchmarks that were not judged.
-    warnings : mapping of str to sequence of str
-        Benchmark -> its warnings, of those that were judged.
-    """
-    lines = [f"Warnings regarding analysis of {title}", ""]
-    count = 0
-    every = [(out.name, (*out.reasons, UNAVAILABLE)) for out in left_out]
-    for name, texts in [*every, *warnings.items()]:
-        if not texts:
-            continue
-        lines += [f"{name} :", ""]
-        for text in texts:
-            lines += [text, ""]
-        count += len(texts)
-    return "\n".join([*lines, f"{count} warning(s).\n"])
-
-
 def report_text(title: str, suite: SpeedupSuite) -> str:
     """Give the text of ``.report``: the original's lines, the whole result, each decision's path."""
     lines = [f"Analysis report of {title}", ""]
     lines += [f"Sample1: {suite.baseline}; Sample2: {suite.candidate}", ""]
     for centre in CENTRES:
         lines += _overall(suite, centre)
-    for centre, share in (("mean", suite.proportion_mean), ("median", suite.proportion_median)):
-        lines += _proportion(centre, share)
-    lines += ["Result", "", str(suite), "", "Decision of each benchmark", ""]
+    for word, share in (("mean", suite.proportion_mean), ("median", suite.proportion_median)):
+        lines += _proportion(word, share)
+    lines += ["Result", "", _set(page_of(suite)), "", "Decision of each benchmark", ""]
     for test in suite.benchmarks:
-        lines += [str(test), ""]
+        lines += [_name(test), _set(benchmark_page(test, named=False)), ""]
     return "\n".join(lines)
 
 
@@ -151,6 +115,33 @@ def _proportion(centre: str, found: Proportion) -> list[str]:
         )
     lines.append(_REMARK.format("benchmark was" if b == 1 else f"{b} benchmarks were"))
     return [*lines, ""]
+
+
+def _set(page: Page) -> str:
+    """Set a page as the report has always had it, whatever a terminal shows.
+
+    Cautions follow without an empty line, and what stands below a title has no margin but that of
+    the steps themselves.
+    """
+    body = replace(page, sections=tuple(map(_flat, page.sections)), cautions=())
+    cautions = replace(page, sections=(), following=())
+    return "\n".join(filter(None, map(as_text.render, (body, cautions))))
+
+
+def _flat(section: Section) -> Section:
+    if not section.title:
+        return section
+    blocks = (_indented(one) if isinstance(one, Table) else one for one in section.blocks)
+    return Section((Sentence(section.title), *blocks))
+
+
+def _indented(table: Table) -> Table:
+    """Begin each row with an empty cell, which is set as a margin."""
+    return replace(
+        table,
+        columns=(Column(""), *table.columns),
+        rows=tuple(("", *row) for row in table.rows),
+    )
 
 
 def _name(test: SpeedupTest) -> str:

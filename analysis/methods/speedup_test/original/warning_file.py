@@ -1,20 +1,52 @@
-"""The warnings of the original Speedup-Test tool: what stands between a benchmark and its decision.
+"""The warnings file of the original Speedup-Test tool: what stands between a benchmark and its decision.
 
-Each begins with the words by which the original's users know it (report, section 6.2.5), so that
+Each warning begins with the words by which the original's users know it (report, section 6.2.5), so that
 scripts that look for them keep working; what follows is ours.
 """
 
 from __future__ import annotations
 
-from ..result import KOLMOGOROV, LARGE, SHAPIRO, Decision, Side, SpeedupTest, Step
+from collections.abc import Mapping, Sequence
 
-__all__ = ["UNAVAILABLE", "warnings_of"]
+from ..result import KOLMOGOROV, LARGE, SHAPIRO, Decision, Side, SpeedupTest, Step
+from .config import LeftOut
+
+__all__ = ["UNAVAILABLE", "warning_text", "warnings_of"]
 
 UNAVAILABLE = "Cannot process benchmark: samples unavailable."
 
 _SAMPLES: dict[Side, str] = {"baseline": "Sample1", "candidate": "Sample2"}
 _MORE = f"\nMeasure it more than {LARGE} times."
 _INACCURATE = "\nSo the confidence level for the speedup of the {} may not be accurate."
+
+
+def warning_text(
+    title: str,
+    left_out: Sequence[LeftOut],
+    warnings: Mapping[str, Sequence[str]],
+) -> str:
+    """Give the text of ``.warning``: each warning on lines of its own, never broken elsewhere.
+
+    Parameters
+    ----------
+    title : str
+        What was analysed, such as the configuration's path.
+    left_out : sequence of LeftOut
+        The benchmarks that were not judged.
+    warnings : mapping of str to sequence of str
+        Benchmark -> its warnings, of those that were judged.
+    """
+    lines = [f"Warnings regarding analysis of {title}", ""]
+    count = 0
+    every = [(out.name, (*out.reasons, UNAVAILABLE)) for out in left_out]
+    for name, texts in [*every, *warnings.items()]:
+        if not texts:
+            continue
+        lines += [f"{name} :", ""]
+        for text in texts:
+            lines += [text, ""]
+        count += len(texts)
+    return "\n".join([*lines, f"{count} warning(s).\n"])
 
 
 def warnings_of(test: SpeedupTest) -> tuple[str, ...]:

@@ -6,15 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.methods.speedup_test.original.cautions import UNAVAILABLE, warnings_of
 from analysis.methods.speedup_test.original.config import LeftOut
-from analysis.methods.speedup_test.original.files import (
+from analysis.methods.speedup_test.original.texts import (
     COLUMNS,
     failure_text,
     report_text,
     results_text,
     status_text,
+)
+from analysis.methods.speedup_test.original.warning_file import (
+    UNAVAILABLE,
     warning_text,
+    warnings_of,
 )
 from analysis.methods.speedup_test.proportion import proportion
 from analysis.methods.speedup_test.result import (
@@ -29,6 +32,7 @@ from analysis.methods.speedup_test.result import (
     SpeedupTest,
     Step,
 )
+from analysis.report import Caution
 
 
 def step(test: str, outcome: Outcome, sample: Side | None = None, risk: float = 0.05) -> Step:
@@ -263,9 +267,7 @@ def test_searches_without_a_level() -> None:
 # ---- .report
 
 
-def test_report_has_the_originals_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SpeedupSuite, "__str__", lambda _: "the suite")
-    monkeypatch.setattr(SpeedupTest, "__str__", lambda test: f"path of {test.name}")
+def test_report_has_the_originals_lines() -> None:
     text = report_text("./bench.cfg", suite(benchmark("one"), benchmark("two")))
     lines = text.splitlines()
     assert lines[0] == "Analysis report of ./bench.cfg"
@@ -279,12 +281,30 @@ def test_report_has_the_originals_lines(monkeypatch: pytest.MonkeyPatch) -> None
         "The confidence level for computing proportion confidence interval is 0.95.",
         "Proportion confidence interval (speedup of the mean) = [0.219; 0.987]",
         "Proportion confidence interval (speedup of the median) = [0.403; 0.718]",
-        "the suite",
-        "path of one",
-        "path of two",
     ):
         assert line in lines
-    assert sum("may not be accurate" in line for line in lines) == 1  # 17/30 fulfils the condition
+    at = [lines.index(line) for line in ("Result", "Decision of each benchmark", "one", "two")]
+    assert at == sorted(at)
+    assert lines[at[0] + 2].startswith("optimised against initial: the speedup of the mean is")
+    for place in at[2:]:
+        assert lines[place + 1].startswith("speedup of the mean 1.276x: significant at 0.95")
+    doubts = [line for line in lines if "this confidence interval may not be accurate" in line]
+    assert len(doubts) == 1  # 17/30 fulfils the condition
     needed = [line for line in lines if "needed number" in line]
     assert ["289" in needed[0], "r=0.05" in needed[0], "r=0.1" in needed[1]] == [True] * 3
     assert sum(line.startswith("Remark:") for line in lines) == 2
+
+
+def test_report_keeps_its_layout_whatever_a_terminal_shows() -> None:
+    told = replace(benchmark("two  blanks"), cautions=(Caution("noted", "so it is"),))
+    text = report_text("./bench.cfg", suite(told))
+    assert "\ntwo  blanks\nspeedup of the mean" in text
+    assert text.endswith(
+        """
+the way to it, median, at risk 0.05
+  Wilcoxon-Mann-Whitney  both  W = 0.5000  p = 0.500  rejected
+      why it is so
+cautions
+  [1] so it is
+"""
+    )
