@@ -101,8 +101,10 @@ def _diagnose(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 
 def _normality(matrix: PerformanceMatrix, args: argparse.Namespace) -> Result:
     from ..diagnosis.normality import normality
+    from ..stats import stream
 
-    return normality(matrix, risk=_risk(args), seed=args.seed)
+    rng = stream(args.seed, "mean sample size")
+    return normality(matrix, risk=_risk(args), rng=rng, seed=args.seed)
 
 
 def _estimators(matrix: PerformanceMatrix, args: argparse.Namespace) -> Result:

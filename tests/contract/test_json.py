@@ -59,7 +59,10 @@ def section(title: str) -> str:
 
 def documented(title: str) -> set[str]:
     text = section(title) + section("The head of every result")
-    return {name.removesuffix("[]") for name in re.findall(r"`([A-Za-z0-9_.<>-]+(?:\[\])?)`", text)}
+    return {
+        name.removesuffix("[]").partition(".<")[0]
+        for name in re.findall(r"`([A-Za-z0-9_.<>-]+(?:\[\])?)`", text)
+    }
 
 
 @pytest.mark.parametrize("number", sorted(COMMANDS))
@@ -67,23 +70,36 @@ def test_every_key_is_documented(number):
     title, command = COMMANDS[number]
     for value in answer(command):
         assert set(value) >= HEAD
-        missing = {key for key in keys(without_data(value)) if key not in documented(title)}
+        missing = {
+            key for key in keys(without_data(value, data_of(title))) if key not in documented(title)
+        }
         assert not missing
 
 
-def without_data(value: Any) -> Any:
-    """Leave out keys that are data, such as names: the page marks such a mapping as `key.<what>`."""
-    marked = set(re.findall(r"`(\w+)\.<[a-z ]+>`", PAGE))
+def data_of(title: str) -> dict[str, int]:
+    """Give the mappings whose keys are data, such as names, and how many levels of them.
+
+    The section marks such a mapping as `key.<what>`, or `key.<what>.<what>`.
+    """
+    marks = re.findall(r"`(\w+)((?:\.<[a-z ]+>)+)`", section(title))
+    return {key: levels.count("<") for key, levels in marks}
+
+
+def without_data(value: Any, data: dict[str, int]) -> Any:
+    """Leave out keys that are data."""
     if isinstance(value, dict):
         return {
-            key: [without_data(one) for one in item.values()]
-            if key in marked and isinstance(item, dict)
-            else without_data(item)
-            for key, item in value.items()
+            key: without_data(below(item, data.get(key, 0)), data) for key, item in value.items()
         }
     if isinstance(value, list):
-        return [without_data(item) for item in value]
+        return [without_data(item, data) for item in value]
     return value
+
+
+def below(value: Any, levels: int) -> Any:
+    if levels == 0 or not isinstance(value, dict):
+        return value
+    return [below(item, levels - 1) for item in value.values()]
 
 
 def same(ours: Any, first: Any, where: str = "$") -> None:

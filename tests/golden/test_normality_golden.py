@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.diagnosis.normality.study import lilliefors, shapiro
+from analysis.diagnosis.normality.departure import lilliefors, shapiro
 
 HERE = Path(__file__).parent
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "reference"

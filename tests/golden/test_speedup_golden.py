@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.speedup_test.proportion import proportion
 from analysis.methods.speedup_test.result import SpeedupSuite, SpeedupTest
 from analysis.stats.two_samples import f_test, ks_centred, rank_sum, student, welch
+from harness.cli import main
 
 FOLDER = Path(__file__).with_name("speedup_test")
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())
@@ -66,6 +68,23 @@ def columns(row: SpeedupTest, result: SpeedupSuite) -> dict[str, str]:
     for centre in CENTRES:
         cells[f"Coef{centre.title()}"] = f"{result.coefficients[centre][row.name]:g}"
     return cells
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("search", ""),
+        ("asked", "--conf-level 0.9 --weight fraction --compatible --precision 0.1"),
+    ],
+)
+def test_the_originals_files_stay_as_the_first_version_wrote_them(
+    name: str, options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(FOLDER)
+    words = ["speedup-test", "bench.cfg", "-o", str(tmp_path / name), *options.split()]
+    assert main(words, io.StringIO(), io.StringIO()) == 0
+    for path in (FOLDER / "first_version").glob(f"{name}.*"):
+        assert (tmp_path / path.name).read_bytes() == path.read_bytes()
 
 
 @pytest.mark.parametrize("k", range(4), ids=NAMES)

@@ -1,47 +1,49 @@
-"""The study of the central limit theorem as plain text: from where on, then the counts by size."""
+"""The study of the central limit theorem in words: from where on, then the counts by size."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from ...report import Column, Page, Section, Sentence, Table, Value, page_of
+from .result import DRAWS, ESTIMATES, CentralLimitCount, CentralLimitStudy, Draws
 
-from ...report import as_text
+__all__: list[str] = []
 
-if TYPE_CHECKING:
-    from .result import CentralLimitCount, CentralLimitStudy, Draws
-
-__all__ = ["central_limit_text"]
-
-_TITLES: tuple[tuple[Draws, str], ...] = (
-    ("disjoint", "disjoint samples"),
-    ("with replacement", "drawn WITH REPLACEMENT, for want of runs"),
-)
+_TITLES: dict[Draws, str] = {
+    "disjoint": "disjoint samples",
+    "with replacement": "drawn WITH REPLACEMENT, for want of runs",
+}
 
 
-def central_limit_text(study: CentralLimitStudy) -> list[str]:
-    """Give the lines of the report."""
-    lines: list[str] = []
-    tables: list[str] = []
-    for draws, title in _TITLES:
-        counts = [count for count in study.counts if count.draws == draws]
-        if not counts:
-            continue
-        lines += as_text.wrapped(_answer(study, draws, counts))
-        tables += [
-            "",
-            *as_text.wrapped(f"{title}: where they do not look normal at {study.risk:g}"),
-        ]
-        tables += _table(counts)
-    lines += tables
-    lines += as_text.wrapped(
-        f"chance: as many among normal means at most, 19 times in 20, by the risk {study.risk:g} alone"
+@page_of.register
+def _(study: CentralLimitStudy) -> Page:
+    groups = [
+        (draws, counts)
+        for draws in DRAWS
+        if (counts := [count for count in study.counts if count.draws == draws])
+    ]
+    chance = (
+        "chance: as many among normal means at most, 19 times in 20, by the risk "
+        f"{study.risk:g} alone"
     )
-    cautions = as_text.numbered(study.cautions)
-    return [*lines, "", *cautions] if cautions else lines
+    return Page(
+        title=f"Central limit theorem on {study.name}",
+        sections=(
+            Section(tuple(Sentence(_answer(study, *group)) for group in groups)),
+            *(
+                Section(
+                    (_table(*group),),
+                    title=f"{_TITLES[group[0]]}: where they do not look normal at {study.risk:g}",
+                )
+                for group in groups
+            ),
+            Section((Sentence(chance),)),
+        ),
+        cautions=study.cautions,
+    )
 
 
 def _answer(study: CentralLimitStudy, draws: Draws, counts: list[CentralLimitCount]) -> str:
     told = []
-    for of in ("means", "medians"):
+    for of in ESTIMATES:
         enough = study.enough(draws, of)
         told.append(
             f"{of} do not, up to n = {counts[-1].size}"
@@ -55,18 +57,28 @@ def _answer(study: CentralLimitStudy, draws: Draws, counts: list[CentralLimitCou
     return f"{study.name}: do samples of n runs{kind} ({tried}) look normal? {', '.join(told)}"
 
 
-def _table(counts: list[CentralLimitCount]) -> list[str]:
-    table = [["n", "N", "means", "chance", "medians", "chance"]]
-    for count in counts:
-        few, many = count.samples_least, count.samples_most
-        table.append(
-            [
-                str(count.size),
-                f"{few}" if few == many else f"{few}-{many}",
-                f"{count.means_not_normal} of {count.means_tested}",
-                str(count.means_by_chance),
-                f"{count.medians_not_normal} of {count.medians_tested}",
-                str(count.medians_by_chance),
-            ]
-        )
-    return as_text.grid(table, ">>>>>>")
+def _table(draws: Draws, counts: list[CentralLimitCount]) -> Table:
+    headings = ("n", "N", "means", "chance", "medians", "chance")
+    return Table(
+        name=draws.replace(" ", "-"),
+        columns=tuple(Column(heading) for heading in headings),
+        rows=tuple(
+            (
+                Value(str(count.size), count.size),
+                _samples(count),
+                Value(f"{count.means_not_normal} of {count.means_tested}", count.means_not_normal),
+                Value(str(count.means_by_chance), count.means_by_chance),
+                Value(
+                    f"{count.medians_not_normal} of {count.medians_tested}",
+                    count.medians_not_normal,
+                ),
+                Value(str(count.medians_by_chance), count.medians_by_chance),
+            )
+            for count in counts
+        ),
+    )
+
+
+def _samples(count: CentralLimitCount) -> str:
+    few, many = count.samples_least, count.samples_most
+    return f"{few}" if few == many else f"{few}-{many}"

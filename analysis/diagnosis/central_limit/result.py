@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
-from ..normality.study import NormalityTest
+from ...report import Result
+from ..normality import NormalityTest
 
 __all__ = [
     "DRAWS",
+    "ESTIMATES",
     "CentralLimitCell",
     "CentralLimitCount",
     "CentralLimitRow",
     "CentralLimitStudy",
     "Draws",
+    "Estimates",
 ]
 
 Draws = Literal["disjoint", "with replacement"]
+Estimates = Literal["means", "medians"]
 DRAWS: tuple[Draws, ...] = ("disjoint", "with replacement")
+ESTIMATES: tuple[Estimates, ...] = ("means", "medians")
 _REFERENCES = (
     "S. Touati, J. Worms, S. Briais, The Speedup Test, technical report, 2010, appendix C",
     "S. S. Shapiro and M. B. Wilk, Biometrika 52, 1965",
@@ -70,21 +75,22 @@ class CentralLimitCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CentralLimitStudy:
+class CentralLimitStudy(Result):
     """The study on one matrix: each benchmark's tests, and their counts by size and drawing.
 
     `seed` is the whole number drawn from `rng` that every benchmark's stream derives from.
     """
+
+    method: ClassVar[str] = "central-limit-study"
 
     name: str
     risk: float
     benchmarks: tuple[CentralLimitRow, ...]
     counts: tuple[CentralLimitCount, ...]
     seed: int
-    cautions: tuple[str, ...]
     references: tuple[str, ...] = _REFERENCES
 
-    def enough(self, draws: Draws, of: Literal["means", "medians"]) -> int | None:
+    def enough(self, draws: Draws, of: Estimates) -> int | None:
         """Give the smallest size from which on no count exceeds what chance gives; None if none is.
 
         Parameters
@@ -102,30 +108,9 @@ class CentralLimitStudy:
                 found = count.size
         return found
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the result as JSON types."""
-        return {
-            "name": self.name,
-            "risk": self.risk,
-            "benchmarks": [
-                asdict(row) | {"cells": [asdict(cell) for cell in row.cells]}
-                for row in self.benchmarks
-            ],
-            "counts": [asdict(count) for count in self.counts],
-            "enough": {
-                draws: {
-                    "means": self.enough(draws, "means"),
-                    "medians": self.enough(draws, "medians"),
-                }
-                for draws in DRAWS
-                if any(count.draws == draws for count in self.counts)
-            },
-            "seed": self.seed,
-            "cautions": list(self.cautions),
-            "references": list(self.references),
+    def body(self) -> dict[str, Any]:
+        """Add the answer: by drawing and estimate, from which size on chance is enough."""
+        tried = [draws for draws in DRAWS if any(count.draws == draws for count in self.counts)]
+        return Result.body(self) | {
+            "enough": {draws: {of: self.enough(draws, of) for of in ESTIMATES} for draws in tried},
         }
-
-    def __str__(self) -> str:
-        from .page import central_limit_text
-
-        return "\n".join(central_limit_text(self))

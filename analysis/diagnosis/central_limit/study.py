@@ -12,16 +12,17 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...data import PerformanceMatrix
 from ...errors import AnalysisError, InsufficientDataError, UsageError
+from ...report import Caution
 from ...stats import stream
-from ..estimators.study import checked_sizes
-from ..normality.study import NormalityTest, shapiro
+from ..normality import NormalityTest, shapiro
+from ..sizes import checked_sizes
 from .result import (
     DRAWS,
     CentralLimitCell,
@@ -106,7 +107,7 @@ def central_limit_study(
         benchmarks=rows,
         counts=counts,
         seed=root,
-        cautions=_cautions(matrix, rows, counts, chosen),
+        cautions=(*matrix.cautions, *_cautions(rows, counts, chosen)),
     )
 
 
@@ -170,36 +171,40 @@ def _by_chance(tested: int, risk: float) -> int:
 
 
 def _cautions(
-    matrix: PerformanceMatrix,
-    rows: Sequence[CentralLimitRow],
-    counts: Sequence[CentralLimitCount],
-    sizes: Sequence[int],
-) -> tuple[str, ...]:
-    cautions = list(matrix.cautions)
-    left = [row.name for row in rows if not row.cells]
+    rows: Sequence[CentralLimitRow], counts: Sequence[CentralLimitCount], sizes: Sequence[int]
+) -> Iterator[Caution]:
+    left = tuple(row.name for row in rows if not row.cells)
     if left:
-        cautions.append(f"left out with fewer than {RUNS_LEAST} runs: {len(left)} of {len(rows)}")
+        yield Caution(
+            "few-runs-left-out",
+            f"left out with fewer than {RUNS_LEAST} runs: {len(left)} of {len(rows)}",
+            left,
+        )
     again = [count for count in counts if count.draws == "with replacement"]
     disjoint = [count for count in counts if count.draws == "disjoint"]
     if again:
-        cautions.append(
+        yield Caution(
+            "drawn-with-replacement",
             f"too few runs for {SAMPLES_LEAST} disjoint samples of n from n = {again[0].size} on "
             f"({SAMPLES_LEAST * sizes[-1]} runs allow all sizes): drawn with replacement there. Such "
             "samples share the same few runs, and many medians are the same run: they show how means "
-            "of these runs behave, not means of new ones"
+            "of these runs behave, not means of new ones",
         )
     if len(disjoint) > 1 and disjoint[0].samples_most > disjoint[-1].samples_least:
-        cautions.append(
+        yield Caution(
+            "power-falls",
             f"N falls from {disjoint[0].samples_most} to {disjoint[-1].samples_least} as n grows, and "
-            "fewer means show less: part of the fall of the counts is lost power, not normality"
+            "fewer means show less: part of the fall of the counts is lost power, not normality",
         )
     if disjoint:
-        cautions.append(
-            "disjoint samples are consecutive runs: drift and sessions count as departures too"
+        yield Caution(
+            "consecutive-runs",
+            "disjoint samples are consecutive runs: drift and sessions count as departures too",
         )
     untested = sum(cell.why is not None for row in rows for cell in row.cells)
     if untested:
-        cautions.append(
-            f"{untested} times a test could not be done, as means or medians are equal; these do not count"
+        yield Caution(
+            "equal-estimates",
+            f"{untested} times a test could not be done, as means or medians are equal; these do not "
+            "count",
         )
-    return tuple(cautions)

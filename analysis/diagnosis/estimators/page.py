@@ -1,40 +1,44 @@
-"""The spread of estimators as plain text: which is the steadiest, then by benchmark and by size."""
+"""The spread of estimators in words: which is the steadiest, then by benchmark and by size."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from ...report import Column, Page, Section, Sentence, Table, Value, figures, page_of
+from .normal import NormalSpread
+from .result import ESTIMATORS, Estimator, EstimatorRow, EstimatorSpread, Growth
 
-import numpy as np
+__all__: list[str] = []
 
-from ...report import as_text, figures
-
-if TYPE_CHECKING:
-    from .result import EstimatorRow, EstimatorSpread, SizeSpread
-
-__all__ = ["spread_text"]
-
-_NAME = 20
-_ESTIMATORS = ("minimum", "median", "mean")
+_BENCHMARK = 20  # columns for a name
 
 
-def spread_text(study: EstimatorSpread) -> list[str]:
-    """Give the lines of the report."""
-    lines = as_text.wrapped(_answer(study))
-    varying = [row for row in study.benchmarks if row.sizes and _at_judged(row).mean.sd > 0]
-    if varying:
-        lines += as_text.wrapped(_compared(varying))
-    lines += ["", *_benchmarks(study)]
-    lines += as_text.wrapped(
-        "minimum, median, mean: sd of the estimate from n runs (a quarter of them, but 2 at least), "
-        "and its bias, relative to its value on all runs; the mean has no bias"
+@page_of.register
+def _(study: EstimatorSpread) -> Page:
+    return Page(
+        title=f"Estimators of {study.name}",
+        sections=(
+            Section((Sentence(_answer(study)), *map(Sentence, _compared(study)))),
+            Section(
+                (
+                    _benchmarks(study),
+                    Sentence(
+                        "minimum, median, mean: sd of the estimate from n runs (a quarter of them, but "
+                        "2 at least), and its bias, relative to its value on all runs; the mean has no "
+                        "bias"
+                    ),
+                )
+            ),
+            Section(
+                (
+                    _growth(study),
+                    Sentence(
+                        "sd of the estimate from n runs, in sds of one run, median over the "
+                        "benchmarks; in brackets that of normal values (exact)"
+                    ),
+                )
+            ),
+        ),
+        cautions=study.cautions,
     )
-    lines += ["", *_growth(study, varying)]
-    lines += as_text.wrapped(
-        "sd of the estimate from n runs, in sds of one run, median over the benchmarks; in brackets "
-        "that of normal values (exact)"
-    )
-    cautions = as_text.numbered(study.cautions)
-    return [*lines, "", *cautions] if cautions else lines
 
 
 def _answer(study: EstimatorSpread) -> str:
@@ -49,62 +53,82 @@ def _answer(study: EstimatorSpread) -> str:
     return f"{start}: of {total} benchmark{'s' * (total != 1)}, {', '.join(told)}"
 
 
-def _at_judged(row: EstimatorRow) -> SizeSpread:
-    return next(size for size in row.sizes if size.size == row.judged)
-
-
-def _compared(rows: list[EstimatorRow]) -> str:
+def _compared(study: EstimatorSpread) -> tuple[str, ...]:
     """Set the minimum and the median against the mean, in words."""
-    told = []
-    for name in ("minimum", "median"):
-        at = [_at_judged(row) for row in rows]
-        ratios = [getattr(size, name).relative_sd / size.mean.relative_sd for size in at]
-        ratio = float(np.median(ratios))
-        told.append(f"the {name} varies {figures.significant(ratio)} times as much")
-    return f"compared with the mean, {' and '.join(told)} (relative; median over the benchmarks)"
+    others: tuple[Estimator, ...] = ("minimum", "median")
+    ratios = [(name, study.against_mean(name)) for name in others]
+    told = [
+        f"the {name} varies {figures.significant(ratio)} times as much"
+        for name, ratio in ratios
+        if ratio is not None
+    ]
+    if not told:
+        return ()
+    return (f"compared with the mean, {' and '.join(told)} (relative; median over the benchmarks)",)
 
 
-def _percent(value: float) -> str:
-    return f"{figures.significant(100 * value)} %"
+def _benchmarks(study: EstimatorSpread) -> Table:
+    headings = ("runs", "n", "minimum", "median", "mean", "bias: min.", "median")
+    return Table(
+        name="benchmarks",
+        columns=(
+            Column("", "left"),
+            *(Column(heading) for heading in headings),
+            Column("steadiest", "left"),
+        ),
+        rows=tuple(
+            (
+                figures.shorten(row.name, _BENCHMARK),
+                Value(str(row.runs), row.runs),
+                *_spreads(row),
+                _steadiest(row),
+            )
+            for row in study.benchmarks
+        ),
+    )
 
 
-def _benchmarks(study: EstimatorSpread) -> list[str]:
-    heads = ("minimum", "median", "mean", "bias: min.", "median")
-    table = [["", "runs", "n", *heads, "steadiest"]]
-    for row in study.benchmarks:
-        head = [figures.shorten(row.name, _NAME), str(row.runs)]
-        if row.judged is None:
-            table.append([*head, *["-"] * 6, row.why or ""])
-            continue
-        three = [getattr(_at_judged(row), name) for name in _ESTIMATORS]
-        table.append(
-            [
-                *head,
-                str(row.judged),
-                *(_percent(spread.relative_sd) for spread in three),
-                *(_percent(spread.relative_bias) for spread in three[:2]),
-                row.steadiest or ("all equal" if row.why else "none"),
-            ]
-        )
-    return as_text.grid(table, "<>>>>>>><")
+def _spreads(row: EstimatorRow) -> tuple[Value, ...]:
+    found = row.at(row.judged)
+    if found is None:
+        return (Value("-", None),) * 6
+    return (
+        Value(str(found.size), found.size),
+        *(_percent(found.of(name).relative_sd) for name in ESTIMATORS),
+        *(_percent(spread.relative_bias) for spread in (found.minimum, found.median)),
+    )
 
 
-def _growth(study: EstimatorSpread, rows: list[EstimatorRow]) -> list[str]:
-    """Set the sizes that a third of the benchmarks have, and the published ones, against normal."""
-    table = [["n", "benchmarks", *_ESTIMATORS]]
-    for normal in study.normal:
-        of_size = [
-            (size, row.run_sd or 1.0)
-            for row in rows
-            for size in row.sizes
-            if size.size == normal.size
-        ]
-        if of_size and 3 * len(of_size) < len(rows):
-            continue
-        cells = []
-        for name in _ESTIMATORS:
-            sds = [getattr(size, name).sd / sd for size, sd in of_size]
-            told = f"{float(np.median(sds)):.3f}" if sds else "-"
-            cells.append(f"{told} ({getattr(normal, name):.3f})")
-        table.append([str(normal.size), str(len(of_size) or "-"), *cells])
-    return as_text.grid(table, ">>>>>")
+def _percent(value: float) -> Value:
+    return Value(f"{figures.significant(100 * value)} %", value)
+
+
+def _steadiest(row: EstimatorRow) -> str:
+    if row.judged is None:
+        return row.why or ""
+    return row.steadiest or ("all equal" if row.why else "none")
+
+
+def _growth(study: EstimatorSpread) -> Table:
+    return Table(
+        name="growth",
+        columns=tuple(Column(heading) for heading in ("n", "benchmarks", *ESTIMATORS)),
+        rows=tuple(
+            (
+                Value(str(row.normal.size), row.normal.size),
+                Value(str(row.benchmarks or "-"), row.benchmarks),
+                *(_in_run_sds(row, name) for name in ESTIMATORS),
+            )
+            for row in study.growth
+        ),
+    )
+
+
+def _in_run_sds(row: Growth, name: Estimator) -> Value:
+    sd = row.sds.get(name)
+    told = "-" if sd is None else f"{sd:.3f}"
+    return Value(f"{told} ({_of_normal(row.normal, name):.3f})", sd)
+
+
+def _of_normal(normal: NormalSpread, name: Estimator) -> float:
+    return {"minimum": normal.minimum, "median": normal.median, "mean": normal.mean}[name]

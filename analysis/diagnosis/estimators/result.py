@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import median
+from typing import ClassVar, Literal
 
+from ...report import Result
 from .normal import NormalSpread
 
-__all__ = ["ESTIMATORS", "Estimator", "EstimatorRow", "EstimatorSpread", "SizeSpread", "Spread"]
+__all__ = [
+    "ESTIMATORS",
+    "Estimator",
+    "EstimatorRow",
+    "EstimatorSpread",
+    "Growth",
+    "SizeSpread",
+    "Spread",
+]
 
 Estimator = Literal["minimum", "median", "mean"]
 ESTIMATORS: tuple[Estimator, ...] = ("minimum", "median", "mean")
@@ -41,6 +52,10 @@ class SizeSpread:
     median: Spread
     mean: Spread
 
+    def of(self, estimator: Estimator) -> Spread:
+        """Give one of the three."""
+        return {"minimum": self.minimum, "median": self.median, "mean": self.mean}[estimator]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EstimatorRow:
@@ -61,9 +76,25 @@ class EstimatorRow:
     steadiest: Estimator | None
     why: str | None
 
+    def at(self, size: int | None) -> SizeSpread | None:
+        """Give the spread at a size, None where the benchmark has no such size."""
+        return next((spread for spread in self.sizes if spread.size == size), None)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EstimatorSpread:
+class Growth:
+    """How estimates spread at one size: medians over benchmarks, in sds of one run.
+
+    `sds` is empty where no benchmark has so many runs; `normal` is the reference.
+    """
+
+    benchmarks: int
+    sds: Mapping[Estimator, float]
+    normal: NormalSpread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimatorSpread(Result):
     """The spread of minimum, median and mean over the benchmarks of one matrix.
 
     `steadiest` is what is the steadiest on more than half of the benchmarks, None when no one estimator
@@ -71,29 +102,56 @@ class EstimatorSpread:
     `seed` is the whole number drawn from `rng` that every benchmark's stream derives from.
     """
 
+    method: ClassVar[str] = "estimator-spread"
+
     name: str
     unit: str
     benchmarks: tuple[EstimatorRow, ...]
     steadiest: Estimator | None
-    counts: dict[Estimator, int]
+    counts: Mapping[Estimator, int]
     normal: tuple[NormalSpread, ...]
     seed: int
-    cautions: tuple[str, ...]
     references: tuple[str, ...] = _REFERENCES
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the result as JSON types."""
-        return asdict(self) | {
-            "benchmarks": [
-                asdict(row) | {"sizes": [asdict(size) for size in row.sizes]}
-                for row in self.benchmarks
-            ],
-            "normal": [asdict(row) for row in self.normal],
-            "cautions": list(self.cautions),
-            "references": list(self.references),
-        }
+    @property
+    def varying(self) -> tuple[EstimatorRow, ...]:
+        """The benchmarks whose estimates vary at the size at which they are judged."""
+        judged = ((row, row.at(row.judged)) for row in self.benchmarks)
+        return tuple(row for row, spread in judged if spread is not None and spread.mean.sd > 0)
 
-    def __str__(self) -> str:
-        from .page import spread_text
+    def against_mean(self, estimator: Estimator) -> float | None:
+        """Tell how often as much as the mean an estimator varies; None where nothing varies.
 
-        return "\n".join(spread_text(self))
+        It is the median over the benchmarks of the ratio of relative sds, at the size judged.
+
+        Parameters
+        ----------
+        estimator : {"minimum", "median", "mean"}
+            What is set against the mean.
+        """
+        spreads = (row.at(row.judged) for row in self.varying)
+        ratios = [
+            spread.of(estimator).relative_sd / spread.mean.relative_sd
+            for spread in spreads
+            if spread is not None
+        ]
+        return median(ratios) if ratios else None
+
+    @property
+    def growth(self) -> tuple[Growth, ...]:
+        """The spread by size: at sizes that a third of the varying benchmarks have, or that none has."""
+        rows = self.varying
+        found = []
+        for normal in self.normal:
+            here = [
+                (spread, row.run_sd or 1.0)
+                for row in rows
+                if (spread := row.at(normal.size)) is not None
+            ]
+            if here and 3 * len(here) < len(rows):
+                continue
+            sds = {
+                name: median(s.of(name).sd / sd for s, sd in here) for name in ESTIMATORS if here
+            }
+            found.append(Growth(benchmarks=len(here), sds=sds, normal=normal))
+        return tuple(found)

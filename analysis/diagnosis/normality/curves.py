@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...errors import AnalysisError, InsufficientDataError
+from ...errors import AnalysisError
+from .values import checked
 
-__all__ = ["Curves", "checked", "normal_curves"]
+__all__ = ["Curves", "normal_curves"]
 
 Array = NDArray[np.float64]
 LEAST = 3
@@ -41,14 +41,6 @@ class Curves:
     quantiles: Array
     ordered: Array
     straightness: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the plot data as JSON types."""
-        return {
-            name: value.tolist() if isinstance(value, np.ndarray) else value
-            for name in self.__slots__
-            for value in (getattr(self, name),)
-        }
 
 
 def normal_curves(values: ArrayLike, *, points: int = 128) -> Curves:
@@ -94,17 +86,3 @@ def normal_curves(values: ArrayLike, *, points: int = 128) -> Curves:
         ordered=x,
         straightness=float(np.corrcoef(quantiles, x)[0, 1]),
     )
-
-
-def checked(values: ArrayLike, least: int, purpose: str) -> Array:
-    """Give the values as an array; refuse too few, equal ones, and what is not finite."""
-    x = np.array(values, dtype=np.float64).ravel()
-    if x.size < least:
-        raise InsufficientDataError(
-            f"{purpose} needs {least} values, not {x.size}", n=x.size, needed=least
-        )
-    if not np.isfinite(x).all():
-        raise AnalysisError(f"{purpose} needs finite values")
-    if np.ptp(x) <= 1e-12 * np.abs(x).max():
-        raise AnalysisError(f"{purpose} needs values that differ")
-    return x

@@ -5,85 +5,96 @@ The rates are those of the method as published, at risk 0.05; `tests/calibration
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from ...data import PerformanceMatrix
+from ...data import Match, PerformanceMatrix
+from ...report import Caution, figures, merged
 from .result import SHAPIRO, Decision, SpeedupTest, Weighting
 
-__all__ = ["collective", "figures", "general", "particular", "sessions"]
+__all__ = [
+    "benchmark_cautions",
+    "data_cautions",
+    "protocol_cautions",
+    "session_cautions",
+    "suite_cautions",
+    "weighting_cautions",
+]
 
-_SEARCH = (
-    "the confidence was searched, not asked for: when nothing differs such a search still finds a level "
-    "above 0.50 for about half of all benchmarks (47 to 50 % by simulation). Look at p"
-)
-_F_THEN_T = (
-    "F before t does not keep the risk: with equal means, 5 runs of sd 2 against 20 of sd 1, 0.05 became "
-    "0.087 (Student's t alone 0.134, Welch's alone 0.054). Welch's t without a pre-test is sounder"
-)
-_MEDIAN = (
-    "the protocol for the median is no test of medians where the shapes differ: equal medians, bimodal "
-    "against unimodal times, were declared a speedup in 13 % (15 runs) and 17 % (40 runs) of cases"
-)
 _SESSIONS = (
     "all runs count as independent. Runs of one session are not: with a common shift in each session "
     "the same program was declared faster in 23 % (mean) and 30 % (median) of cases instead of 5 %"
 )
-_MANY = (
-    "each of the {n} benchmarks has its own risk, none is corrected for their number: of suites of 12 "
-    "without any difference, 31 to 47 % showed at least one false speedup"
-)
-_FRACTION = (
-    "weights by time let the time count twice: the gain is governed by the squares of the times"
-)
-_SELECTED = (
-    "gain and speedup of the accelerated benchmarks leave the slowdowns out: they are larger by "
-    "selection, and mean something only beside the proportion and the figures of all"
-)
 
 
-def particular(mean: Decision, median: Decision) -> tuple[str, ...]:
+def data_cautions(both: Match) -> Iterator[Caution]:
+    """Say what became of the data before any test."""
+    if both.candidate.better == "higher":
+        yield Caution(
+            "rates-as-times",
+            f"more is better here ({both.candidate.unit}), so the reciprocals were judged as times: the "
+            "mean is the harmonic mean of the values",
+        )
+    yield from merged(both.cautions, both.baseline.cautions, both.candidate.cautions)
+
+
+def benchmark_cautions(mean: Decision, median: Decision) -> Iterator[Caution]:
     """Say what is special about one benchmark."""
-    cautions = []
     sides = _not_normal(mean)
     if sides:
-        cautions.append(
+        yield Caution(
+            "mean-approximate",
             f"the {' and the '.join(sides)} {'do' if len(sides) > 1 else 'does'} not look normal: the "
-            "confidence for the mean is approximate"
+            "confidence for the mean is approximate",
         )
     if _not_shifted(median):
-        cautions.append(
+        yield Caution(
+            "median-approximate",
             "the two samples do not differ by a shift only: the confidence for the median is "
-            "approximate"
+            "approximate",
         )
-    return tuple(cautions)
 
 
-def collective(tests: Sequence[SpeedupTest]) -> list[str]:
+def suite_cautions(tests: Sequence[SpeedupTest]) -> Iterator[Caution]:
     """Say on which benchmarks of a suite there is no conclusion, or an approximate one."""
-    cautions = []
-    for word, decisions in (
-        ("mean", [test.mean for test in tests]),
-        ("median", [test.median for test in tests]),
-    ):
-        open_ones = [
-            test.name or ""
-            for test, decision in zip(tests, decisions, strict=True)
-            if decision.stopped
-        ]
-        if open_ones:
-            cautions.append(
-                f"a check did not hold, so that nothing can be concluded about the {word} of "
-                f"{len(open_ones)} of {len(tests)} benchmarks: {_some(open_ones)}"
-            )
-    for word, doubtful in (("mean", _not_normal), ("median", _not_shifted)):
-        names = [test.name or "" for test in tests if doubtful(getattr(test, word))]
-        if names:
-            why = "do not look normal" if word == "mean" else "differ by more than a shift"
-            cautions.append(
-                f"the confidence for the {word} is approximate on {len(names)} of {len(tests)} "
-                f"benchmarks, because their large samples {why}: {_some(names)}"
-            )
-    return cautions
+    total = len(tests)
+    stopped = _named(tests, [test.mean.stopped for test in tests])
+    if stopped:
+        yield Caution("mean-not-concluded", _not_concluded("mean", stopped, total), stopped)
+    stopped = _named(tests, [test.median.stopped for test in tests])
+    if stopped:
+        yield Caution("median-not-concluded", _not_concluded("median", stopped, total), stopped)
+    doubtful = _named(tests, [bool(_not_normal(test.mean)) for test in tests])
+    if doubtful:
+        yield Caution(
+            "mean-approximate",
+            _approximate("mean", doubtful, total, why="do not look normal"),
+            doubtful,
+        )
+    doubtful = _named(tests, [_not_shifted(test.median) for test in tests])
+    if doubtful:
+        yield Caution(
+            "median-approximate",
+            _approximate("median", doubtful, total, why="differ by more than a shift"),
+            doubtful,
+        )
+
+
+def _named(tests: Sequence[SpeedupTest], chosen: Sequence[bool]) -> tuple[str, ...]:
+    return tuple(test.name or "" for test, yes in zip(tests, chosen, strict=True) if yes)
+
+
+def _not_concluded(centre: str, names: Sequence[str], total: int) -> str:
+    return (
+        f"a check did not hold, so that nothing can be concluded about the {centre} of "
+        f"{len(names)} of {total} benchmarks: {figures.listed(names)}"
+    )
+
+
+def _approximate(centre: str, names: Sequence[str], total: int, *, why: str) -> str:
+    return (
+        f"the confidence for the {centre} is approximate on {len(names)} of {total} benchmarks, "
+        f"because their large samples {why}: {figures.listed(names)}"
+    )
 
 
 def _not_normal(mean: Decision) -> list[str]:
@@ -98,38 +109,64 @@ def _not_normal(mean: Decision) -> list[str]:
 
 
 def _not_shifted(median: Decision) -> bool:
+    """Tell whether the shapes differ where the rank-sum test was used all the same."""
     return len(median.steps) > 1 and median.steps[0].outcome == "rejected"
 
 
-def _some(names: list[str], most: int = 6) -> str:
-    return ", ".join(names[:most]) + f" and {len(names) - most} more" * (len(names) > most)
-
-
-def general(tests: Sequence[SpeedupTest]) -> list[str]:
+def protocol_cautions(tests: Sequence[SpeedupTest]) -> Iterator[Caution]:
     """Say what is known of the protocols that were used."""
-    cautions = []
     if any(test.mean.searched for test in tests):
-        cautions.append(_SEARCH)
+        yield Caution(
+            "level-searched",
+            "the confidence was searched, not asked for: when nothing differs such a search still finds "
+            "a level above 0.50 for about half of all benchmarks (47 to 50 % by simulation). Look at p",
+        )
     if len(tests) > 1:
-        cautions.append(_MANY.format(n=len(tests)))
+        yield Caution(
+            "not-corrected",
+            f"each of the {len(tests)} benchmarks has its own risk, none is corrected for their number: "
+            "of suites of 12 without any difference, 31 to 47 % showed at least one false speedup",
+        )
     if any(test.mean.pvalue is not None for test in tests):
-        cautions.append(_F_THEN_T)
+        yield Caution(
+            "f-before-t",
+            "F before t does not keep the risk: with equal means, 5 runs of sd 2 against 20 of sd 1, "
+            "0.05 became 0.087 (Student's t alone 0.134, Welch's alone 0.054). Welch's t without a "
+            "pre-test is sounder",
+        )
     if any(test.median.pvalue is not None for test in tests):
-        cautions.append(_MEDIAN)
-    return cautions
+        yield Caution(
+            "no-test-of-medians",
+            "the protocol for the median is no test of medians where the shapes differ: equal medians, "
+            "bimodal against unimodal times, were declared a speedup in 13 % (15 runs) and 17 % (40 "
+            "runs) of cases",
+        )
 
 
-def sessions(*matrices: PerformanceMatrix) -> list[str]:
+def session_cautions(*matrices: PerformanceMatrix) -> Iterator[Caution]:
     """Say how far the runs are independent, where their sessions are known or not."""
     known = [matrix.sessions for matrix in matrices if matrix.sessions is not None]
     count = len({ids for rows in known for row in rows for ids in row.tolist()})
-    if count == 1 and len(known) == len(matrices):
-        return [
-            f"all runs stem from one session, and the outcome holds within it only; {_SESSIONS}"
-        ]
-    return [_SESSIONS]
+    if not known or len(known) < len(matrices):
+        yield Caution("sessions-unknown", _SESSIONS)
+    elif count == 1:
+        yield Caution(
+            "one-session",
+            f"all runs stem from one session, and the outcome holds within it only; {_SESSIONS}",
+        )
+    else:
+        yield Caution("sessions-pooled", _SESSIONS)
 
 
-def figures(weighting: Weighting) -> list[str]:
-    """Say what is known of the figures of a suite."""
-    return [_FRACTION] * (weighting == "fraction") + [_SELECTED]
+def weighting_cautions(weighting: Weighting) -> Iterator[Caution]:
+    """Say what is known of the overall gains and speedups of a suite."""
+    if weighting == "fraction":
+        yield Caution(
+            "time-counts-twice",
+            "weights by time let the time count twice: the gain is governed by the squares of the times",
+        )
+    yield Caution(
+        "accelerated-selected",
+        "gain and speedup of the accelerated benchmarks leave the slowdowns out: they are larger by "
+        "selection, and mean something only beside the proportion and the figures of all",
+    )

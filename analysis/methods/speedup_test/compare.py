@@ -1,5 +1,7 @@
 """The Speedup-Test: whether the speedup of the mean, or of the median, is significant.
 
+Pairs of samples of equal sizes are judged together.
+
 References
 ----------
 .. [1] S. Touati, J. Worms, S. Briais, "The Speedup Test", technical report inria-00443839v2, 2010.
@@ -7,27 +9,32 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ...data import Match, PerformanceMatrix, match
 from ...errors import AnalysisError, UsageError
-from .batch import SamplePair, judge
-from .cautions import collective, figures, general, sessions
+from .cautions import (
+    benchmark_cautions,
+    data_cautions,
+    protocol_cautions,
+    session_cautions,
+    suite_cautions,
+    weighting_cautions,
+)
 from .proportion import proportion
-from .result import Decision, SpeedupSuite, SpeedupTest, Step
+from .protocol import Decided, decide
+from .result import SpeedupSuite, SpeedupTest
 from .suite import Weights, suite_figures
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+__all__ = ["speedup_test", "speedup_test_suite"]
 
-__all__ = ["Decision", "SpeedupSuite", "SpeedupTest", "Step", "speedup_test", "speedup_test_suite"]
-
+Array = NDArray[np.float64]
 Confidence = float | Mapping[str, float | None] | None
+_APART = 1e300  # a factor between two times beyond which no ratio or scale can be trusted to exist
 _PROPORTION = 0.95  # section 6.2.4: where no confidence is asked for
 
 
@@ -76,9 +83,9 @@ def speedup_test(
         PerformanceMatrix.from_samples(side, {"the runs": values}, better="lower").samples[0]
         for side, values in (("baseline", baseline_values), ("candidate", candidate_values))
     )
-    pair = SamplePair(name=None, baseline=x, candidate=y, confidence=confidence)
-    (test,) = judge([pair], compatible=compatible)
-    cautions = (*test.cautions, *general([test]), *sessions())
+    pair = _SamplePair(name=None, baseline=x, candidate=y, confidence=confidence)
+    (test,) = _judge([pair], compatible=compatible)
+    cautions = (*test.cautions, *protocol_cautions([test]), *session_cautions())
     return replace(test, cautions=cautions)
 
 
@@ -125,7 +132,7 @@ def speedup_test_suite(
         weights, lie so far apart that no ratio can be given.
     """
     both = match(candidate, baseline)
-    tests = judge(_pairs(both, confidence), compatible=compatible)
+    tests = _judge(_pairs(both, confidence), compatible=compatible)
     if proportion_confidence is None:
         proportion_confidence = _PROPORTION
         if confidence is not None and not isinstance(confidence, Mapping):
@@ -154,21 +161,31 @@ def speedup_test_suite(
         proportion_mean=shares[0],
         proportion_median=shares[1],
         cautions=(
-            *_about_data(both),
-            *collective(tests),
-            *general(tests),
-            *sessions(both.baseline, both.candidate),
-            *figures(sums.weighting),
+            *data_cautions(both),
+            *suite_cautions(tests),
+            *protocol_cautions(tests),
+            *session_cautions(both.baseline, both.candidate),
+            *weighting_cautions(sums.weighting),
         ),
     )
 
 
-def _pairs(both: Match, confidence: Confidence) -> list[SamplePair]:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _SamplePair:
+    """The times of one benchmark on both sides, and the level asked for (None: search)."""
+
+    name: str | None
+    baseline: Array
+    candidate: Array
+    confidence: float | None
+
+
+def _pairs(both: Match, confidence: Confidence) -> list[_SamplePair]:
     names = both.candidate.benchmarks
     levels = _levels(confidence, names)
     inverted = both.candidate.better == "higher"
     return [
-        SamplePair(
+        _SamplePair(
             name=name,
             baseline=_reciprocals(x, name) if inverted else x,
             candidate=_reciprocals(y, name) if inverted else y,
@@ -178,7 +195,7 @@ def _pairs(both: Match, confidence: Confidence) -> list[SamplePair]:
     ]
 
 
-def _reciprocals(rates: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+def _reciprocals(rates: Array, name: str) -> Array:
     with np.errstate(over="ignore"):
         times = 1 / rates
     if not np.isfinite(times).all():
@@ -188,18 +205,6 @@ def _reciprocals(rates: NDArray[np.float64], name: str) -> NDArray[np.float64]:
             "give the rates in a smaller unit",
         )
     return times
-
-
-def _about_data(both: Match) -> list[str]:
-    """Say what became of the data before any test."""
-    cautions = []
-    if both.candidate.better == "higher":
-        cautions.append(
-            f"more is better here ({both.candidate.unit}), so the reciprocals were judged as times: the "
-            "mean is the harmonic mean of the values"
-        )
-    known = dict.fromkeys((*both.baseline.cautions, *both.candidate.cautions))
-    return [*cautions, *both.cautions, *known]
 
 
 def _levels(confidence: Confidence, names: tuple[str, ...]) -> dict[str, float | None]:
@@ -224,3 +229,83 @@ def _check_confidence(confidence: float | None, where: str | None = None) -> Non
             where,
             "such as 0.95; None searches for the highest",
         )
+
+
+# ---- pairs in, results out
+
+
+def _judge(pairs: Sequence[_SamplePair], *, compatible: bool) -> tuple[SpeedupTest, ...]:
+    """Judge all pairs; the results stand in the order of the pairs.
+
+    Raises
+    ------
+    AnalysisError
+        If two times of one benchmark lie more than a factor of 1e300 apart.
+    """
+    groups: dict[tuple[int, int], list[int]] = {}
+    for k, pair in enumerate(pairs):
+        groups.setdefault((pair.baseline.size, pair.candidate.size), []).append(k)
+    results: dict[int, SpeedupTest] = {}
+    for where in groups.values():
+        group = [pairs[k] for k in where]
+        results.update(zip(where, _judge_group(group, compatible=compatible), strict=True))
+    return tuple(results[k] for k in range(len(pairs)))
+
+
+def _judge_group(pairs: Sequence[_SamplePair], *, compatible: bool) -> list[SpeedupTest]:
+    x = np.stack([pair.baseline for pair in pairs])
+    y = np.stack([pair.candidate for pair in pairs])
+    _check_range(pairs, np.concatenate([x, y], axis=1))
+    decided = decide(x, y, [pair.confidence for pair in pairs], compatible=compatible)
+    centres = zip(*(_centres(rows) for rows in (x, y)), strict=True)
+    return [
+        _result(pair, before, after, both)
+        for pair, (before, after), both in zip(pairs, centres, decided, strict=True)
+    ]
+
+
+def _check_range(pairs: Sequence[_SamplePair], rows: Array) -> None:
+    apart = rows.max(axis=1) * (1 / _APART) > rows.min(axis=1)
+    if apart.any():
+        first = int(apart.argmax())
+        low, high = float(rows[first].min()), float(rows[first].max())
+        raise AnalysisError(
+            f"its times lie too far apart to be compared: {low:.3g} and {high:.3g}",
+            pairs[first].name,
+            "look for a wrong value, or for different units of the two sides",
+        )
+
+
+def _centres(rows: Array) -> list[tuple[float, float, float]]:
+    """Give minimum, mean and median of each row, in a scale that cannot overflow."""
+    exponent = np.frexp(rows.max(axis=1))[1]
+    scaled = np.ldexp(rows, -exponent[:, None])
+    columns = (scaled.min(axis=1), scaled.mean(axis=1), np.median(scaled, axis=1))
+    return list(zip(*(np.ldexp(column, exponent).tolist() for column in columns), strict=True))
+
+
+def _result(
+    pair: _SamplePair,
+    before: tuple[float, float, float],
+    after: tuple[float, float, float],
+    decided: Decided,
+) -> SpeedupTest:
+    runs = pair.baseline.size, pair.candidate.size
+    return SpeedupTest(
+        name=pair.name,
+        runs_baseline=runs[0],
+        runs_candidate=runs[1],
+        minimum_baseline=before[0],
+        minimum_candidate=after[0],
+        mean_baseline=before[1],
+        mean_candidate=after[1],
+        median_baseline=before[2],
+        median_candidate=after[2],
+        speedup_min=before[0] / after[0],
+        speedup_mean=before[1] / after[1],
+        speedup_median=before[2] / after[2],
+        mean=decided.mean,
+        median=decided.median,
+        required=pair.confidence,
+        cautions=tuple(benchmark_cautions(decided.mean, decided.median)),
+    )

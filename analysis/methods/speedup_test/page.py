@@ -1,8 +1,10 @@
-"""How the results of the Speedup-Test read: the answer first, then the path, then the cautions."""
+"""The Speedup-Test in words: the answer first, then the path, then the figures of the suite."""
 
 from __future__ import annotations
 
-from ...report import as_text, figures
+from collections.abc import Iterator
+
+from ...report import Column, Page, Section, Sentence, Table, Value, figures, page_of
 from .proportion import Proportion
 from .result import (
     CENTRES,
@@ -17,11 +19,17 @@ from .result import (
     SpeedupSuite,
     SpeedupTest,
     Step,
+    Weighting,
 )
 
-__all__ = ["suite_text", "test_text"]
+__all__ = ["benchmark_page"]
 
 _WORDS: dict[Centre, str] = {"min": "minimum", "mean": "mean", "median": "median"}
+_WEIGHTS: dict[Weighting, str] = {
+    "equal": "equal",
+    "fraction": "by the baseline's time",
+    "custom": "as given",
+}
 _SIGNS = {
     SHAPIRO: "W",
     F_TEST: "F",
@@ -30,42 +38,48 @@ _SIGNS = {
     KOLMOGOROV: "D",
     WILCOXON: "W",
 }
-_NAME = 24
-_RANDOM = (
-    "remark: these intervals speak of other benchmarks only if {these} chosen at random from a large "
-    "set of representative ones"
-)
+_BENCHMARK, _VARIANT = 24, 30  # columns for names
 
 
-def test_text(test: SpeedupTest) -> str:
-    """Set the result of one benchmark."""
-    lines = [] if test.name is None else [test.name]
+# ---- one benchmark
+
+
+@page_of.register
+def _(test: SpeedupTest) -> Page:
+    return benchmark_page(test)
+
+
+def benchmark_page(test: SpeedupTest, *, named: bool = True) -> Page:
+    """Fill the page of one benchmark, with its name in the first line or without."""
+    heading = (test.name,) if named and test.name is not None else ()
+    return Page(
+        title="Speedup-Test" if test.name is None else f"Speedup-Test: {test.name}",
+        sections=(
+            Section((*map(Sentence, heading), *_answers(test))),
+            Section((_times_table(test),)),
+            _path("mean", test.mean),
+            _path("median", test.median),
+        ),
+        cautions=test.cautions,
+    )
+
+
+def _answers(test: SpeedupTest) -> Iterator[Sentence]:
     for word, value, decision in (
         ("mean", test.speedup_mean, test.mean),
         ("median", test.speedup_median, test.median),
     ):
-        lines += as_text.wrapped(f"speedup of the {word} {_times(value)}: {_answer(decision)}")
-    lines += as_text.wrapped(
-        f"speedup of the minimum {_times(test.speedup_min)}: a description, no test belongs to it"
+        yield Sentence(f"speedup of the {word} {_times(value).text}: {_answer(decision)}")
+    yield Sentence(
+        f"speedup of the minimum {_times(test.speedup_min).text}: a description, no test belongs to it"
     )
-    rows = [["", "baseline", "candidate"]]
-    rows.append(["runs", str(test.runs_baseline), str(test.runs_candidate)])
-    rows += [
-        [_WORDS[centre], *(figures.significant(time, 5) for time in test.times(centre))]
-        for centre in CENTRES
-    ]
-    lines += ["", *as_text.grid(rows, "<>>")]
-    for word, decision in (("mean", test.mean), ("median", test.median)):
-        lines += ["", *_path(word, decision)]
-    return "\n".join([*lines, *as_text.numbered(test.cautions)])
 
 
 def _answer(decision: Decision) -> str:
     p = "" if decision.pvalue is None else f" (p {figures.pvalue(decision.pvalue)})"
     if decision.searched:
         if decision.confidence is None:
-            more = _more(decision)
-            return f"no confidence above 0.50 declares it{p}{more}"
+            return f"no confidence above 0.50 declares it{p}{_more(decision)}"
         return f"significant up to confidence {decision.confidence:g}, by search{p}"
     return f"{decision.answer} at {decision.confidence:g}{p}{_more(decision)}"
 
@@ -76,56 +90,68 @@ def _more(decision: Decision) -> str:
     return f"; {decision.needed_runs} runs are needed where a check failed"
 
 
-def _path(word: str, decision: Decision) -> list[str]:
-    risk = decision.steps[0].risk
-    lines = [f"the way to it, {word}, at risk {risk:g}"]
-    cells = as_text.grid([_cells(step) for step in decision.steps], "<<<<<", "  ")
-    for cell, step in zip(cells, decision.steps, strict=True):
-        lines += [cell, *as_text.wrapped(step.consequence, indent="      ")]
-    return lines
+def _times_table(test: SpeedupTest) -> Table:
+    runs = (test.runs_baseline, test.runs_candidate)
+    times = [(_WORDS[centre], *test.times(centre)) for centre in CENTRES]
+    return Table(
+        name="times",
+        columns=(Column("", "left"), Column("baseline"), Column("candidate")),
+        rows=(
+            ("runs", *(Value(str(count), count) for count in runs)),
+            *((word, _time(before), _time(after)) for word, before, after in times),
+        ),
+    )
 
 
-def _cells(step: Step) -> list[str]:
+def _path(word: str, decision: Decision) -> Section:
+    headings = ("test", "sample", "statistic", "p", "outcome")
+    steps = Table(
+        name=f"steps-{word}",
+        columns=tuple(Column(heading, "left") for heading in headings),
+        rows=tuple(
+            (step.test, step.sample or "both", *_found(step), step.outcome)
+            for step in decision.steps
+        ),
+        headed=False,
+        notes=tuple(step.consequence for step in decision.steps),
+    )
+    return Section((steps,), title=f"the way to it, {word}, at risk {decision.steps[0].risk:g}")
+
+
+def _found(step: Step) -> tuple[Value, Value]:
     if step.pvalue is None or step.statistic is None:
-        shown = ["", ""]
-    else:
-        shown = [
-            f"{_SIGNS[step.test]} = {figures.significant(step.statistic, 4)}",
-            f"p {figures.pvalue(step.pvalue)}",
-        ]
-    return [step.test, step.sample or "both", *shown, step.outcome]
+        return Value("", None), Value("", None)
+    return (
+        Value(f"{_SIGNS[step.test]} = {figures.significant(step.statistic, 4)}", step.statistic),
+        Value(f"p {figures.pvalue(step.pvalue)}", step.pvalue),
+    )
 
 
-def suite_text(suite: SpeedupSuite) -> str:
-    """Set the result of a suite."""
-    n = len(suite.benchmarks)
-    ours, theirs = (figures.shorten(name, 30) for name in (suite.candidate, suite.baseline))
+# ---- a suite
+
+
+@page_of.register
+def _(suite: SpeedupSuite) -> Page:
+    return Page(
+        title=f"Speedup-Test: {suite.candidate} against {suite.baseline}",
+        sections=(
+            Section((Sentence(_counts(suite)),)),
+            Section((_benchmarks_table(suite),)),
+            Section((_overall_table(suite), Sentence(f"weights: {_WEIGHTS[suite.weighting]}"))),
+            Section(tuple(_shares(suite))),
+        ),
+        cautions=suite.cautions,
+    )
+
+
+def _counts(suite: SpeedupSuite) -> str:
+    ours, theirs = (figures.shorten(name, _VARIANT) for name in (suite.candidate, suite.baseline))
     mean, median = suite.proportion_mean, suite.proportion_median
-    searched = any(test.required is None for test in suite.benchmarks)
-    lines = as_text.wrapped(
+    n = len(suite.benchmarks)
+    return (
         f"{ours} against {theirs}: the speedup of the mean is significant on {mean.accelerated} of {n} "
         f"benchmarks, that of the median on {median.accelerated} of {n}{_levels(suite)}"
     )
-    head = "best level" if searched else "significant"
-    rows = [["", "runs", "min", "mean", head, "median", head]]
-    rows += [
-        [
-            figures.shorten(test.name or "", _NAME),
-            f"{test.runs_baseline}/{test.runs_candidate}",
-            _times(test.speedup_min),
-            _times(test.speedup_mean),
-            _cell(test.mean),
-            _times(test.speedup_median),
-            _cell(test.median),
-        ]
-        for test in suite.benchmarks
-    ]
-    lines += ["", *as_text.grid(rows, "<>>><><"), "", *_overall(suite), ""]
-    for word, share in (("mean", mean), ("median", median)):
-        lines += as_text.wrapped(_share(word, share))
-    these = "this one was" if n == 1 else f"these {n} were"
-    lines += as_text.wrapped(_RANDOM.format(these=these))
-    return "\n".join([*lines, *as_text.numbered(suite.cautions)])
 
 
 def _levels(suite: SpeedupSuite) -> str:
@@ -135,44 +161,76 @@ def _levels(suite: SpeedupSuite) -> str:
     return f" at confidence {levels.pop():g}" if len(levels) == 1 else ", each at its own level"
 
 
-def _cell(decision: Decision) -> str:
+def _benchmarks_table(suite: SpeedupSuite) -> Table:
+    searched = any(test.required is None for test in suite.benchmarks)
+    head = "best level" if searched else "significant"
+    return Table(
+        name="benchmarks",
+        columns=(
+            Column("", "left"),
+            Column("runs"),
+            Column("min"),
+            Column("mean"),
+            Column(head, "left"),
+            Column("median"),
+            Column(head, "left"),
+        ),
+        rows=tuple(
+            (
+                figures.shorten(test.name or "", _BENCHMARK),
+                f"{test.runs_baseline}/{test.runs_candidate}",
+                _times(test.speedup_min),
+                _times(test.speedup_mean),
+                _decided(test.mean),
+                _times(test.speedup_median),
+                _decided(test.median),
+            )
+            for test in suite.benchmarks
+        ),
+    )
+
+
+def _decided(decision: Decision) -> Value:
     if decision.pvalue is None:
         needed = decision.needed_runs
-        return "cannot conclude" if needed is None else f"needs {needed} runs"
+        return Value("cannot conclude" if needed is None else f"needs {needed} runs", None)
     if decision.searched:
         word = "none" if decision.confidence is None else f"{decision.confidence:g}"
     else:
         word = "yes" if decision.significant else "no"
-    return f"{word}, p {figures.pvalue(decision.pvalue)}"
+    return Value(f"{word}, p {figures.pvalue(decision.pvalue)}", decision.pvalue)
 
 
-def _overall(suite: SpeedupSuite) -> list[str]:
-    rows = [["", "gain, all", "speedup, all", "gain, accelerated", "speedup, accelerated"]]
-    rows += [
-        [
-            f"overall, by {_WORDS[centre]}",
-            _percent(suite.gain[centre]),
-            _times(suite.speedup[centre]),
-            _percent(suite.gain_accelerated[centre]),
-            _times(suite.speedup_accelerated[centre]),
-        ]
-        for centre in CENTRES
-    ]
-    words = {"equal": "equal", "fraction": "by the baseline's time", "custom": "as given"}
-    return [*as_text.grid(rows, "<>>>>"), f"weights: {words[suite.weighting]}"]
+def _overall_table(suite: SpeedupSuite) -> Table:
+    headings = ("gain, all", "speedup, all", "gain, accelerated", "speedup, accelerated")
+    return Table(
+        name="overall",
+        columns=(Column("", "left"), *(Column(heading) for heading in headings)),
+        rows=tuple(
+            (
+                f"overall, by {_WORDS[centre]}",
+                _percent(suite.gain[centre]),
+                _times(suite.speedup[centre]),
+                _percent(suite.gain_accelerated[centre]),
+                _times(suite.speedup_accelerated[centre]),
+            )
+            for centre in CENTRES
+        ),
+    )
 
 
-def _percent(value: float | None) -> str:
-    """Write a gain: two decimals; of huge losses, four digits."""
-    if value is None:
-        return "-"
-    if value < -100:
-        return f"{figures.significant(100 * value, 4)} %"
-    text = f"{100 * value:.2f} %"
-    return text[1:] if text == "-0.00 %" else text
+def _shares(suite: SpeedupSuite) -> Iterator[Sentence]:
+    yield _share("mean", suite.proportion_mean)
+    yield _share("median", suite.proportion_median)
+    n = len(suite.benchmarks)
+    yield Sentence(
+        "remark: these intervals speak of other benchmarks only if "
+        f"{'this one was' if n == 1 else f'these {n} were'} chosen at random from a large set of "
+        "representative ones"
+    )
 
 
-def _share(word: str, share: Proportion) -> str:
+def _share(word: str, share: Proportion) -> Sentence:
     text = (
         f"accelerated in {word}: {share.accelerated} of {share.total} = {share.share:.3g}, "
         f"{100 * share.confidence:g} % interval [{share.low:.3f}, {share.high:.3f}], without continuity "
@@ -182,8 +240,25 @@ def _share(word: str, share: Proportion) -> str:
         text += "; it may not be accurate, because a (1 - a/b) > 5 does not hold"
     if share.needed_benchmarks is not None:
         text += f"; {share.needed_benchmarks} benchmarks would give ± {share.precision:g}"
-    return text
+    return Sentence(text)
 
 
-def _times(value: float | None) -> str:
-    return "-" if value is None else f"{figures.significant(value, 4)}x"
+# ---- figures
+
+
+def _time(value: float) -> Value:
+    return Value(figures.significant(value, 5), value)
+
+
+def _times(speedup: float | None) -> Value:
+    return Value("-" if speedup is None else f"{figures.significant(speedup, 4)}x", speedup)
+
+
+def _percent(gain: float | None) -> Value:
+    """Write a gain: two decimals; of huge losses, four digits."""
+    if gain is None:
+        return Value("-", None)
+    if gain < -100:
+        return Value(f"{figures.significant(100 * gain, 4)} %", gain)
+    text = f"{100 * gain:.2f} %"
+    return Value(text[1:] if text == "-0.00 %" else text, gain)

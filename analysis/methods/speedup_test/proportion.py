@@ -13,8 +13,7 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from ...errors import UsageError
 
@@ -44,10 +43,6 @@ class Proportion:
     needed_benchmarks: int | None
     confidence: float
     precision: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the proportion as JSON types."""
-        return asdict(self)
 
 
 def proportion(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
+from ...report import Result
 from .proportion import Proportion
 
 __all__ = [
@@ -69,10 +70,6 @@ class Step:
     outcome: Outcome
     consequence: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the step as JSON types."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
@@ -121,26 +118,17 @@ class Decision:
             return False
         return self.pvalue is None or self.pvalue <= self.steps[0].risk
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the decision as JSON types."""
-        return {
-            "significant": self.significant,
-            "confidence": self.confidence,
-            "pvalue": self.pvalue,
-            "steps": [step.to_dict() for step in self.steps],
-            "needed_runs": self.needed_runs,
-            "searched": self.searched,
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpeedupTest:
+class SpeedupTest(Result):
     """What the Speedup-Test says about one benchmark.
 
     Speedups are baseline time / candidate time, of the minimum, the mean and the median; the first
     is a description only, no test belongs to it. `required` is the confidence asked for, None
     when the highest was searched.
     """
+
+    method: ClassVar[str] = "speedup-test"
 
     name: str | None
     runs_baseline: int
@@ -157,7 +145,6 @@ class SpeedupTest:
     mean: Decision
     median: Decision
     required: float | None
-    cautions: tuple[str, ...]
     references: tuple[str, ...] = REFERENCES
 
     @property
@@ -173,21 +160,9 @@ class SpeedupTest:
             return self.mean_baseline, self.mean_candidate
         return self.median_baseline, self.median_candidate
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the result as JSON types."""
-        data: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
-        data["mean"], data["median"] = self.mean.to_dict(), self.median.to_dict()
-        data["cautions"], data["references"] = list(self.cautions), list(self.references)
-        return data
 
-    def __str__(self) -> str:
-        from .page import test_text
-
-        return test_text(self)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SpeedupSuite:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeedupSuite(Result):
     """What the Speedup-Test says about a suite.
 
     Attributes
@@ -211,6 +186,8 @@ class SpeedupSuite:
         The share of benchmarks with a significant speedup of the mean, of the median.
     """
 
+    method: ClassVar[str] = "speedup-test-suite"
+
     baseline: str
     candidate: str
     benchmarks: tuple[SpeedupTest, ...]
@@ -223,23 +200,4 @@ class SpeedupSuite:
     speedup_accelerated: Mapping[Centre, float | None]
     proportion_mean: Proportion
     proportion_median: Proportion
-    cautions: tuple[str, ...]
     references: tuple[str, ...] = REFERENCES
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the result as JSON types."""
-        data: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
-        data["benchmarks"] = [benchmark.to_dict() for benchmark in self.benchmarks]
-        for key in ("coefficients", "weights"):
-            data[key] = {centre: dict(values) for centre, values in data[key].items()}
-        for key in ("gain", "speedup", "gain_accelerated", "speedup_accelerated"):
-            data[key] = dict(data[key])
-        data["proportion_mean"] = self.proportion_mean.to_dict()
-        data["proportion_median"] = self.proportion_median.to_dict()
-        data["cautions"], data["references"] = list(self.cautions), list(self.references)
-        return data
-
-    def __str__(self) -> str:
-        from .page import suite_text
-
-        return suite_text(self)

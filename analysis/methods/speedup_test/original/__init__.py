@@ -1,1 +1,1 @@
-"""Configurations and reports of the original Speedup-Test tool."""
+"""The original Speedup-Test tool: its configurations, and the files that it writes."""

@@ -1,71 +1,43 @@
-"""The warnings of the original Speedup-Test tool: what stands between a benchmark and its decision.
-
-Each begins with the words by which the original's users know it (report, section 6.2.5), so that
-scripts that look for them keep working; what follows is ours.
-"""
+"""What a reader of a configuration's results should know beside what holds for every suite."""
 
 from __future__ import annotations
 
-from ..result import KOLMOGOROV, LARGE, SHAPIRO, Decision, Side, SpeedupTest, Step
+from collections.abc import Iterator
 
-__all__ = ["UNAVAILABLE", "warnings_of"]
+from ....report import Caution, figures
+from .config import SpeedupConfig
 
-UNAVAILABLE = "Cannot process benchmark: samples unavailable."
-
-_SAMPLES: dict[Side, str] = {"baseline": "Sample1", "candidate": "Sample2"}
-_MORE = f"\nMeasure it more than {LARGE} times."
-_INACCURATE = "\nSo the confidence level for the speedup of the {} may not be accurate."
+__all__ = ["coefficient_cautions", "config_cautions"]
 
 
-def warnings_of(test: SpeedupTest) -> tuple[str, ...]:
-    """Give the warnings about one benchmark; Sample1 is the baseline, Sample2 the candidate."""
-    runs: dict[Side, int] = {"baseline": test.runs_baseline, "candidate": test.runs_candidate}
-    return (*_of_mean(test.mean, runs), *_of_median(test.median, runs))
+def config_cautions(config: SpeedupConfig) -> Iterator[Caution]:
+    """Say which benchmarks are left out, and what was doubtful in the configuration."""
+    out = config.left_out
+    if out:
+        first = out[0]
+        said = "1 benchmark of the configuration was left out: "
+        if len(out) > 1:
+            said = f"{len(out)} benchmarks of the configuration were left out: the first is "
+        yield Caution(
+            "benchmarks-left-out",
+            f"{said}{first.name!r} (line {first.line}): {'; '.join(first.reasons)}. The warnings "
+            "file has all of them",
+            tuple(one.name for one in out),
+        )
+    yield from config.cautions
 
 
-def _of_mean(decision: Decision, runs: dict[Side, int]) -> list[str]:
-    found = []
-    for step in decision.steps:
-        if step.test != SHAPIRO or step.sample is None or step.outcome == "not rejected":
-            continue
-        sample = _SAMPLES[step.sample]
-        if runs[step.sample] <= LARGE:
-            text = f"{sample} too small for applying the Student's t-test (speedup of the mean).{_MORE}"
-        elif step.outcome == "rejected":
-            text = f"{sample} data are not normally distributed.{_INACCURATE.format('mean')}"
-        else:
-            text = f"{sample} data may not be normally distributed.{_INACCURATE.format('mean')}"
-        found.append(text + _reason(step))
-    return [*found, *_of_search(decision, "mean")]
-
-
-def _of_median(decision: Decision, runs: dict[Side, int]) -> list[str]:
-    small = [side for side, count in runs.items() if count <= LARGE]
-    found = []
-    for step in decision.steps:
-        if step.test != KOLMOGOROV or step.outcome == "not rejected":
-            continue
-        found += [
-            f"{_SAMPLES[side]} too small for applying the Wilcoxon-Mann-Whitney's test (speedup of "
-            f"the median).{_MORE}{_reason(step)}"
-            for side in small
-        ]
-        if not small:
-            found.append(
-                "The two samples do not fit the location shift model."
-                f"{_INACCURATE.format('median')}{_reason(step)}"
-            )
-    return [*found, *_of_search(decision, "median")]
-
-
-def _of_search(decision: Decision, centre: str) -> list[str]:
-    if not decision.searched or decision.confidence is not None:
-        return []
-    return [
-        "Unable to find a confidence level greater than 50% to guarantee the statistical "
-        f"significance of {centre} speedup."
-    ]
-
-
-def _reason(step: Step) -> str:
-    return f"\n(not tested: {step.consequence})" if step.outcome == "not tested" else ""
+def coefficient_cautions(config: SpeedupConfig) -> Iterator[Caution]:
+    """Say which coefficients were asked for and are missing."""
+    missing = tuple(name for name, value in config.coefficients.items() if value is None)
+    if len(missing) == len(config.coefficients):
+        yield Caution(
+            "no-coefficients",
+            "the configuration gives no Coef, so all benchmarks weigh the same",
+        )
+    elif missing:
+        yield Caution(
+            "coefficient-missing",
+            f"without a Coef of its own, 1 was taken: {figures.listed(missing, 3)}",
+            missing,
+        )

@@ -1,178 +1,142 @@
-"""The four files of the original Speedup-Test tool: status, results, warnings and report.
+"""The four files that the original Speedup-Test tool writes: where they stand, and how they get there.
 
-Section 6.2.5 of the report names them and the columns of the results. These functions give their
-texts; the command writes them.
+Section 6.2.5 of the report: ``PREFIX.out`` holds the results, ``.warning`` the warnings, ``.report``
+the report, ``.status`` how it ended.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-from ..result import CENTRES, Centre, Proportion, SpeedupSuite, SpeedupTest
-from .cautions import UNAVAILABLE
-from .config import LeftOut
+from ....errors import AnalysisError, UsageError
+from ..result import SpeedupSuite
+from .config import LeftOut, NothingLeftError
+from .texts import failure_text, report_text, results_text, status_text
+from .warning_file import warning_text, warnings_of
 
-__all__ = [
-    "COLUMNS",
-    "failure_text",
-    "report_text",
-    "results_text",
-    "status_text",
-    "warning_text",
-]
+__all__ = ["OriginalFiles"]
 
-COLUMNS = (
-    "Name",
-    "SpeedupMin",
-    "SpeedupMean",
-    "IsMeanSignificant",
-    "MeanConfLevel",
-    "SpeedupMedian",
-    "IsMedianSignificant",
-    "MedianConfLevel",
-    "CoefMin",
-    "CoefMean",
-    "CoefMedian",
-)
-
-_TRUTH = {True: "TRUE", False: "FALSE", None: "NA"}
-_REMARK = (
-    "Remark: the interval is invalid if the {} not selected randomly among a huge "
-    "number of representative benchmarks."
-)
+_ENDINGS = (".out", ".report", ".status", ".warning")
 
 
-def status_text(elapsed_s: float) -> str:
-    """Give the text of ``.status`` after success: the elapsed time and nothing else."""
-    return f"elapsed time: {elapsed_s:.3f} s\n"
+@dataclass(frozen=True, slots=True)
+class OriginalFiles:
+    """The four files below one prefix.
 
-
-def failure_text(message: str) -> str:
-    """Give the text of ``.status`` after a failure."""
-    return (
-        f"error: {message}\n"
-        "No results and no report were written; .out and .report, where there are any, are older.\n"
-    )
-
-
-def results_text(suite: SpeedupSuite) -> str:
-    """Give the text of ``.out``: a CSV table with one row for each benchmark that was judged.
-
-    Speedups have three decimals, as in the original, or four digits where those would show too
-    little. A cell is NA where the protocol cannot conclude, or where no level was found.
+    Raises
+    ------
+    UsageError
+        If nothing can be written there; better known before anything is computed.
     """
-    rows = [",".join(_quoted(column) for column in COLUMNS)]
-    for test in suite.benchmarks:
-        name = _name(test)
-        cells = [
-            _quoted(name),
-            _speedup(test.speedup_min),
-            _speedup(test.speedup_mean),
-            _TRUTH[test.mean.significant],
-            _level(test.mean.confidence),
-            _speedup(test.speedup_median),
-            _TRUTH[test.median.significant],
-            _level(test.median.confidence),
-            *(f"{suite.coefficients[centre][name]:.6g}" for centre in CENTRES),
-        ]
-        rows.append(",".join(cells))
-    return "\n".join(rows) + "\n"
 
+    prefix: str
 
-def warning_text(
-    title: str,
-    left_out: Sequence[LeftOut],
-    warnings: Mapping[str, Sequence[str]],
-) -> str:
-    """Give the text of ``.warning``: each warning on lines of its own, never broken elsewhere.
+    def __post_init__(self) -> None:
+        what, fix = None, "name another prefix with -o"
+        folder = Path(self.prefix).parent
+        try:
+            taken = [name for name in self.names if Path(name).is_dir()]
+        except OSError as error:
+            taken, what = [], f"the results cannot be written: {error.strerror}"
+        if not self.prefix or self.prefix.endswith(os.sep):
+            what, fix = "this is no prefix of file names", "write -o FOLDER/NAME"
+        elif not folder.is_dir():
+            what = f"there is no folder {str(folder)!r}"
+            fix = "make it, or name another prefix with -o"
+        elif not os.access(folder, os.W_OK | os.X_OK):
+            what = f"the results cannot be written: folder {str(folder)!r} is not writable"
+        elif taken:
+            what = f"the results cannot be written: {taken[0]!r} is a directory"
+        if what is not None:
+            raise UsageError(what, self.prefix or "-o", fix)
 
-    Parameters
-    ----------
-    title : str
-        What was analysed, such as the configuration's path.
-    left_out : sequence of LeftOut
-        The benchmarks that were not judged.
-    warnings : mapping of str to sequence of str
-        Benchmark -> its warnings, of those that were judged.
-    """
-    lines = [f"Warnings regarding analysis of {title}", ""]
-    count = 0
-    every = [(out.name, (*out.reasons, UNAVAILABLE)) for out in left_out]
-    for name, texts in [*every, *warnings.items()]:
-        if not texts:
-            continue
-        lines += [f"{name} :", ""]
-        for text in texts:
-            lines += [text, ""]
-        count += len(texts)
-    return "\n".join([*lines, f"{count} warning(s).\n"])
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the files, sorted."""
+        return tuple(self.prefix + ending for ending in _ENDINGS)
 
+    def write(
+        self, title: str, suite: SpeedupSuite, left_out: Sequence[LeftOut], *, elapsed_s: float
+    ) -> None:
+        """Write all four.
 
-def report_text(title: str, suite: SpeedupSuite) -> str:
-    """Give the text of ``.report``: the original's lines, the whole result, each decision's path."""
-    lines = [f"Analysis report of {title}", ""]
-    lines += [f"Sample1: {suite.baseline}; Sample2: {suite.candidate}", ""]
-    for centre in CENTRES:
-        lines += _overall(suite, centre)
-    for centre, share in (("mean", suite.proportion_mean), ("median", suite.proportion_median)):
-        lines += _proportion(centre, share)
-    lines += ["Result", "", str(suite), "", "Decision of each benchmark", ""]
-    for test in suite.benchmarks:
-        lines += [str(test), ""]
-    return "\n".join(lines)
+        Parameters
+        ----------
+        title : str
+            What was analysed, such as the configuration's path.
+        suite : SpeedupSuite
+            What was found.
+        left_out : sequence of LeftOut
+            The benchmarks of a configuration that were not judged.
+        elapsed_s : float
+            How long it took.
 
-
-def _overall(suite: SpeedupSuite, centre: Centre) -> list[str]:
-    return [
-        f"Overall gain (ExecutionTime={centre}) = {_decimal(suite.gain[centre])}",
-        f"Overall speedup (ExecutionTime={centre}) = {_speedup(suite.speedup[centre])}",
-        "",
-    ]
-
-
-def _proportion(centre: str, found: Proportion) -> list[str]:
-    a, b = found.accelerated, found.total
-    lines = [
-        f"The observed proportion of accelerated benchmarks (speedup of the {centre}) a/b = "
-        f"{a}/{b} = {_decimal(found.share)}",
-        f"The confidence level for computing proportion confidence interval is {found.confidence}.",
-        f"Proportion confidence interval (speedup of the {centre}) = "
-        f"[{_decimal(found.low)}; {_decimal(found.high)}]",
-    ]
-    if not found.accurate:
-        lines.append(
-            "Warning: this confidence interval may not be accurate, because the validity condition "
-            "{a(1-a/b) > 5} is not satisfied."
+        Raises
+        ------
+        UsageError
+            If they cannot be written; nothing has changed then.
+        """
+        warnings = {
+            name: warnings_of(test) for test in suite.benchmarks if (name := test.name) is not None
+        }
+        self._put(
+            {
+                ".out": results_text(suite),
+                ".warning": warning_text(title, left_out, warnings),
+                ".report": report_text(title, suite),
+                # the last one put in place: it says how it ended
+                ".status": status_text(elapsed_s),
+            }
         )
-    if found.needed_benchmarks is not None:
-        lines.append(
-            "The minimal needed number of randomly selected benchmarks is "
-            f"{found.needed_benchmarks} (in order to have a precision r={found.precision:g})."
+
+    def write_failure(self, title: str, error: AnalysisError) -> None:
+        """Write ``.warning`` and ``.status`` after an analysis that failed.
+
+        Parameters
+        ----------
+        title : str
+            What was to be analysed.
+        error : AnalysisError
+            Why it failed.
+
+        Raises
+        ------
+        UsageError
+            If they cannot be written; nothing has changed then.
+        """
+        left_out = error.left_out if isinstance(error, NothingLeftError) else ()
+        self._put(
+            {
+                ".warning": warning_text(title, left_out, {}),
+                ".status": failure_text(str(error)),
+            }
         )
-    lines.append(_REMARK.format("benchmark was" if b == 1 else f"{b} benchmarks were"))
-    return [*lines, ""]
 
-
-def _name(test: SpeedupTest) -> str:
-    if test.name is None:  # only a pair that was judged alone has no name
-        raise ValueError("a benchmark of a suite has a name")
-    return test.name
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'
-
-
-def _decimal(value: float) -> str:
-    """Write a number as the original does: three decimals, without zeros at the end."""
-    text = f"{value:.3f}".rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
-
-
-def _speedup(value: float) -> str:
-    """Write a speedup; three decimals would say too little of one below 0.1."""
-    return _decimal(value) if value >= 0.1 else f"{value:.4g}"
-
-
-def _level(value: float | None) -> str:
-    return "NA" if value is None else str(value)
+    def _put(self, texts: Mapping[str, str]) -> None:
+        """Write all files beside their places first, then put them there: each is whole or not there."""
+        mark = f".{os.getpid()}.part"
+        fresh = {
+            Path(f"{self.prefix}{ending}{mark}"): Path(self.prefix + ending) for ending in texts
+        }
+        try:
+            for path, text in zip(fresh, texts.values(), strict=True):
+                with path.open("w", encoding="utf-8", errors="backslashreplace") as file:
+                    file.write(text)
+                    file.flush()
+                    os.fsync(file.fileno())
+            for path, place in fresh.items():
+                path.replace(place)
+        except OSError as error:
+            raise UsageError(
+                f"the results cannot be written: {error.strerror}",
+                self.prefix,
+                "make room, or name another prefix with -o",
+            ) from None
+        finally:
+            for path in fresh:
+                with contextlib.suppress(OSError):  # most are gone, and rightly so
+                    path.unlink()

@@ -4,6 +4,7 @@ import argparse
 import csv
 import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,6 @@ from typing import Any
 import pytest
 
 from analysis import cli
-from analysis.commands import speedup_test
 from analysis.errors import AnalysisError, UsageError
 
 HEADING = "Name,Sample1,Sample2,ConfLevel,Coef\n"
@@ -287,7 +287,7 @@ def test_results_that_cannot_be_put_in_place(here: Path, monkeypatch: pytest.Mon
     def refuse(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(speedup_test.os, "fsync", refuse)
+    monkeypatch.setattr(os, "fsync", refuse)
     with pytest.raises(UsageError, match="cannot be written: No space left"):
         execute("b.cfg")
     assert sorted(here.iterdir()) == before

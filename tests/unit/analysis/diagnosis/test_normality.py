@@ -9,18 +9,19 @@ from scipy import stats
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.diagnosis.normality.curves import normal_curves
-from analysis.diagnosis.normality.study import (
-    MEAN_SIZES,
-    lilliefors,
-    mean_sample_size,
-    normality,
-    shapiro,
-)
+from analysis.diagnosis.normality.departure import lilliefors, shapiro
+from analysis.diagnosis.normality.means import MEAN_SIZES, mean_sample_size
+from analysis.diagnosis.normality.study import normality
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
+from analysis.stats import stream
 
 
 def matrix(rows: dict) -> PerformanceMatrix:
     return PerformanceMatrix.from_samples("new", rows, better="lower")
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
 
 
 def test_lilliefors_distance_is_the_ks_distance_of_the_fitted_normal() -> None:
@@ -42,7 +43,7 @@ def test_lilliefors_p_is_uniform_on_normal_values_and_small_on_others() -> None:
 
 @pytest.mark.parametrize("n", [5, 20, 99, 101, 400])
 def test_lilliefors_p_falls_with_the_distance(n: int) -> None:
-    from analysis.diagnosis.normality.study import _lilliefors_pvalue
+    from analysis.diagnosis.normality.departure import _lilliefors_pvalue
 
     ps = [_lilliefors_pvalue(d, n) for d in np.linspace(0.01, 0.9, 300)]
     assert ps[0] == 1.0
@@ -95,14 +96,14 @@ def test_means_of_skewed_values_need_large_samples() -> None:
 
 
 def test_study_of_a_matrix() -> None:
-    rng = np.random.default_rng(9)
+    draws = rng(9)
     rows = {
-        "normal": rng.normal(10, 1, 60),
-        "skewed": rng.lognormal(0, 1, 60),
+        "normal": draws.normal(10, 1, 60),
+        "skewed": draws.lognormal(0, 1, 60),
         "constant": [2.0] * 60,
         "four": [1.0, 2.0, 3.0, 4.5],
     }
-    study = normality(matrix(rows), seed=5)
+    study = normality(matrix(rows), rng=rng(5), seed=5)
     by = {row.name: row for row in study.benchmarks}
     assert by["normal"].lilliefors.pvalue > 0.05 > by["skewed"].lilliefors.pvalue
     assert by["constant"].shapiro is None
@@ -113,36 +114,53 @@ def test_study_of_a_matrix() -> None:
     text = str(study)
     assert "1 of 3 benchmarks of new do not look normal" in text
     assert "1 of 4 benchmarks have fewer than 20 runs" in text
+    assert "150 means a trial, seed 5)" in text
     assert json.loads(json.dumps(study.to_dict(), allow_nan=False))["seed"] == 5
-    again = normality(matrix(rows), seed=5)
+    again = normality(matrix(rows), rng=rng(5))
     assert again.mean_trials == study.mean_trials
-    assert normality(matrix(rows), seed=6).mean_trials != study.mean_trials
+    assert again.seed is None
+    assert "150 means a trial)" in str(again)
+    other = normality(matrix(rows), rng=rng(6))
+    assert other.mean_trials != study.mean_trials
+
+
+def test_the_commands_numbers_are_those_of_its_seed() -> None:
+    # as the first version drew them: the stream of the seed, and nothing drawn before
+    rows = {"b": np.random.default_rng(1).lognormal(0, 1.2, 300)}
+    values = rows["b"] / np.median(rows["b"])
+    expected = mean_sample_size(values, rng=stream(3, "mean sample size"))
+    study = normality(matrix(rows), rng=stream(3, "mean sample size"), seed=3)
+    assert study.mean_trials == expected
 
 
 def test_enough_is_the_size_after_the_last_rejection() -> None:
     rows = {"b": np.random.default_rng(1).lognormal(0, 1.2, 300)}
-    study = normality(matrix(rows), seed=1)
+    study = normality(matrix(rows), rng=rng(1))
     sizes = [t.size for t in study.mean_trials if t.pvalue <= study.risk]
     assert sizes
     assert study.enough is None or study.enough > max(sizes)
 
 
 def test_constant_suite_says_what_is_missing() -> None:
-    study = normality(matrix({"b": [1.0] * 8}))
+    study = normality(matrix({"b": [1.0] * 8}), rng=rng())
     assert study.mean_trials == ()
     assert study.enough is None
-    assert any("no study of means" in text for text in study.cautions)
+    assert [caution.code for caution in study.cautions] == ["no-study-of-means", "few-runs"]
+    assert study.cautions[1].about == ("b",)
+    assert "no study of means" in str(study)
+    assert "means of runs" not in str(study)
     with pytest.raises(UsageError, match="risk must lie"):
-        normality(matrix({"b": [1.0] * 8}), risk=2)
+        normality(matrix({"b": [1.0] * 8}), risk=2, rng=rng())
 
 
 def test_values_of_unusual_size_raise_no_bare_warning() -> None:
-    rng = np.random.default_rng(3)
-    usual = rng.lognormal(0, 0.3, 12)
+    draws = rng(3)
+    usual = draws.lognormal(0, 0.3, 12)
     known = lilliefors(usual).pvalue
     for unit in (2.0**1020, 2.0**-1000):
         assert lilliefors(usual * unit).pvalue == known
-    study = normality(matrix({"huge": (usual * 1e306).tolist(), "tiny": (usual * 1e-306).tolist()}))
+    rows = {"huge": (usual * 1e306).tolist(), "tiny": (usual * 1e-306).tolist()}
+    study = normality(matrix(rows), rng=draws)
     for row in study.benchmarks:
         assert row.curves is None
         assert str(row.why).startswith("a density needs values of a usual size")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import fields
 
 import numpy as np
 import pytest
 
 from analysis import PerformanceMatrix, SpeedupSuite, speedup_test, speedup_test_suite
 from analysis.errors import AnalysisError, UsageError
-from analysis.methods.speedup_test.original.files import report_text
+from analysis.methods.speedup_test.original.texts import report_text
 from analysis.methods.speedup_test.proportion import proportion
+from analysis.report import Caution
 
 Rows = dict[str, list[float]]
 
@@ -167,16 +169,16 @@ def test_cautions_of_a_suite() -> None:
     ids = {name: ["s1"] * len(row) for name, row in old.items()}
     ours = {name: ["s1"] * len(row) for name, row in new.items()}
     done = speedup_test_suite(
-        matrix("old", old, sessions=ids, cautions=["a warm-up was counted"]),
+        matrix("old", old, sessions=ids, cautions=[Caution("noted", "a warm-up was counted")]),
         matrix("new", new, sessions=ours),
     )
-    text = "\n".join(done.cautions)
+    text = "\n".join(map(str, done.cautions))
     assert "only here" in done.cautions[0]
     for words in ("a warm-up was counted", "one session", "31 to 47 %", "leave the slowdowns out"):
         assert words in text
     assert "searched" not in text
-    assert "47 to 50 %" in " ".join(suite(confidence=None).cautions)
-    assert "all runs stem from one session" not in "\n".join(suite().cautions)
+    assert "47 to 50 %" in " ".join(map(str, suite(confidence=None).cautions))
+    assert "all runs stem from one session" not in "\n".join(map(str, suite().cautions))
 
 
 def test_what_cannot_be_concluded_is_counted() -> None:
@@ -186,11 +188,13 @@ def test_what_cannot_be_concluded_is_counted() -> None:
     large = {"skewed": (9 + rng.exponential(1, 60)).tolist()}
     new = {"skewed": rng.normal(10, 0.1, 60).tolist()}
     done = speedup_test_suite(matrix("old", old | large), matrix("new", old | new))
-    assert (
+    (stopped,) = [one for one in done.cautions if one.code == "mean-not-concluded"]
+    assert stopped.about == ("few", "spiky")
+    assert str(stopped) == (
         "a check did not hold, so that nothing can be concluded about the mean of 2 of 4 "
         "benchmarks: few, spiky"
-    ) in done.cautions
-    text = "\n".join(done.cautions)
+    )
+    text = "\n".join(map(str, done.cautions))
     assert "about the median" not in text
     for word, why in (("mean", "do not look normal"), ("median", "differ by more than a shift")):
         assert (
@@ -273,7 +277,9 @@ def test_the_dictionary_is_plain_json() -> None:
         assert data["gain"] == done.gain
         assert data["proportion_mean"]["low"] == done.proportion_mean.low
         assert len(data["benchmarks"]) == 6
-        assert set(data) == set(SpeedupSuite.__slots__)
+        head = {"schema", "method", "tool_version", "caution_codes"}
+        assert set(data) == {field.name for field in fields(SpeedupSuite)} | head
+        assert head & set(data["benchmarks"][0]) == {"caution_codes"}  # the head is said once
 
 
 def test_proportions_at_their_ends() -> None:

@@ -254,7 +254,10 @@ def test_a_level_out_of_range_counts_as_missing_and_says_so(level: str, fix: str
     config = read(f"{HEADING}one,a.1,a.2,{level},\n")
     assert dict(config.confidences) == {"one": None}
     (caution,) = config.cautions
-    assert caution.startswith(f"b.cfg: line 2: ConfLevel '{level}' is not a number between 0 and 1")
+    assert (caution.code, caution.about) == ("level-ignored", ("one",))
+    assert str(caution).startswith(
+        f"b.cfg: line 2: ConfLevel '{level}' is not a number between 0 and 1"
+    )
     assert "counts as missing" in caution
     assert fix in caution
 
