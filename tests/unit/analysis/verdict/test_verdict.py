@@ -37,7 +37,7 @@ def verdict(made: Any, path: Path, **options: Any) -> Verdict:
 
 def test_three_variants(synthetic: Build, tmp_path: Path) -> None:
     data = times(gzip_6=1.0, gzip_1=0.4, gzip_9=2.5)
-    result = judge(synthetic(data, sessions=2, warmup=1), tmp_path)
+    result = verdict(synthetic(data, sessions=2, warmup=1), tmp_path)
     assert [one.variant for one in result.candidates] == ["gzip-1", "gzip-9"]
     fast, slow = result.candidates
     assert {row.outcome for row in fast.benchmarks} == {"faster"}
@@ -58,7 +58,7 @@ def test_three_variants(synthetic: Build, tmp_path: Path) -> None:
 
 def test_its_text(synthetic: Build, tmp_path: Path) -> None:
     data = times(gzip_6=1.0, gzip_1=0.4, gzip_6_again=1.0)
-    text = str(judge(synthetic(data, sessions=2, warmup=1), tmp_path))
+    text = str(verdict(synthetic(data, sessions=2, warmup=1), tmp_path))
     flat = " ".join(text.split())
     assert text.startswith("synthetic on lab07 · wall time, lower is better · baseline gzip-6")
     answer = r"gzip-1 2\.(49|50|51)x over the suite: faster, reliability 0\.984 faster on 6 of 6"
@@ -74,22 +74,22 @@ def test_its_text(synthetic: Build, tmp_path: Path) -> None:
 
 
 def test_json_is_plain(synthetic: Build, tmp_path: Path) -> None:
-    result = judge(synthetic(times(a=1.0, b=0.5)), tmp_path)
+    result = verdict(synthetic(times(a=1.0, b=0.5)), tmp_path)
     data = result.to_dict()
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     assert data["candidates"][0]["hpt"]["outcome"] == "candidate"
 
 
 def test_one_session_is_a_caution_and_more_are_another(synthetic: Build, tmp_path: Path) -> None:
-    one = judge(synthetic(times(a=1.0, b=0.5)), tmp_path / "one")
+    one = verdict(synthetic(times(a=1.0, b=0.5)), tmp_path / "one")
     assert any("all runs stem from one session" in text for text in one.cautions)
-    three = judge(synthetic(times(a=1.0, b=0.5), sessions=3), tmp_path / "three")
+    three = verdict(synthetic(times(a=1.0, b=0.5), sessions=3), tmp_path / "three")
     assert not any("all runs stem from one session" in text for text in three.cautions)
     assert any("as if they were" in text for text in three.cautions)
 
 
 def test_one_variant_has_nothing_to_compare(synthetic: Build, tmp_path: Path) -> None:
-    result = judge(synthetic({"only": {"x": [1.0, 2.0, 3.0, 4.0, 5.0]}}), tmp_path)
+    result = verdict(synthetic({"only": {"x": [1.0, 2.0, 3.0, 4.0, 5.0]}}), tmp_path)
     assert result.candidates == ()
     spread = result.spreads[0]
     assert (spread.minimum, spread.low_quartile, spread.median) == (1.0, 2.0, 3.0)
@@ -108,7 +108,7 @@ def test_failed_runs_and_missing_cells_are_cautions(synthetic: Build, tmp_path: 
         for row in made.rows
     ]
     made.rows[0] = replace(made.rows[0], outcome="exit", exit_code=3)
-    result = judge(made, tmp_path)
+    result = verdict(made, tmp_path)
     assert result.failed == 7
     assert result.cautions[0] == (
         "7 runs failed (1 exit, 6 timeout) and are left out: text / b (6), text / a (1)"
@@ -129,7 +129,7 @@ def test_a_variant_that_never_worked(synthetic: Build, tmp_path: Path) -> None:
         replace(row, outcome="exit", exit_code=127) if row.variant == "b" else row
         for row in made.rows
     ]
-    result = judge(made, tmp_path)
+    result = verdict(made, tmp_path)
     assert result.candidates[0].hpt is None
     assert result.candidates[1].hpt is not None
     assert "b has no run that counts" in result.cautions
@@ -142,7 +142,7 @@ def test_a_baseline_that_never_worked(synthetic: Build, tmp_path: Path) -> None:
         replace(row, outcome="exit", exit_code=127) if row.variant == "a" else row
         for row in made.rows
     ]
-    result = judge(made, tmp_path)
+    result = verdict(made, tmp_path)
     assert result.candidates[0].hpt is None
     assert result.candidates[0].speedup is None
     assert "measure more: fairtrial run campaign.yaml" in str(result)
@@ -152,12 +152,12 @@ def test_nothing_worked(synthetic: Build, tmp_path: Path) -> None:
     made = synthetic(times(a=1.0, b=0.5))
     made.rows = [replace(row, outcome="exit", exit_code=127) for row in made.rows]
     with pytest.raises(InsufficientDataError, match="no run that counts"):
-        judge(made, tmp_path)
+        verdict(made, tmp_path)
 
 
 @pytest.mark.parametrize("runs", [1, 2])
 def test_one_or_two_runs_decide_no_benchmark(synthetic: Build, tmp_path: Path, runs: int) -> None:
-    result = judge(synthetic(times(runs, a=1.0, b=0.5)), tmp_path)
+    result = verdict(synthetic(times(runs, a=1.0, b=0.5)), tmp_path)
     assert {row.outcome for row in result.candidates[0].benchmarks} == {"undecided"}
     told = "stage one was skipped" if runs == 1 else "too few runs for any winner"
     assert any(told in text for text in result.cautions)
@@ -166,7 +166,7 @@ def test_one_or_two_runs_decide_no_benchmark(synthetic: Build, tmp_path: Path, r
 def test_a_running_trial_is_judged_by_what_is_there(synthetic: Build, tmp_path: Path) -> None:
     made = synthetic(times(a=1.0, b=0.5), status="running")
     made.rows = made.rows[:40]
-    result = judge(made, tmp_path)
+    result = verdict(made, tmp_path)
     assert not result.finished
     assert result.cautions[0] == "the trial is still running, or its runner was killed"
     assert "40 of 72 planned runs are there" in result.cautions
@@ -193,7 +193,7 @@ def test_other_metrics_have_their_direction_and_words(synthetic: Build, tmp_path
 
 
 def test_cautions_are_said_once(synthetic: Build, tmp_path: Path) -> None:
-    result = judge(synthetic(times(a=1.0, b=0.5, c=0.7)), tmp_path)
+    result = verdict(synthetic(times(a=1.0, b=0.5, c=0.7)), tmp_path)
     assert len(set(result.cautions)) == len(result.cautions)
     assert sum("tested in both directions" in text for text in result.cautions) == 1
 
