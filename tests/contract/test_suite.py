@@ -30,9 +30,7 @@ def load(path: str) -> SimpleNamespace:
 
 
 def execute(*words: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        words, cwd=cwd, capture_output=True, text=True, timeout=120, check=False
-    )
+    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
 
 
 def test_a_suite_that_ignores_signals_hears_them_again() -> None:
