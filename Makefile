@@ -1,18 +1,29 @@
-# make demo   sets up everything and runs the quickstart campaign and its verdict
-# make test   sets up everything and passes the tests (with lint, types and a wheel check)
+# make demo        sets up everything and runs the quickstart campaign and its verdict
+# make test        sets up everything and passes the tests (with lint, types and a wheel check)
+# make calibrate   all simulations of error rates and coverage, of which `make test` makes a few
+# make cover       which lines the tests reach, by file
+# make docs-check  the tests of the documentation only
+# make versions    the tests with the lowest dependencies, and with other interpreters
+# make generated   what is made from the code: the editor's schema, lists in the documentation
+# make constraints writes anew the versions that `make setup` installs
 #
-# PYTHON=python3.12 chooses another interpreter. The environment lives in .venv; the stamp is written
-# last and carries the hash of pyproject.toml, so a failed or outdated set-up is made again.
+# PYTHON=python3.12 chooses another interpreter, WORKERS=4 the processes that test, TESTS=tests/golden
+# and PYTEST_ARGS what they do. The environment lives in .venv; the stamp is written last and carries
+# the hash of what it depends on, so a failed or outdated set-up is made again.
 
 PYTHON ?= python3
+WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
-KEY := $(shell (cat pyproject.toml; $(PYTHON) --version) 2>/dev/null | sha256sum | cut -c1-16)
+KEY := $(shell (cat pyproject.toml tests/constraints.txt; $(PYTHON) --version) 2>/dev/null | sha256sum | cut -c1-16)
 READY := $(VENV)/ready-$(KEY)
 TESTS ?= tests
 PYTEST_ARGS ?=
+ALONE := $(BIN)/python tests/own_network.py
+PYTEST := $(ALONE) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
+MOST := -m "not calibration or spot_check"
 
-.PHONY: demo test lint unit wheel generated setup clean
+.PHONY: demo test lint unit wheel calibrate cover docs-check versions constraints generated kernels setup clean
 
 demo: $(READY)
 	$(BIN)/fairtrial run configs/quickstart.yaml
@@ -27,8 +38,31 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-unit: $(READY)
-	$(BIN)/python -m pytest -q $(TESTS) $(PYTEST_ARGS)
+unit: kernels
+	$(PYTEST) $(MOST) $(TESTS) $(PYTEST_ARGS)
+
+calibrate: kernels
+	$(PYTEST) -m calibration tests/calibration $(PYTEST_ARGS)
+	$(BIN)/python tests/calibration/passed.py --write
+
+cover: kernels
+	COVERAGE_CORE=sysmon $(PYTEST) $(MOST) --cov --cov-report=term:skip-covered $(TESTS) $(PYTEST_ARGS)
+
+docs-check: $(READY)
+	$(BIN)/python -m pytest -q tests/contract/test_docs*.py $(PYTEST_ARGS)
+
+versions: $(READY)
+	$(BIN)/python tests/contract/versions.py
+
+# One version of each for all supported interpreters. Then: make test, and commit what changed.
+constraints: $(READY)
+	$(BIN)/uv pip compile -q --upgrade --universal --fork-strategy fewest --python-version 3.11 \
+	  --extra test --extra dev --no-annotate --custom-compile-command "make constraints" \
+	  -o tests/constraints.txt pyproject.toml
+
+# Once before several workers need the machine code; it is kept for the next time.
+kernels: $(READY)
+	$(BIN)/python tests/compile_kernels.py
 
 # The wheel must hold everything: install it alone and use it from another folder.
 wheel: $(READY)
@@ -40,7 +74,7 @@ generated: $(READY)
 
 setup: $(READY)
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml tests/constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "fairtrial needs Python 3.11 or newer; '$(PYTHON)' is not. Choose one: make PYTHON=python3.12 ..."; exit 1; }
 	rm -rf $(VENV)

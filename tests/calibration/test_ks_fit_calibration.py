@@ -18,6 +18,7 @@ from scipy.stats import binom, kstest
 from analysis.methods.mixture.goodness.corpus import CorpusFit, fit_corpus
 
 pytestmark = pytest.mark.calibration
+spot_check = pytest.mark.spot_check
 
 N = 35
 RESAMPLES = 39
@@ -63,9 +64,11 @@ def within(count: int, samples: int, low: float, high: float) -> bool:
     return bool(binom.ppf(1e-3, samples, low) <= count <= binom.isf(1e-3, samples, high))
 
 
-@pytest.mark.parametrize(("draw", "most", "samples"), [(gaussian, 9, 200), (gaussian, 4, 400)])
-def test_a_gaussian_is_rejected_at_the_level(draw: Draw, most: int, samples: int) -> None:
-    rows = rows_of(draw, samples, max_components=most)
+@pytest.mark.parametrize(
+    ("most", "samples"), [(9, 200), (4, 400), pytest.param(4, 60, marks=spot_check)]
+)
+def test_a_gaussian_is_rejected_at_the_level(most: int, samples: int) -> None:
+    rows = rows_of(gaussian, samples, max_components=most)
     assert within(rejections(rows), samples, RISK, RISK)
 
 
@@ -83,6 +86,12 @@ def test_the_power_is_low_but_there(draw: Draw) -> None:
     assert within(count, samples, 0.08, 0.13)
     # negative control of the sizes above: a law outside the family exceeds the level
     assert count > binom.isf(0.01, samples, RISK)
+
+
+@pytest.mark.spot_check
+def test_few_samples_of_a_coarse_clock_show_that_the_test_can_reject() -> None:
+    # negative control of the level: what is no mixture
+    assert within(rejections(rows_of(ticking, 30, max_components=4)), 30, 0.50, 0.75)
 
 
 def test_coarse_clocks() -> None:

@@ -26,6 +26,7 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.resampling.randomization.compare import randomization_test
 
 pytestmark = pytest.mark.calibration
+spot_check = pytest.mark.spot_check
 
 N = 12
 SD = 0.03
@@ -105,7 +106,12 @@ def holds(found: float, suites: int, level: float = 0.05) -> bool:
 
 @pytest.mark.parametrize(
     ("noise", "m", "published"),
-    [(plain, 3, 0.044), (plain, 5, 0.057), (skewed, 5, 0.046), (skewed, 10, 0.045)],
+    [
+        pytest.param(plain, 3, 0.044, marks=spot_check),
+        (plain, 5, 0.057),
+        (skewed, 5, 0.046),
+        (skewed, 10, 0.045),
+    ],
 )
 def test_the_level_is_held_where_runs_are_exchangeable(
     noise: Noise, m: int, published: float
@@ -117,7 +123,10 @@ def test_the_level_is_held_where_runs_are_exchangeable(
 
 @pytest.mark.parametrize(
     ("noise", "m", "suites", "published", "of"),
-    [(dependent, 10, 400, 0.179, 4000), (session, 5, 400, 0.233, 4000)],
+    [
+        (dependent, 10, 400, 0.179, 4000),
+        pytest.param(session, 5, 400, 0.233, 4000, marks=spot_check),
+    ],
 )
 def test_negative_control_single_runs_that_are_not_exchangeable(
     noise: Noise, m: int, suites: int, published: float, of: int
@@ -201,7 +210,7 @@ def test_power_of_a_gain() -> None:
 def go_splits(splits: int) -> list[tuple]:
     """Split each night of each toolchain at random into two halves of its rounds."""
     if not GO.exists():
-        pytest.skip("the shared Go data are not there")
+        pytest.skip("the nightly runs of the Go benchmarks are not beside this project")
     nights: dict = defaultdict(lambda: defaultdict(dict))
     with lzma.open(GO, "rt", encoding="utf-8") as file:
         for row in csv.DictReader(file):

@@ -33,6 +33,7 @@ from analysis.methods.speedup_test.result import KOLMOGOROV, SpeedupSuite
 from analysis.stats.two_samples import f_test, student, welch
 
 pytestmark = pytest.mark.calibration
+spot_check = pytest.mark.spot_check
 
 N = 12  # benchmarks of a suite
 SPREAD = np.geomspace(0.003, 0.10, N)[:, None]  # log-sd by benchmark
@@ -78,7 +79,9 @@ def normal_pairs(setting: tuple, pairs: int, seed: int) -> tuple[Array, Array]:
     return 100 + rng.normal(0, sd_x, (pairs, n)), 100 + rng.normal(0, sd_y, (pairs, m))
 
 
-@pytest.mark.parametrize(("setting", "published"), SETTINGS)
+@pytest.mark.parametrize(
+    ("setting", "published"), [pytest.param(*SETTINGS[0], marks=spot_check), SETTINGS[1]]
+)
 def test_the_f_test_before_the_t_test_raises_the_risk(setting: tuple, published: tuple) -> None:
     def rates(given: tuple) -> tuple[float, ...]:
         x, y = normal_pairs(given, 40_000, seed=1)
@@ -205,7 +208,9 @@ def false_speedups(noise, m: int, suites: int, seed: int, level: float = 0.95) -
     }
 
 
-@pytest.mark.parametrize(("noise", "m"), [(plain, 10), (plain, 40), (realistic, 10)])
+@pytest.mark.parametrize(
+    ("noise", "m"), [pytest.param(plain, 10, marks=spot_check), (plain, 40), (realistic, 10)]
+)
 def test_a_suite_of_twelve_has_a_false_speedup_in_a_third_to_a_half(noise, m: int) -> None:
     suites = 500
     for each, any_of_them in false_speedups(noise, m, suites, seed=m).values():
@@ -216,6 +221,7 @@ def test_a_suite_of_twelve_has_a_false_speedup_in_a_third_to_a_half(noise, m: in
         assert each < 0.05 + 4 * math.sqrt(0.05 * 0.95 / (suites * N))
 
 
+@spot_check
 def test_a_twelfth_of_the_risk_mends_the_suite() -> None:
     # the negative control of the test above
     suites = 500
@@ -277,6 +283,7 @@ def test_shapiro_keeps_the_search_for_the_mean_of_few_runs_lower() -> None:
 # --- the proportion of accelerated benchmarks
 
 
+@spot_check
 @pytest.mark.parametrize(("share", "wald", "wilson"), [(0.5, 0.854, 0.961), (0.95, 0.457, 0.980)])
 def test_coverage_of_the_proportion_with_twelve_benchmarks(
     share: float, wald: float, wilson: float

@@ -151,6 +151,7 @@ def test_what_takes_the_number_of_runs_as_fixed_is_nearly_right_afterwards():
         assert abs(held[kind] / suites - want) < 4 * error(want, suites), kind
 
 
+@pytest.mark.spot_check
 def test_rounds_that_move_a_side_together_do_not_fool_the_rule():
     def noise(rng):
         return 0.03 * rng.normal(size=(N, 2)) + 0.01 * rng.normal(size=(1, 2))
@@ -177,6 +178,7 @@ def test_one_noisy_benchmark_does_not_fool_the_rule():
     assert found < 0.95 - 2.5 * error(0.95, suites)
 
 
+@pytest.mark.spot_check
 def test_a_plan_keeps_its_promise_on_fresh_trials():
     plan = plan_runs(
         *pair(stream(31, "pilot"), 30), width=0.02, effect=1.01, rng=stream(31, "plan")

@@ -67,6 +67,7 @@ def test_type_1_errors_are_the_published_ones():
     assert found.rate("hpt") < 4 * error(0.005, trials)
 
 
+@pytest.mark.spot_check
 def test_power_with_few_shifted_benchmarks_is_as_in_the_paper():
     # Figure 6: the randomization test finds one shifted benchmark of 13 where HPT and the t-test
     # do not; once most are shifted, all tests do.

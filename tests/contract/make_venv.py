@@ -3,6 +3,9 @@
 Tried in this order: python3 -m venv; python3 -m venv --without-pip with the pip of the base
 interpreter; uv; virtualenv. Debian's python3 without python3-venv leaves a broken folder behind, so
 each attempt starts from nothing.
+
+The versions are those of tests/constraints.txt, with which the tests are known to pass; `make
+constraints` resolves them anew.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-WANTED = ["-e", ".[test,dev]"]
+WANTED = ["-e", ".[test,dev]", "-c", "tests/constraints.txt"]
 
 
 def call(*command: str) -> bool:

@@ -18,11 +18,6 @@ import pytest
 FAIRTRIAL = Path(sys.executable).parent / "fairtrial"
 _PATIENCE_S = 120
 
-for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
-    # Started in the background or under nohup: commands under test would inherit the deafness.
-    if signal.getsignal(_number) is signal.SIG_IGN:
-        signal.signal(_number, signal.SIG_DFL)
-
 processes = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "processes.py")))
 
 

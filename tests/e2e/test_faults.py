@@ -101,6 +101,7 @@ def test_cpu_that_may_not_be_used(lab):
     assert lab.trials() == []
 
 
+@pytest.mark.host
 def test_cpu_outside_our_own_affinity(lab):
     usable = sorted(os.sched_getaffinity(0))
     if len(usable) < 2:
@@ -326,6 +327,7 @@ def test_checksums_are_those_of_the_format(lab):
 # --- other trials -----------------------------------------------------------------------------
 
 
+@pytest.mark.host
 def test_another_trial_on_the_same_cpu_is_refused(lab, processes):
     cpu = max(os.sched_getaffinity(0))
     lab.hold()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -235,7 +234,8 @@ def test_bad_samples_leave_their_benchmarks_out(example):
     assert "5 benchmarks of the configuration were left out" in " ".join(done.stdout.split())
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.powerless
+@pytest.mark.usefixtures("unreadable_files")
 def test_sample_that_must_not_be_read(example):
     (example.folder / "bench1.data.1").chmod(0)
     assert example.run_fairtrial("speedup-test", "bench.cfg").returncode == 0

@@ -106,9 +106,10 @@ def test_target_may_delete_what_it_writes_to(lab):
 
 
 def test_leftovers_of_a_sessions_hooks_end_with_the_session(lab):
-    leave = ["/bin/sh", "-c", 'setsid sh -c "sleep 300; :" "$0" & :', f"leaver-{lab.marker}"]
-    # the brackets keep the search from finding itself
-    seek = f"grep -l 'l[e]aver-{lab.marker}' /proc/[0-9]*/cmdline | wc -l >> counts"
+    # It is counted as soon as it sleeps: before, its forks show its shell's arguments too.
+    stay = 'setsid sleep "$0" & until grep -qa ^sleep /proc/$!/cmdline; do :; done; echo $! >> left'
+    leave = ["/bin/sh", "-c", stay, lab.marker]
+    seek = "for pid in $(cat left); do grep -la . /proc/$pid/cmdline; done | wc -l >> counts; :"
     count = ["/bin/sh", "-c", seek]
     path = lab.write_campaign(
         hooks={"setup": [leave, count]},
@@ -223,6 +224,7 @@ def test_quick_trial_names_its_own_campaign(lab):
     )
 
 
+@pytest.mark.host
 def test_trial_does_not_take_itself_for_another(lab):
     path = lab.write_campaign(isolation={"cpus": "auto"}, protocol={"sessions": 2, "runs": 1})
     done = lab.run_fairtrial("run", path)

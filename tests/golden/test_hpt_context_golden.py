@@ -15,7 +15,6 @@ from analysis.methods.hpt.compare import hpt
 from analysis.methods.hpt.context import hpt_context
 
 HERE = Path(__file__).parent
-SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "reference"
 
 
 def matrices(ours: dict, theirs: dict, better: str = "higher") -> tuple:
@@ -78,10 +77,7 @@ def test_geometric_mean_of_the_slides(specint: tuple) -> None:
 
 
 def test_formulas_of_tables_2_to_4() -> None:
-    path = SHARED / "hpt_spec_pairs" / "expected.json"
-    if not path.exists():
-        pytest.skip("the reference values are not beside this project")
-    golden = json.loads(path.read_text())
+    golden = json.loads((HERE / "hpt_spec_pairs" / "expected.json").read_text())
     printed, derived = golden["published"], golden["computed_derived"]
     # The same formulas as GeometricMean's, on the printed speedups and confidences.
     errors = [

@@ -14,7 +14,6 @@ import pytest
 from analysis.diagnosis.normality.departure import lilliefors, shapiro
 
 HERE = Path(__file__).parent
-SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "reference"
 
 # nortest::lillie.test and shapiro.test in R 4.2.2 on columns of the inputs beside this file
 R = {
@@ -45,9 +44,7 @@ def test_suites_of_the_slides(sample: str) -> None:
 
 
 def test_every_sample_of_the_reference() -> None:
-    folder = SHARED / "speedup_test"
-    if not folder.exists():
-        pytest.skip("the reference values are not beside this project")
+    folder = HERE / "speedup_test"
     golden = json.loads((folder / "expected.json").read_text())["computed_R"]
     seen = 0
     for name, want in golden["normality_all_samples"].items():

@@ -99,12 +99,14 @@ class ModeEvidence:
     @property
     def rejected(self) -> bool:
         """Whether a test rejects a single mode, at half the risk each."""
-        return min(self.dip.pvalue, self.bandwidth.pvalue) <= self.risk / 2
+        return rejects_one_mode(self.dip, self.bandwidth, risk=self.risk)
 
     @property
     def multimodal(self) -> bool:
         """The outcome of the rule."""
-        return len(self.modes) > 1 and self.rejected and self.stability.several >= STABLE
+        return shown_multimodal(
+            len(self.modes), rejected=self.rejected, several=self.stability.several
+        )
 
     @property
     def conclusion(self) -> str:
@@ -191,6 +193,16 @@ class ModeEvidence:
         for bic, *cells in sorted(entries, reverse=True):
             rows.append([cells[0], f"{bic:.2f}", *cells[1:]])
         return as_text.grid(rows, "<>>>")
+
+
+def rejects_one_mode(dip: DipTest, bandwidth: BandwidthTest, *, risk: float) -> bool:
+    """Whether a test rejects a single mode, at half the risk each."""
+    return min(dip.pvalue, bandwidth.pvalue) <= risk / 2
+
+
+def shown_multimodal(modes: int, *, rejected: bool, several: float) -> bool:
+    """Apply the rule: modes of the mixture, a test, and the share of resamples with several."""
+    return modes > 1 and rejected and several >= STABLE
 
 
 def stability(sample: FittedSample) -> Stability:

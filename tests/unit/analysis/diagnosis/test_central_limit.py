@@ -36,10 +36,11 @@ def test_it_is_json_and_narrow_text() -> None:
 def test_disjoint_samples_are_consecutive_runs_and_as_many_as_fit() -> None:
     (row,) = central_limit_study(matrix({"a": SKEWED}), sizes=[5, 7, 100], rng=rng()).benchmarks
     assert [(cell.size, cell.samples) for cell in row.cells] == [(5, 200), (7, 142), (100, 10)]
+    # scipy's own p-value has single precision before 1.12; other samples give quite others
     want = stats.shapiro(SKEWED[: 7 * 142].reshape(142, 7).mean(axis=1)).pvalue
-    assert row.cells[1].mean.pvalue == pytest.approx(want, rel=1e-6)
+    assert row.cells[1].mean.pvalue == pytest.approx(want, rel=2e-4)
     want = stats.shapiro(np.median(SKEWED.reshape(10, 100), axis=1)).pvalue
-    assert row.cells[2].median.pvalue == pytest.approx(want, rel=1e-6)
+    assert row.cells[2].median.pvalue == pytest.approx(want, rel=2e-4)
 
 
 def test_no_more_than_500_samples() -> None:

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.integrate import trapezoid
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.diagnosis.normality.curves import normal_curves
@@ -71,7 +72,7 @@ def test_curves_are_densities_and_a_straight_line() -> None:
     x = stats.norm(10, 2).ppf((np.arange(1, 201) - 0.5) / 200)
     curves = normal_curves(x)
     for density in (curves.normal, curves.kernel):
-        assert np.trapezoid(density, curves.grid) == pytest.approx(1, abs=0.01)
+        assert trapezoid(density, curves.grid) == pytest.approx(1, abs=0.01)
     assert np.abs(curves.normal - curves.kernel).max() < 0.1 * curves.normal.max()
     assert curves.straightness > 0.999
     two = normal_curves(np.concatenate([x, x + 40]))

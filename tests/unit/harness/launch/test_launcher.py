@@ -341,6 +341,7 @@ def test_limit_that_ends_a_target_does_not_end_the_launcher(open_launcher, reque
     assert launcher.execute(request_for("/bin/true")).exit_code == 0
 
 
+@pytest.mark.powerless
 def test_limit_above_the_hard_one_is_refused(open_launcher, request_for):
     if resource.getrlimit(resource.RLIMIT_NOFILE)[1] == resource.RLIM_INFINITY:
         pytest.skip("open files have no hard limit here")
@@ -358,6 +359,7 @@ def _may_raise(soft):
     return subprocess.run([PYTHON, "-c", code], capture_output=True, check=False).returncode == 0
 
 
+@pytest.mark.host
 def test_cpu_affinity_and_nice(open_launcher, inside):
     cpu = max(os.sched_getaffinity(0))
     launcher = open_launcher(cpus=(cpu,), nice=os.getpriority(os.PRIO_PROCESS, 0) + 3)
@@ -379,6 +381,7 @@ def test_batch_scheduling_class(open_launcher, inside):
     assert inside("os.sched_getscheduler(0)", launcher) == os.SCHED_BATCH
 
 
+@pytest.mark.host
 def test_fifo_target_is_one_priority_below_its_launcher(open_launcher, inside):
     try:
         launcher = open_launcher(scheduling="fifo", priority=3)
@@ -390,6 +393,7 @@ def test_fifo_target_is_one_priority_below_its_launcher(open_launcher, inside):
     assert os.sched_getparam(launcher.pid).sched_priority == 4
 
 
+@pytest.mark.host
 def test_spinning_fifo_target_times_out(open_launcher, request_for):
     cpu = max(os.sched_getaffinity(0))
     try:

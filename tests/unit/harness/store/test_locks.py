@@ -10,6 +10,7 @@ import pytest
 from harness.errors import HostError
 from harness.store.locks import CpuLock, cpus_in_use
 
+pytestmark = pytest.mark.host
 ROOT = Path(__file__).parents[4]
 # Numbers that no host of a test has: a real trial may hold the real ones.
 CPU = 3900 + os.getpid() % 90

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.integrate import trapezoid
 
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
@@ -226,7 +227,7 @@ class TestMixture:
         assert wall.sds == pytest.approx([0.2, 0.3])
         assert energy.mean() == pytest.approx(MIXTURE.mean()[1])
         y = np.linspace(-20, 80, 20001)
-        line = np.trapezoid(MIXTURE.pdf(np.column_stack([np.full(y.size, 1.3), y])), y)
+        line = trapezoid(MIXTURE.pdf(np.column_stack([np.full(y.size, 1.3), y])), y)
         assert line == pytest.approx(wall.pdf(1.3), rel=1e-8)
         with pytest.raises(UsageError, match="wall and energy, not memory"):
             MIXTURE.marginal("memory")

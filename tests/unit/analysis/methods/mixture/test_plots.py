@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from scipy.integrate import trapezoid
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import UsageError
@@ -47,7 +48,7 @@ def test_density_and_distribution_of_the_model(tmp_path):
     mixture = found.benchmarks[0].cells[0].mixture
     x, y = line(density, "mixture").get_data()
     assert y == pytest.approx(mixture.pdf(x))
-    assert np.trapezoid(y, x) == pytest.approx(1, abs=0.01)  # the narrow component too
+    assert trapezoid(y, x) == pytest.approx(1, abs=0.01)  # the narrow component too
     x, y = line(steps, "mixture").get_data()
     assert y == pytest.approx(mixture.cdf(x))
     ends = line(steps, "largest distance").get_ydata()

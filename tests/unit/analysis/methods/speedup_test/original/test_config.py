@@ -193,7 +193,8 @@ def test_what_is_no_file(here: Path) -> None:
     assert said["seven"] == ("File 'a.1/x' is not readable: Not a directory",)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.powerless
+@pytest.mark.usefixtures("unreadable_files")
 def test_file_that_must_not_be_read() -> None:
     write("bad", "1\n").chmod(0)
     (reason,) = reasons(b"")

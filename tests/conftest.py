@@ -1,0 +1,92 @@
+"""What holds for every test: default signals, one test at a time on the host, skips that count."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tomllib
+from collections import Counter
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+
+# Started in the background or under nohup, this process ignores signals, and so would commands
+# under test: Ctrl-C and a hang-up would not end them.
+for _number, _default in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGHUP, signal.SIG_DFL),
+    (signal.SIGQUIT, signal.SIG_DFL),
+):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _default)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--skips-at-most",
+        metavar="FILE",
+        type=Path,
+        help="a TOML table from reasons (patterns) to numbers: more tests skipped is a failure",
+    )
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if item.get_closest_marker("host") and item.config.pluginmanager.hasplugin("xdist"):
+        item.add_marker(pytest.mark.xdist_group("host"))
+
+
+@pytest.fixture
+def unreadable_files(tmp_path: Path) -> None:
+    """Skip where a file's mode keeps nobody out."""
+    probe = tmp_path / "unreadable"
+    probe.touch(0)
+    if os.access(probe, os.R_OK):
+        pytest.skip("root may read everything")
+    probe.unlink()
+
+
+def skipped(config: pytest.Config) -> Counter[str]:
+    """Count the tests that were skipped, by their reason."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    reports = reporter.stats.get("skipped", ()) if reporter else ()
+    return Counter(report.longrepr[2].removeprefix("Skipped: ") for report in reports)
+
+
+def too_many(found: Counter[str], ceilings: dict[str, int]) -> list[str]:
+    """Say which reasons skip more tests than they may; each counts for the first that fits it."""
+    counts: Counter[str | None] = Counter()
+    for reason, count in found.items():
+        counts[next((p for p in ceilings if fnmatchcase(reason, p)), None)] += count
+    unknown = [reason for reason in found if not any(fnmatchcase(reason, p) for p in ceilings)]
+    return [f"no skip for this reason is expected: {reason}" for reason in sorted(unknown)] + [
+        f"{count} skipped, {ceilings[pattern]} expected at most: {pattern}"
+        for pattern, count in sorted(counts.items(), key=str)
+        if pattern is not None and count > ceilings[pattern]
+    ]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    path = session.config.option.skips_at_most
+    if path is None or hasattr(session.config, "workerinput"):
+        return
+    problems = too_many(skipped(session.config), tomllib.loads(path.read_text()))
+    if problems and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    session.config.stash[_PROBLEMS] = problems
+
+
+_PROBLEMS = pytest.StashKey[list[str]]()
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    found = skipped(config)
+    if found:
+        terminalreporter.section(f"{found.total()} skipped")
+    for reason, count in sorted(found.items()):
+        terminalreporter.line(f"{count:5}  {reason}")
+    for problem in config.stash.get(_PROBLEMS, ()):
+        terminalreporter.line(f"ERROR  {problem}", red=True)

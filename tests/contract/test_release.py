@@ -1,0 +1,45 @@
+"""A release has one version, said in one place; the others agree with it."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import yaml
+
+from analysis.version import VERSION
+from harness.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def releases() -> list[str]:
+    """List the changelog's headings, the newest first."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    return re.findall(r"^## (.+)$", text, re.MULTILINE)
+
+
+def test_the_package_takes_its_version_from_the_module() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "version" not in project["project"]
+    assert project["project"]["dynamic"] == ["version"]
+    source = project["tool"]["hatch"]["version"]["path"]
+    assert f'VERSION = "{VERSION}"' in (ROOT / source).read_text(encoding="utf-8")
+
+
+def test_the_newest_release_of_the_changelog_is_this_one() -> None:
+    unreleased, *released = releases()
+    assert unreleased == "Unreleased"
+    assert released[0] == VERSION
+
+
+def test_the_citation_names_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert str(citation["version"]) == VERSION
+
+
+def test_the_command_says_this_version(capsys) -> None:
+    assert main(["--version"], sys.stdout, sys.stderr) == 0
+    assert capsys.readouterr().out == f"fairtrial {VERSION}\n"

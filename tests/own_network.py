@@ -1,0 +1,70 @@
+"""Execute a command in a network namespace of its own, where one is to be had.
+
+The lock of a measured CPU is an abstract Unix socket, one for each network namespace: the suites of
+two checkouts on one host, or a suite beside a real trial, do not meet. The loopback is up. Root
+becomes nobody else; an ordinary user stays that user, in a user namespace.
+
+python tests/own_network.py COMMAND [ARGUMENT ...]
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import socket
+import struct
+import sys
+from pathlib import Path
+
+NEWUSER, NEWNET = 0x10000000, 0x40000000
+SIOCSIFFLAGS, IFF_UP = 0x8914, 0x1
+
+
+def leave_the_network() -> None:
+    """Move this process into a new network namespace.
+
+    Raises
+    ------
+    OSError
+        If the kernel, or a container's rules, do not allow that.
+    """
+    user, group = os.geteuid(), os.getegid()
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(NEWNET if user == 0 else NEWUSER | NEWNET):
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    if user != 0:
+        proc = Path("/proc/self")
+        (proc / "uid_map").write_text(f"{user} {user} 1")
+        (proc / "setgroups").write_text("deny")
+        (proc / "gid_map").write_text(f"{group} {group} 1")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sh", b"lo", IFF_UP))
+
+
+def can_leave() -> bool:
+    """Try it in a child: half a namespace, without its user, would be worse than none."""
+    child = os.fork()
+    if child:
+        return os.waitpid(child, 0)[1] == 0
+    try:
+        leave_the_network()
+    except OSError as error:
+        print(
+            f"no network namespace is to be had here ({error.strerror}): tests that lock a CPU fail "
+            "beside another suite or a trial on this host",
+            file=sys.stderr,
+            flush=True,
+        )
+        os._exit(1)
+    os._exit(0)
+
+
+def main() -> None:
+    if can_leave():
+        leave_the_network()
+    os.execvp(sys.argv[1], sys.argv[1:])
+
+
+if __name__ == "__main__":
+    main()
