@@ -72,7 +72,7 @@ def cautions_to_dict(cautions: Iterable[Caution]) -> dict[str, list[str]]:
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - any value that a result holds
-    """Turn a value into JSON types: what is not a number becomes None, arrays become lists."""
+    """Turn a value into JSON types: what is not a finite number becomes None, arrays become lists."""
     if isinstance(value, Result):
         return value.body()
     if isinstance(value, Caution):
@@ -85,6 +85,6 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any value that a result holds
         return [plain(item) for item in value]
     if hasattr(value, "tolist"):  # numpy's arrays and scalars, without importing numpy
         return plain(value.tolist())
-    if isinstance(value, float) and math.isnan(value):
-        return None
+    if isinstance(value, float) and not math.isfinite(value):
+        return None  # JSON has neither nan nor infinity
     return value
