@@ -170,7 +170,10 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     if args.json:
         show(report, out, as_json=True)
     else:
-        out.write(f"{report.text(args.digits)}\n")
+        from ..methods.mixture import mixture_page
+        from ..report import as_text
+
+        out.write(f"{as_text.render(mixture_page(report, digits=args.digits))}\n")
     return 0
 
 

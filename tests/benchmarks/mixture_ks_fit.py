@@ -26,7 +26,8 @@ from pathlib import Path
 import numpy as np
 
 from analysis.methods.mixture.fitting.fit import fit_mixture
-from analysis.methods.mixture.goodness.fit_test import available_cores, ks_fit
+from analysis.methods.mixture.goodness.fit_test import ks_fit
+from analysis.methods.mixture.parallel import available_cores
 
 N, RESAMPLES, SEED = 100, 500, 20261121
 WANTED = {1: 12.0, 2: 22.0}  # threads: ratio

@@ -18,11 +18,8 @@ from analysis.methods.mixture.metrics.intervals import faster_estimate
 from analysis.methods.mixture.metrics.rank_share import rank_share
 from analysis.methods.mixture.metrics.single_run import variability_level
 from analysis.methods.mixture.modality.dip_and_bandwidth import bandwidth_test, dip_test
-from analysis.methods.mixture.modality.evidence import (
-    rejects_one_mode,
-    shown_multimodal,
-    stability,
-)
+from analysis.methods.mixture.modality.evidence import stability
+from analysis.methods.mixture.modality.rule import calls_multimodal
 from analysis.methods.mixture.model.mixture import Mixture
 from analysis.methods.mixture.refits import fitted_sample
 
@@ -68,14 +65,16 @@ def shown(x: np.ndarray, rng: np.random.Generator) -> tuple[int, bool]:
     """
     mixture = fit_mixture(x)
     modes = mixture.modes().size
-    if not shown_multimodal(modes, rejected=True, several=1.0):
+    if not calls_multimodal(modes, dip=0.0, bandwidth=0.0, several=1.0):
         return modes, False
-    tests = dip_test(x, resamples=119, rng=rng), bandwidth_test(x, resamples=119, rng=rng)
-    rejected = rejects_one_mode(*tests, risk=0.05)
-    if not shown_multimodal(modes, rejected=rejected, several=1.0):
+    tests = {
+        "dip": dip_test(x, resamples=119, rng=rng).pvalue,
+        "bandwidth": bandwidth_test(x, resamples=119, rng=rng).pvalue,
+    }
+    if not calls_multimodal(modes, **tests, several=1.0):
         return modes, False
     again = stability(fitted_sample(x, mixture, resamples=20, rng=rng))
-    return modes, shown_multimodal(modes, rejected=rejected, several=again.several)
+    return modes, calls_multimodal(modes, **tests, several=again.several)
 
 
 def calls(draw: Draw, n: int, samples: int) -> tuple[int, int]:

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from analysis.methods.mixture.fitting.fit import fit_mixture
-from analysis.methods.mixture.goodness.fit_test import FitTest, ks_fit
+from analysis.methods.mixture.goodness.fit_test import ks_fit
 from analysis.methods.mixture.goodness.kernel import draw_sorted
+from analysis.methods.mixture.goodness.result import FitTest
 from analysis.methods.mixture.model.mixture import Mixture
 
 HERE = Path(__file__).parent / "varcore_ammp"

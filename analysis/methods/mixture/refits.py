@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...errors import AnalysisError, UsageError
+from ...errors import AnalysisError
+from .counts import checked_resamples
 from .model.mixture import Mixture
 from .values import checked
 
@@ -59,8 +60,7 @@ def fitted_sample(
     InsufficientDataError, AnalysisError
         If there are too few values, one is not finite, all are equal, or no resample can be fitted.
     """
-    if resamples < 1:
-        raise UsageError(f"resamples must be 1 or more, not {resamples}")
+    checked_resamples(resamples)
     x = checked(values)
     x.flags.writeable = False
     refit = fit if fit is not None else _default_fit(mixture)

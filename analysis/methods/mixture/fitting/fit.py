@@ -14,45 +14,21 @@ References
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ....errors import AnalysisError, InsufficientDataError, UsageError
+from ....errors import AnalysisError, UsageError
+from ..counts import MOST_COMPONENTS, MOST_STARTS, checked_count
 from ..model.mixture import REFERENCES as MODEL_REFERENCES, EmState, Mixture, Scale
+from .cautions import fit_cautions
+from .sample import prepared
 
-__all__ = [
-    "REFERENCES",
-    "EmState",
-    "Mixture",
-    "Sample",
-    "checked_count",
-    "fit_mixture",
-    "prepared",
-]
+__all__ = ["REFERENCES", "fit_mixture"]
 
-Array = NDArray[np.float64]
-
-LEAST_VALUES = 2
-FEW_VALUES = 20  # below, a caution: the number of components is hardly determined
-MOST_COMPONENTS = 64
 REFERENCES = (
     *MODEL_REFERENCES,
     "L. Scrucca et al., mclust 5, The R Journal 8(1), 2016 (conventions of the fit)",
 )
-_LARGEST = 1e150  # squares must stay finite
-_UNIT_LIMIT = 2.0**-26  # the square root of mclust's limit on a variance
-_TIED = 0.5  # share of tied values from which on a caution is given
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sample:
-    """Checked values on the scale of the fit: `values` sorted, `floor` the least variance."""
-
-    values: Array
-    floor: float
 
 
 def fit_mixture(
@@ -113,7 +89,7 @@ def fit_mixture(
     from . import kernel as kernels
 
     most = checked_count(max_components, "max_components", MOST_COMPONENTS)
-    further = checked_count(starts, "starts", 10_000) - 1
+    further = checked_count(starts, "starts", MOST_STARTS) - 1
     if further and rng is None:
         raise UsageError("further starts are random and need rng, a numpy Generator")
     sample = prepared(values, variance_floor=variance_floor, resolution=resolution, scale=scale)
@@ -144,136 +120,6 @@ def fit_mixture(
         iterations=int(found[4]) if k > 1 else None,
         scale=scale,
         em=before,
-        cautions=_cautions(sample, table, k, floored=int(found[5]), further=further),
+        cautions=tuple(fit_cautions(sample, table, k, floored=int(found[5]), further=further)),
         references=REFERENCES,
     )
-
-
-def prepared(
-    values: ArrayLike,
-    *,
-    variance_floor: float = 0.0,
-    resolution: float | None = None,
-    scale: Scale = "linear",
-) -> Sample:
-    """Check a sample and put it on the scale of the fit, as `fit_mixture` does first.
-
-    Raises
-    ------
-    UsageError, InsufficientDataError, AnalysisError
-        As `fit_mixture`.
-    """
-    _check_options(variance_floor, resolution, scale)
-    x = _sorted_values(values)
-    floor = variance_floor
-    if scale == "log" and x[0] <= 0:
-        raise AnalysisError(
-            f"the log scale needs positive values, and the smallest is {x[0]:.6g}",
-            fix='take scale="linear"',
-        )
-    if resolution is not None:
-        step = resolution / float(np.median(x)) if scale == "log" else resolution
-        floor = step * step / 12
-    if scale == "log":
-        x = np.log(x)
-    if max(abs(x[0]), abs(x[-1])) > _LARGEST:
-        raise _too_large()
-    if x[0] == x[-1] and floor == 0:
-        raise AnalysisError(
-            f"all {x.size} values are equal: no Gaussian has so little spread",
-            fix="measure with a finer clock, or give the clock's step as resolution",
-        )
-    return Sample(values=x, floor=floor)
-
-
-def _check_options(variance_floor: float, resolution: float | None, scale: str) -> None:
-    if scale not in ("linear", "log"):
-        raise UsageError(f"scale must be 'linear' or 'log', not {scale!r}")
-    if not (math.isfinite(variance_floor) and variance_floor >= 0):
-        raise UsageError(f"variance_floor must be a number from 0 on, not {variance_floor!r}")
-    if resolution is not None and not (math.isfinite(resolution) and resolution > 0):
-        raise UsageError(f"resolution must be a positive number, not {resolution!r}")
-    if resolution is not None and variance_floor:
-        raise UsageError("variance_floor and resolution both set the floor", fix="give one of them")
-
-
-def _sorted_values(values: ArrayLike) -> Array:
-    try:
-        x = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise UsageError("the values to be fitted are not numbers") from error
-    except OverflowError as error:  # a whole number beyond all doubles
-        raise _too_large() from error
-    if x.ndim != 1:
-        raise UsageError(f"the values to be fitted must be one list, not {x.ndim}-dimensional")
-    if x.size < LEAST_VALUES:
-        raise InsufficientDataError(
-            f"a mixture needs at least {LEAST_VALUES} values, and there are {x.size}",
-            n=x.size,
-            needed=LEAST_VALUES,
-        )
-    if not np.isfinite(x).all():
-        raise AnalysisError("a value to be fitted is not finite", fix="leave out failed runs")
-    x.sort()
-    return x
-
-
-def _too_large() -> AnalysisError:
-    return AnalysisError(f"a value exceeds {_LARGEST:g} in size", fix="choose a larger unit")
-
-
-def checked_count(value: int, name: str, most: int) -> int:
-    """Give a whole number from 1 to `most` back.
-
-    Raises
-    ------
-    UsageError
-        If it is none.
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise UsageError(f"{name} must be a whole number, not {value!r}")
-    if not 1 <= value <= most:
-        raise UsageError(f"{name} must lie between 1 and {most}, and is {value}")
-    return int(value)
-
-
-def _cautions(
-    sample: Sample, table: Array, k: int, *, floored: int, further: int
-) -> tuple[str, ...]:
-    """Say what a reader of the fit must know."""
-    from .kernel import START_VALUES
-
-    x, floor = sample.values, sample.floor
-    n, most = x.size, table.shape[1]
-    said = []
-    if n < FEW_VALUES:
-        said.append(f"{n} values hardly determine a number of components")
-    if k == most < n:
-        said.append(f"the best K is the largest that was tried, {most}: try more")
-    distinct = int(np.count_nonzero(np.diff(x))) + 1
-    if distinct < n * _TIED:
-        said.append(
-            f"only {distinct} of {n} values are distinct: components may describe the clock's "
-            "steps instead of the program"
-        )
-    lost = int(np.isnan(table[:, : min(most, n)]).sum())
-    if floor == 0 and lost and x[-1] - x[0] < 2 * _UNIT_LIMIT:
-        said.append(
-            "the spread is so small in this unit that only one Gaussian is allowed (variances "
-            "up to 2.2e-16 are refused): fit in a smaller unit"
-        )
-    elif lost:
-        said.append(
-            f"{lost} of {2 * min(most, n)} candidates were discarded (an empty class or a vanishing "
-            "variance)"
-        )
-    if floored:
-        said.append(f"{floored} of {k} components have the least variance allowed: see the floor")
-    if n > START_VALUES:
-        said.append(
-            f"the start takes {START_VALUES} evenly spaced order statistics of {n} values; mclust "
-            "draws them at random, so its result may differ"
-        )
-    if further and floor == 0:
-        said.append("many starts without a floor favour components that sit on a few tied values")
-    return tuple(said)

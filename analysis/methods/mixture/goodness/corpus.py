@@ -8,54 +8,21 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from threading import Event
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ....errors import AnalysisError
-from ....report import figures
 from ....stats import stream
-from ..fitting.fit import checked_count, fit_mixture
-from ..model.mixture import Mixture, Scale
-from .fit_test import FitTest, Progress, TiesHandling, available_cores, ks_fit
+from ..counts import MOST_WORKERS, checked_count
+from ..fitting.fit import fit_mixture
+from ..model.mixture import Scale
+from ..parallel import Progress, available_cores, in_order
+from .fit_test import MOST_RESAMPLES, ks_fit
+from .result import CorpusFit, TiesHandling
 
-__all__ = ["CorpusFit", "fit_corpus"]
-
-_LOOK = 0.2  # seconds between two looks at how many samples are done
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CorpusFit:
-    """One sample of a corpus: its fit and fit test, or `why` it has none."""
-
-    label: str
-    mixture: Mixture | None
-    test: FitTest | None
-    why: str | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the row as JSON types."""
-        return {
-            "label": self.label,
-            "mixture": None if self.mixture is None else self.mixture.to_dict(),
-            "test": None if self.test is None else self.test.to_dict(),
-            "why": self.why,
-        }
-
-    def __str__(self) -> str:
-        name = figures.shorten(self.label, 40)
-        if self.mixture is None or self.test is None:
-            return f"{name}: {self.why}"
-        k = self.mixture.components
-        return (
-            f"{name}: {k} Gaussian{'s' * (k > 1)}, distance {self.test.statistic:.4f}, "
-            f"p {figures.pvalue(self.test.pvalue)}"
-        )
+__all__ = ["fit_corpus"]
 
 
 def fit_corpus(
@@ -97,16 +64,15 @@ def fit_corpus(
     UsageError
         If an argument is out of its range; for some when the first result is asked for.
     """
-    threads = available_cores() if workers is None else checked_count(workers, "workers", 1024)
-    checked_count(resamples, "resamples", 10_000_000)
+    threads = (
+        available_cores() if workers is None else checked_count(workers, "workers", MOST_WORKERS)
+    )
+    checked_count(resamples, "resamples", MOST_RESAMPLES)
     root = int(rng.integers(2**63))
-    stopped = Event()
+    wanted = list(samples.items())
 
-    def look(_done: int, _total: int) -> None:
-        if stopped.is_set():
-            raise CancelledError
-
-    def run(label: str, values: ArrayLike) -> CorpusFit:
+    def run(one: tuple[str, ArrayLike], going_on: Progress) -> CorpusFit:
+        label, values = one
         mixture = None
         own = stream(root, label)
         try:
@@ -120,40 +86,14 @@ def fit_corpus(
                 workers=1,
                 ties=ties,
                 resolution=resolution,
-                progress=look,
+                progress=going_on,
             )
         except AnalysisError as error:
             return CorpusFit(label=label, mixture=mixture, test=None, why=error.what)
         return CorpusFit(label=label, mixture=mixture, test=test, why=None)
 
-    return _in_order(run, dict(samples), threads, stopped, progress)
-
-
-def _in_order(
-    run: Callable[[str, ArrayLike], CorpusFit],
-    samples: dict[str, ArrayLike],
-    threads: int,
-    stopped: Event,
-    progress: Progress | None,
-) -> Iterator[CorpusFit]:
-    total = len(samples)
-    done: list[None] = []
-    pool = ThreadPoolExecutor(threads)
-    try:
-        rows: list[Future[CorpusFit]] = []
-        for label, values in samples.items():
-            row = pool.submit(run, label, values)
-            row.add_done_callback(lambda _: done.append(None))
-            rows.append(row)
-        for row in rows:
-            while not row.done():
-                wait([row], timeout=_LOOK)
-                if progress is not None:
-                    progress(len(done), total)
-            yield row.result()
+    def look(_place: int, done: int) -> None:
         if progress is not None:
-            progress(total, total)
-    finally:
-        # after Ctrl-C only the portions at work are waited for
-        stopped.set()
-        pool.shutdown(cancel_futures=True)
+            progress(done, len(wanted))
+
+    return in_order(run, wanted, threads=threads, look=look)

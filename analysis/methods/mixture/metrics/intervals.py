@@ -19,101 +19,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ....errors import UsageError
-from ....report import as_text
+from ..model.mixture import Mixture
 from ..refits import FittedSample
-from .rank_share import REFERENCES as RANK_REFERENCES, RankShare, checked_confidence, rank_share
+from .cautions import faster_cautions, interval_cautions
+from .rank_share import checked_confidence, rank_share
+from .result import FasterEstimate, MetricInterval
 from .single_run import probability_faster
 
-__all__ = ["FasterEstimate", "MetricInterval", "faster_estimate", "metric_interval"]
-
-_FEW = 20
-_FAILED = 0.05
-REFERENCES = (
-    "J. Shao, C. F. J. Wu, A general theory for jackknife variance estimation, Annals of "
-    "Statistics 17, 1989 (deleting half of the values)",
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricInterval:
-    """A metric of fitted mixtures with its percentile interval over resamples.
-
-    `confidence` is nominal: with few values the interval covers less often (a caution says so).
-    `replicates` resamples went into it, `failed` could not be fitted.
-    """
-
-    metric: str
-    estimate: float
-    low: float
-    high: float
-    confidence: float
-    replicates: int
-    failed: int
-    cautions: tuple[str, ...]
-    references: tuple[str, ...] = REFERENCES
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the interval as JSON types; an infinite end is null."""
-        data: dict[str, Any] = {}
-        for name in self.__slots__:
-            value = getattr(self, name)
-            if isinstance(value, tuple):
-                value = list(value)
-            elif isinstance(value, float) and not math.isfinite(value):
-                value = None
-            data[name] = value
-        return data
-
-    def __str__(self) -> str:
-        head = (
-            f"{self.metric}: {self.estimate:.6g}, {100 * self.confidence:g} % interval "
-            f"[{self.low:.6g}, {self.high:.6g}] from {self.replicates} resamples"
-        )
-        return "\n".join([*as_text.wrapped(head), *as_text.numbered(self.cautions)])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FasterEstimate:
-    """P[X < Y + shift] twice: from the mixtures (I2) and from the ranks, without any model."""
-
-    shift: float
-    mixture: MetricInterval
-    ranks: RankShare
-    cautions: tuple[str, ...]
-    references: tuple[str, ...] = (*REFERENCES, *RANK_REFERENCES)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give both estimates as JSON types."""
-        return {
-            "shift": self.shift,
-            "mixture": self.mixture.to_dict(),
-            "ranks": self.ranks.to_dict(),
-            "cautions": list(self.cautions),
-            "references": list(self.references),
-        }
-
-    def __str__(self) -> str:
-        less = "" if self.shift == 0 else f" by more than {-self.shift:g}"
-        if self.shift > 0:
-            less = f", or slower by less than {self.shift:g}"
-        rows = [["P[one run is faster]", "estimate", "low", "high"]]
-        rows += [
-            [name, *(f"{value:.4f}" for value in (one.estimate, one.low, one.high))]
-            for name, one in (("mixtures (I2)", self.mixture), ("ranks, U/(nm)", self.ranks))
-        ]
-        head = (
-            f"one run is faster than one of the other{less} with probability "
-            f"{self.mixture.estimate:.3f} ({100 * self.mixture.confidence:g} % interval "
-            f"{self.mixture.low:.3f} to {self.mixture.high:.3f})"
-        )
-        lines = [*as_text.wrapped(head), "", *as_text.grid(rows, "<>>>")]
-        return "\n".join([*lines, *as_text.numbered(self.cautions)])
+__all__ = ["estimated", "faster_estimate", "metric_interval"]
 
 
 def metric_interval(
@@ -158,27 +75,29 @@ def metric_interval(
         confidence=confidence,
         replicates=count,
         failed=failed,
-        cautions=tuple(_interval_cautions(confidence, count, failed, least)),
+        cautions=tuple(interval_cautions(confidence, count, failed=failed, least=least)),
     )
 
 
-def _interval_cautions(confidence: float, count: int, failed: int, least: int) -> list[str]:
-    cautions = []
-    if count * (1 - confidence) / 2 < 5:
-        needed = math.ceil(10 / (1 - confidence) - 1e-9)
-        cautions.append(
-            f"{count} resamples are few for {100 * confidence:g} %: take {needed} or more"
-        )
-    if failed > _FAILED * (count + failed):
-        cautions.append(
-            f"{failed} resamples could not be fitted; the interval belongs to the others"
-        )
-    if least < _FEW:
-        cautions.append(
-            f"with {least} values the interval is too narrow: percentiles of resamples know no "
-            "value beyond the smallest and largest seen"
-        )
-    return cautions
+def estimated(
+    metric: Callable[..., float],
+    *fits: tuple[Mixture, FittedSample | None],
+    name: str,
+    confidence: float = 0.95,
+) -> MetricInterval:
+    """Give a metric of mixtures; without an interval (nan) where one has no resamples."""
+    samples = [sample for _, sample in fits if sample is not None]
+    if len(samples) == len(fits):
+        return metric_interval(metric, *samples, name=name, confidence=confidence)
+    return MetricInterval(
+        metric=name,
+        estimate=float(metric(*(mixture for mixture, _ in fits))),
+        low=math.nan,
+        high=math.nan,
+        confidence=confidence,
+        replicates=0,
+        failed=0,
+    )
 
 
 def faster_estimate(
@@ -199,15 +118,9 @@ def faster_estimate(
         confidence=confidence,
     )
     ranks = rank_share(x.values, y.values, shift=shift, confidence=confidence)
-    cautions = list(mixture.cautions)
-    if not (ranks.low <= mixture.estimate <= ranks.high):
-        cautions.append(
-            "mixtures and ranks disagree: the interval of the ranks does not contain I2, so the "
-            "mixtures do not describe these values well"
-        )
-    if mixture.high - mixture.low < 1e-6:
-        cautions.append(
-            "the samples do not overlap, so resampling shows no spread: the interval of the ranks "
-            "is the honest one"
-        )
-    return FasterEstimate(shift=shift, mixture=mixture, ranks=ranks, cautions=tuple(cautions))
+    return FasterEstimate(
+        shift=shift,
+        mixture=mixture,
+        ranks=ranks,
+        cautions=(*mixture.cautions, *faster_cautions(mixture, ranks)),
+    )

@@ -11,38 +11,17 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....errors import AnalysisError, UsageError
+from .result import RankShare
 
-__all__ = ["REFERENCES", "RankShare", "checked_confidence", "rank_share"]
+__all__ = ["checked_confidence", "rank_share"]
 
 Array = NDArray[np.float64]
 _TIED = 1e-10  # relative: rounding must not break a tie
-REFERENCES = (
-    "H. B. Mann, D. R. Whitney, Annals of Mathematical Statistics 18, 1947",
-    "R. G. Newcombe, Statistics in Medicine 25, 2006, method 5",
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankShare:
-    """U / (n m): the share of pairs of runs in which X is faster, ties counted half."""
-
-    estimate: float
-    low: float
-    high: float
-    confidence: float
-    pairs: int
-    ties: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the estimate as JSON types."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def rank_share(

@@ -15,16 +15,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ....errors import UsageError
+from ....report import Result
+from ..counts import checked_resamples
 from ..values import Array, checked, spread_ties
 
 __all__ = ["BandwidthTest", "DipTest", "bandwidth_test", "dip_test"]
 
+DIP_REFERENCES = (
+    "J. A. Hartigan, P. M. Hartigan, The dip test of unimodality, Annals of Statistics 13, 1985",
+)
+BANDWIDTH_REFERENCES = (
+    "B. W. Silverman, Using kernel density estimates to investigate multimodality, JRSS B 43, 1981",
+)
 _MOST = 2000  # values of a simulated uniform sample; beyond, the dip's law in sqrt(n) D is settled
 _CHUNK = 2_000_000  # values simulated at a time
 _ROUNDING = 1e-12
@@ -36,12 +43,14 @@ _LEAST_VALUES, _LEAST_SHARE = 3, 0.05  # what a mode of a kernel density must ho
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DipTest:
+class DipTest(Result):
     """The dip and how often a uniform sample of `n` values has one as large.
 
     `tick` is the clock step over which tied values were spread, None without ties; `levels` the
     number of clock readings that the simulated samples were rounded to.
     """
+
+    method: ClassVar[str] = "dip-test"
 
     statistic: float
     pvalue: float
@@ -49,14 +58,11 @@ class DipTest:
     resamples: int
     tick: float | None
     levels: int | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the test as JSON types."""
-        return {name: getattr(self, name) for name in self.__slots__}
+    references: tuple[str, ...] = DIP_REFERENCES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BandwidthTest:
+class BandwidthTest(Result):
     """The smallest bandwidth with one mode, and how often smoothed samples have more at it.
 
     A mode counts when the density around it, from valley to valley, holds `least` values or more.
@@ -64,16 +70,15 @@ class BandwidthTest:
     below. `bandwidth` is None, and the p-values 1, when no bandwidth shows two such modes.
     """
 
+    method: ClassVar[str] = "bandwidth-test"
+
     bandwidth: float | None
     pvalue: float
     flat_pvalue: float
     n: int
     resamples: int
     least: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the test as JSON types."""
-        return {name: getattr(self, name) for name in self.__slots__}
+    references: tuple[str, ...] = BANDWIDTH_REFERENCES
 
 
 def dip_test(values: ArrayLike, *, resamples: int = 2000, rng: np.random.Generator) -> DipTest:
@@ -104,8 +109,7 @@ def dip_test(values: ArrayLike, *, resamples: int = 2000, rng: np.random.Generat
     """
     from .kernel import sorted_dips
 
-    if resamples < 1:
-        raise UsageError(f"resamples must be 1 or more, not {resamples}")
+    checked_resamples(resamples)
     ordered = checked(values)
     x, tick = spread_ties(ordered)
     statistic = float(sorted_dips(x[None, :])[0])
@@ -163,8 +167,7 @@ def bandwidth_test(
     InsufficientDataError, AnalysisError
         As `checked`.
     """
-    if resamples < 1:
-        raise UsageError(f"resamples must be 1 or more, not {resamples}")
+    checked_resamples(resamples)
     ordered = checked(values)
     centre = float(ordered.mean())
     unit = float((ordered - centre).std())

@@ -17,12 +17,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....errors import AnalysisError, InsufficientDataError
+from ....report import Result
 
 __all__ = ["FamilyFit", "skewed_families"]
 
@@ -38,7 +39,7 @@ _LARGEST = 1e150  # squares stay finite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FamilyFit:
+class FamilyFit(Result):
     """One single-peaked law, fitted by maximum likelihood.
 
     `location`, `shape` and `scale` are, in this order: mean, None and sd of a normal; shift, sd of
@@ -46,6 +47,8 @@ class FamilyFit:
     gamma law. `bic` is 2 L - p ln n and `aic` 2 L - 2 p: larger is better. `at_limit`: the shift
     ended at a limit of its range.
     """
+
+    method: ClassVar[str] = "skewed-families"
 
     family: Name
     shifted: bool
@@ -57,15 +60,19 @@ class FamilyFit:
     bic: float
     aic: float
     at_limit: bool
+    references: tuple[str, ...] = (
+        "N. L. Johnson, S. Kotz, N. Balakrishnan, Continuous univariate distributions, vol. 1, 2nd "
+        "ed., 1994, chapters 14, 17 and 21",
+    )
 
     @property
     def name(self) -> str:
         """The law's name, such as "shifted gamma"."""
         return f"shifted {self.family}" if self.shifted else self.family
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the fit as JSON types."""
-        return {"name": self.name, **{key: getattr(self, key) for key in self.__slots__}}
+    def body(self) -> dict[str, Any]:
+        """Add the law's name."""
+        return {"name": self.name, **Result.body(self)}
 
 
 def skewed_families(values: ArrayLike) -> tuple[FamilyFit, ...]:

@@ -1,4 +1,4 @@
-"""A mixture of Gaussians: its density, its probabilities, its modes, and what a person reads.
+"""A mixture of Gaussians: its density, its probabilities, its modes.
 
 References
 ----------
@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....errors import AnalysisError, UsageError
-from ....report import as_text, figures
+from ....report import plain
+from .gaussians import Gaussians, Parameters, finite, frozen, total_weight
 from .modes import local_maxima
 from .quantile import quantiles
 
@@ -25,7 +26,6 @@ __all__ = ["REFERENCES", "EmState", "Mixture", "Scale"]
 Array = NDArray[np.float64]
 Scale = Literal["linear", "log"]
 _NORMALISER = 0.5 * math.log(2 * math.pi)
-_WEIGHTS_SUM = 1e-6  # printed weights are rounded
 _ROUNDING = 1e-12
 REFERENCES = (
     "J. Worms, S. Touati, Modelling program's performance with Gaussian mixtures for parametric "
@@ -34,24 +34,14 @@ REFERENCES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class EmState:
+class EmState(Parameters):
     """Weights, means and standard deviations before the last M-step of the fit."""
 
-    weights: Array
-    means: Array
     sds: Array
-
-    def __post_init__(self) -> None:
-        for name in ("weights", "means", "sds"):
-            object.__setattr__(self, name, _frozen(getattr(self, name)))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the state as JSON types."""
-        return {name: getattr(self, name).tolist() for name in ("weights", "means", "sds")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Mixture:
+class Mixture(Gaussians):
     """A mixture of K Gaussians (section 3, equations 1 and 2), fitted or given.
 
     `weights`, `means` and `sds` hold K entries each, components in the order of the fit. `bic` is
@@ -69,18 +59,12 @@ class Mixture:
         a standard deviation that is not positive.
     """
 
-    weights: Array
-    means: Array
+    method: ClassVar[str] = "fit-mixture"
+
     sds: Array
     equal_variance: bool
-    log_likelihood: float | None = None
-    bic: float | None = None
-    bic_table: dict[str, tuple[float, ...]] | None = None
-    n: int | None = None
-    iterations: int | None = None
     scale: Scale = "linear"
     em: EmState | None = None
-    cautions: tuple[str, ...] = ()
     references: tuple[str, ...] = REFERENCES
 
     def __post_init__(self) -> None:
@@ -90,24 +74,15 @@ class Mixture:
                 f"a mixture needs as many weights as means and standard deviations, not {w.size}, "
                 f"{m.size} and {s.size}"
             )
-        if not (w > 0).all():
-            raise UsageError(
-                "the weights of a mixture must be positive", fix="leave out empty components"
-            )
+        total = total_weight(w)
         if not (s > 0).all():
             raise UsageError("the standard deviations of a mixture must be positive")
-        total = math.fsum(w)
-        if abs(total - 1) > _WEIGHTS_SUM:
-            raise UsageError(
-                f"the weights of a mixture must sum to 1, and sum to {total:.9g}",
-                fix="divide them by their sum",
-            )
         if self.scale not in ("linear", "log"):
             raise UsageError(f"the scale of a mixture is 'linear' or 'log', not {self.scale!r}")
         if abs(total - 1) > _ROUNDING:
             w = w / total
         for name, value in (("weights", w), ("means", m), ("sds", s)):
-            object.__setattr__(self, name, _frozen(value))
+            object.__setattr__(self, name, frozen(value))
 
     @classmethod
     def from_parameters(
@@ -137,11 +112,6 @@ class Mixture:
             equal_variance=bool((s == s[0]).all()),
             scale=scale,
         )
-
-    @property
-    def components(self) -> int:
-        """The number of Gaussians, K."""
-        return self.weights.size
 
     def pdf(self, x: ArrayLike) -> Any:  # noqa: ANN401 - a number for a number, else an array
         """Give the density at x (equation 1), in 1 / unit of x."""
@@ -208,14 +178,14 @@ class Mixture:
     def modes(self) -> Array:
         """Give the places of the density's local maxima in ascending order (section 6.4)."""
         if self.scale == "linear":
-            return _frozen(local_maxima(np.log(self.weights), self.means, self.sds))
+            return frozen(local_maxima(np.log(self.weights), self.means, self.sds))
         # The density of x at exp(t) is g(t) exp(-t): again a sum of Gaussians in t, with other
         # weights, and means less by one variance.
         variance = self.sds**2
         places = local_maxima(
             np.log(self.weights) - self.means + variance / 2, self.means - variance, self.sds
         )
-        return _frozen(self._outer(places))
+        return frozen(self._outer(places))
 
     def classify(self, values: ArrayLike) -> NDArray[np.intp]:
         """Give the component of each value, counted from 0: the largest posterior probability.
@@ -242,58 +212,9 @@ class Mixture:
         found: NDArray[np.intp] = np.argmax(posterior, axis=-1)
         return found
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the mixture as JSON types; a BIC that does not exist is null."""
-        table = self.bic_table
-        return {
-            "components": self.components,
-            "weights": self.weights.tolist(),
-            "means": self.means.tolist(),
-            "sds": self.sds.tolist(),
-            "equal_variance": self.equal_variance,
-            "scale": self.scale,
-            "mean": _number(self.mean()),
-            "modes": [_number(mode) for mode in self.modes()],
-            "n": self.n,
-            "log_likelihood": _number(self.log_likelihood),
-            "bic": _number(self.bic),
-            "bic_table": table and {key: [_number(v) for v in row] for key, row in table.items()},
-            "iterations": self.iterations,
-            "em": self.em and self.em.to_dict(),
-            "cautions": list(self.cautions),
-            "references": list(self.references),
-        }
-
-    def __str__(self) -> str:
-        return "\n".join([*self._headline(), "", *self._table(), *as_text.numbered(self.cautions)])
-
-    def _headline(self) -> list[str]:
-        k, logs = self.components, "the logarithms of " if self.scale == "log" else ""
-        spread = "one common" if self.equal_variance else "each its own"
-        what = "one Gaussian" if k == 1 else f"{k} Gaussians ({spread} standard deviation)"
-        verb = "describes" if k == 1 else "describe"
-        head = f"{what} {verb} {logs}these {self.n} values best"
-        if self.n is None:
-            head = f"a mixture of {logs and 'logarithms: '}{what}"
-        modes = self.modes()
-        shown = ", ".join(f"{mode:.6g}" for mode in modes)
-        said = f"the density has {modes.size} mode{'s' * (modes.size != 1)}: {shown}"
-        if modes.size > 1:
-            said += " (of the curve; skew alone can make several, so see the evidence for modes)"
-        return [*as_text.wrapped(head), *as_text.wrapped(said)]
-
-    def _table(self) -> list[str]:
-        rows = [["component", "weight", "mean", "sd"]]
-        rows += [
-            [f"{number}", f"{w:.4f}", f"{m:.7g}", figures.significant(s, 4)]
-            for number, (w, m, s) in enumerate(zip(self.weights, self.means, self.sds, strict=True))
-        ]
-        lines = as_text.grid(rows, ">>>>")
-        if self.bic is not None and self.log_likelihood is not None:
-            lines.append(
-                f"log-likelihood {self.log_likelihood:.6g}, BIC {self.bic:.6g} (larger is better)"
-            )
-        return lines
+    def body(self) -> dict[str, Any]:
+        """Add the expectation and the modes; what exceeds the largest number is null."""
+        return {"mean": plain(self.mean()), "modes": plain(self.modes()), **Gaussians.body(self)}
 
     def _inner(self, x: ArrayLike) -> Array:
         """Give x on the scale of the parameters; what is not positive has the logarithm -inf."""
@@ -323,20 +244,8 @@ def _vector(values: ArrayLike, name: str) -> Array:
     x = np.asarray(values, dtype=np.float64)
     if x.ndim != 1 or x.size == 0:
         raise UsageError(f"the {name} of a mixture are a list of one number a component")
-    if not np.isfinite(x).all():
-        raise UsageError(f"the {name} of a mixture must be finite")
-    return x
-
-
-def _frozen(values: ArrayLike) -> Array:
-    x = np.array(values, dtype=np.float64)
-    x.flags.writeable = False
-    return x
+    return finite(x, name)
 
 
 def _as_given(values: Array) -> Any:  # noqa: ANN401
     return float(values) if values.ndim == 0 else values
-
-
-def _number(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else float(value)

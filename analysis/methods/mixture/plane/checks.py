@@ -1,29 +1,23 @@
-"""What a mixture in the plane can be fitted to, and what a reader of the fit must know."""
+"""What a mixture in the plane can be fitted to."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....errors import AnalysisError, InsufficientDataError, UsageError
-from .models import MEANINGS
-from .start import START_POINTS
+from ..counts import MOST_COMPONENTS, checked_count
+from .models import MODELS
 
-__all__ = ["cautions", "checked_options", "checked_pairs", "correlation"]
+__all__ = ["checked_options", "checked_pairs", "correlation"]
 
 Array = NDArray[np.float64]
 
 LEAST_PAIRS = 3
-FEW_PAIRS = 30  # below, a caution
-FEW_IN_CLUSTER = 10
-MOST_COMPONENTS = 64
 _LARGEST, _SMALLEST = 1e150, 1e-150  # squares must stay finite and positive
 _ON_A_LINE = 1e-12  # 1 - |r| that rounding may leave
-_UNLIKE = 1e5  # ratio of spreads from which on mclust's limits bite
-_TIED = 0.5
 
 
 def correlation(pairs: Array) -> float:
@@ -38,21 +32,19 @@ def checked_options(
     models: Sequence[str], names: tuple[str, str], units: str, most: int
 ) -> tuple[tuple[str, ...], int]:
     """Check the arguments of `fit_mixture_2d`; give the models in our order, and the largest K."""
-    unknown = [model for model in models if model not in MEANINGS]
+    unknown = [model for model in models if model not in MODELS]
     if isinstance(models, str) or unknown or not models or len(set(models)) < len(models):
         raise UsageError(
             "models must name some of the fourteen models, each once",
-            fix=f"choose from {', '.join(MEANINGS)}",
+            fix=f"choose from {', '.join(MODELS)}",
         )
     if units not in ("given", "spread"):
         raise UsageError(f"units must be 'given' or 'spread', not {units!r}")
     if len(set(names)) != 2 or not all(isinstance(name, str) for name in names):
         raise UsageError("names must be two different names, one for each column")
-    if isinstance(most, bool) or not isinstance(most, (int, np.integer)):
-        raise UsageError(f"max_components must be a whole number, not {most!r}")
-    if not 1 <= most <= MOST_COMPONENTS:
-        raise UsageError(f"max_components must lie between 1 and {MOST_COMPONENTS}, and is {most}")
-    return tuple(model for model in MEANINGS if model in models), int(most)
+    return tuple(model for model in MODELS if model in models), checked_count(
+        most, "max_components", MOST_COMPONENTS
+    )
 
 
 def checked_pairs(values_xy: ArrayLike, names: tuple[str, str]) -> Array:
@@ -93,57 +85,3 @@ def checked_pairs(values_xy: ArrayLike, names: tuple[str, str]) -> Array:
             fix="fit one of them alone, with fit_mixture",
         )
     return pairs
-
-
-def cautions(
-    pairs: Array,
-    table: dict[str, list[float]],
-    model: str,
-    weights: Array,
-    *,
-    asked: int,
-    units: str,
-) -> tuple[str, ...]:
-    """Say what a reader of the fit must know."""
-    n, k = len(pairs), weights.size
-    most = min(asked, n)
-    said = []
-    if n < FEW_PAIRS:
-        said.append(f"{n} pairs hardly determine clusters in the plane")
-    elif k > 1 and weights.min() * n < FEW_IN_CLUSTER:
-        said.append(
-            f"the smallest cluster has about {weights.min() * n:.1f} runs: its spread and its "
-            "correlation are hardly determined"
-        )
-    if k == asked < n:
-        said.append(f"the best K is the largest that was tried, {asked}: try more")
-    distinct = len(np.unique(pairs, axis=0))
-    if distinct < n:
-        said.append(
-            f"{n - distinct} of {n} pairs repeat others; ties among distances are broken by "
-            "rounding, and may be broken otherwise in mclust"
-            + ("; clusters may describe the steps of a clock" if distinct < n * _TIED else "")
-        )
-    lost = sum(math.isnan(value) for row in table.values() for value in row)
-    ratio = float(np.divide(*sorted(pairs.std(axis=0))[::-1]))
-    if units == "given" and ratio > _UNLIKE:
-        said.append(
-            f"the metrics' spreads differ by a factor of {ratio:.2g} as numbers: mclust's limits "
-            'then discard candidates for their units alone; units="spread" does not'
-        )
-    if lost:
-        said.append(
-            f"{lost} of {len(table) * most} candidates were discarded (an empty class or a "
-            "vanishing variance)"
-        )
-    if model == "EEV" and k > 1 and weights.min() * n < 3:
-        said.append(
-            "EEV gives a cluster of one or two runs a direction that is rounding error: its BIC "
-            "depends on the order of the rows"
-        )
-    if n > START_POINTS:
-        said.append(
-            f"the start takes {START_POINTS} of {n} pairs, evenly spaced in the order of the first "
-            "metric; mclust draws them at random, so its result may differ"
-        )
-    return tuple(said)

@@ -23,17 +23,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....errors import AnalysisError
-from .checks import cautions, checked_options, checked_pairs, correlation
+from .cautions import plane_cautions
+from .checks import checked_options, checked_pairs, correlation
 from .model import EmState2d, Mixture2d
-from .models import MEANINGS
+from .models import MODELS
 from .start import START_POINTS, chosen, start_classes
 
-__all__ = ["MODELS", "EmState2d", "Mixture2d", "Units", "fit_mixture_2d"]
+__all__ = ["Units", "fit_mixture_2d"]
 
 Array = NDArray[np.float64]
 Units = Literal["given", "spread"]
 
-MODELS = tuple(MEANINGS)
 _EXTRA_STEP = 2.0**-26
 _THINNEST = 1e-14  # 1 - r^2 of an ellipse that a matrix of doubles can still tell from a line
 # mclust's M-steps of these models report what makes it leave the closing step out
@@ -154,7 +154,9 @@ def fit_mixture_2d(
         iterations=fit.iterations if k > 1 else None,
         overall_correlation=r,
         em=state,
-        cautions=cautions(given, table, fit.model, weights, asked=max_components, units=units),
+        cautions=tuple(
+            plane_cautions(given, table, fit.model, weights, asked=max_components, units=units)
+        ),
     )
 
 
@@ -179,7 +181,7 @@ def _fitted(sample: _Sample, model: str, k: int) -> _Candidate | None:
     from . import kernel as em, model_kernel as shapes
 
     x, y, points = sample.x, sample.y, sample.points
-    n, code = x.size, shapes.MODELS.index(model)
+    n, code = x.size, MODELS.index(model)
     weights, means, cov = np.empty(k), np.empty((2, k)), np.empty((3, k))
     state, room = np.empty(shapes.STATE + 3 * k), np.empty((2, n))
     if k == 1:
@@ -236,7 +238,7 @@ def _closing_step(x: Array, y: Array, fit: _Candidate) -> tuple[Array, Array, Ar
     weights, means, cov = np.empty(k), np.empty((2, k)), np.empty((3, k))
     state = np.empty(shapes.STATE + 3 * k)
     shapes.fresh(state)
-    done = em.maximise(shapes.MODELS.index(model), x, y, fit.z, weights, means, cov, state)
+    done = em.maximise(MODELS.index(model), x, y, fit.z, weights, means, cov, state)
     return (weights, means, cov) if done and not _is_line(cov) else before
 
 

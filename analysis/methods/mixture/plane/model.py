@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....errors import AnalysisError, UsageError
+from ....report import plain
+from ..model.gaussians import Gaussians, Parameters, finite, frozen, total_weight
 from ..model.mixture import Mixture
 
 __all__ = ["REFERENCES", "EmState2d", "Mixture2d"]
 
 Array = NDArray[np.float64]
 _LOG_2PI = math.log(2 * math.pi)
-_WEIGHTS_SUM = 1e-6
 REFERENCES = (
     "J. Worms, S. Touati, Modelling program's performance with Gaussian mixtures for parametric "
     "statistics, IEEE TMSCS 2018, section 9.1",
@@ -33,24 +34,14 @@ REFERENCES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class EmState2d:
+class EmState2d(Parameters):
     """Weights, means and covariances before the last M-step of the fit."""
 
-    weights: Array
-    means: Array
     covariances: Array
-
-    def __post_init__(self) -> None:
-        for name in ("weights", "means", "covariances"):
-            object.__setattr__(self, name, _frozen(getattr(self, name)))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the state as JSON types."""
-        return {name: getattr(self, name).tolist() for name in ("weights", "means", "covariances")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Mixture2d:
+class Mixture2d(Gaussians):
     """A mixture of K bivariate Gaussians for pairs of two metrics of the same runs.
 
     Attributes
@@ -65,19 +56,13 @@ class Mixture2d:
         named by the simplest of its kind: EII, EEI or EEE.
     names : tuple of two str
         The metrics.
-    log_likelihood, bic : float
-        BIC is 2 L - p ln n, larger is better. They belong to the state in `em`.
-    bic_table : dict of str to tuple of float
-        For each model the BIC at K = 1, 2, ...; nan where no fit exists.
-    n, iterations : int
     overall_correlation : float
         Pearson's correlation of all pairs, whatever their clusters.
     em : EmState2d
-        The state before the last M-step.
-    cautions, references : tuple of str
+        The state before the last M-step, to which `log_likelihood` and `bic` belong.
 
-    The last eight of these, from `log_likelihood` on, belong to a fit; in a mixture made from
-    parameters they are None, or empty.
+    The last two and what `Gaussians` adds belong to a fit; in a mixture made from parameters they
+    are None.
 
     Raises
     ------
@@ -87,25 +72,18 @@ class Mixture2d:
         positive definite.
     """
 
-    weights: Array
-    means: Array
+    method: ClassVar[str] = "fit-mixture-2d"
+
     covariances: Array
     model: str
     names: tuple[str, str]
-    log_likelihood: float | None = None
-    bic: float | None = None
-    bic_table: dict[str, tuple[float, ...]] | None = None
-    n: int | None = None
-    iterations: int | None = None
     overall_correlation: float | None = None
     em: EmState2d | None = None
-    cautions: tuple[str, ...] = ()
     references: tuple[str, ...] = REFERENCES
 
     def __post_init__(self) -> None:
         w, m, c = (
-            np.asarray(getattr(self, name), dtype=np.float64)
-            for name in ("weights", "means", "covariances")
+            finite(getattr(self, name), name) for name in ("weights", "means", "covariances")
         )
         k = w.size
         if w.shape != (k,) or k == 0 or m.shape != (k, 2) or c.shape != (k, 2, 2):
@@ -113,23 +91,15 @@ class Mixture2d:
                 "a mixture in the plane needs K weights, K means of two numbers and K covariances "
                 f"of two by two, not {w.shape}, {m.shape} and {c.shape}"
             )
-        if not all(np.isfinite(a).all() for a in (w, m, c)):
-            raise UsageError("the parameters of a mixture must be finite")
-        if not ((w > 0).all() and abs(math.fsum(w) - 1) <= _WEIGHTS_SUM):
-            raise UsageError("the weights of a mixture must be positive and sum to 1")
+        total = total_weight(w)
         xx, xy, yx, yy = c[:, 0, 0], c[:, 0, 1], c[:, 1, 0], c[:, 1, 1]
         sound = (xx > 0) & (yy > 0) & (xy == yx)
         if not (sound.all() and (np.abs(xy) / np.sqrt(xx) / np.sqrt(yy) < 1).all()):
             raise UsageError("a covariance must be symmetric and positive definite")
         if len(set(self.names)) != 2:
             raise UsageError("a mixture in the plane needs two different names of metrics")
-        for name, value in (("weights", w / math.fsum(w)), ("means", m), ("covariances", c)):
-            object.__setattr__(self, name, _frozen(value))
-
-    @property
-    def components(self) -> int:
-        """The number of Gaussians, K."""
-        return self.weights.size
+        for name, value in (("weights", w / total), ("means", m), ("covariances", c)):
+            object.__setattr__(self, name, frozen(value))
 
     @property
     def correlations(self) -> Array:
@@ -226,35 +196,14 @@ class Mixture2d:
         dx = spread[of] * u
         return np.column_stack([dx, slope[of] * dx + rest[of] * v]) + self.means[of]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the mixture as JSON types; a BIC that does not exist is null."""
-        table = self.bic_table
+    def body(self) -> dict[str, Any]:
+        """Add the correlations: within the components, left without their means, of the mixture."""
         return {
-            "components": self.components,
-            "names": list(self.names),
-            "model": self.model,
-            "weights": self.weights.tolist(),
-            "means": self.means.tolist(),
-            "covariances": self.covariances.tolist(),
-            "correlations": self.correlations.tolist(),
+            "correlations": plain(self.correlations),
             "within_correlation": self.within_correlation(),
             "mixture_correlation": self.correlation(),
-            "overall_correlation": self.overall_correlation,
-            "n": self.n,
-            "log_likelihood": self.log_likelihood,
-            "bic": self.bic,
-            "bic_table": table
-            and {key: [v if math.isfinite(v) else None for v in row] for key, row in table.items()},
-            "iterations": self.iterations,
-            "em": self.em and self.em.to_dict(),
-            "cautions": list(self.cautions),
-            "references": list(self.references),
+            **Gaussians.body(self),
         }
-
-    def __str__(self) -> str:
-        from .page import told
-
-        return told(self)
 
     def _triangles(self) -> tuple[Array, Array, Array]:
         """Give for each component the sd of x, the slope of y on x, the sd that is left of y."""
@@ -279,9 +228,3 @@ class Mixture2d:
             np.log(self.weights) - _LOG_2PI - np.log(spread) - np.log(rest) - 0.5 * square
         )
         return parts
-
-
-def _frozen(values: ArrayLike) -> Array:
-    x = np.array(values, dtype=np.float64)
-    x.flags.writeable = False
-    return x

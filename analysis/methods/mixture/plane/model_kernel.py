@@ -22,20 +22,17 @@ from numpy.typing import NDArray
 
 from ....stats import kernel
 
-__all__ = ["MODELS", "ROOT", "STATE", "XX", "XY", "YY", "covariances", "fresh"]
+__all__ = ["ROOT", "STATE", "XX", "XY", "YY", "covariances", "fresh"]
 
 Array = NDArray[np.float64]
 
-MODELS = (
-    *("EII", "VII", "EEI", "VEI", "EVI", "VVI", "EEE"),
-    *("VEE", "EVE", "VVE", "EEV", "VEV", "EVV", "VVV"),
-)
 XX, XY, YY, REST, SIZE = range(5)  # rows of `scatter`; REST is what y has left when x explains it
 STATE = 6  # numbers that a model keeps from one iteration to the next, and 3 for each component
 _EPS = 2.0**-52
 ROOT = math.sqrt(_EPS)
 _INNER = ROOT  # mclust's tolerance of the iterations inside an M-step
 _MOST_INNER = 100_000  # mclust has no limit
+# the places of the names in models.MODELS
 _EII, _VII, _EEI, _VEI, _EVI, _VVI, _EEE, _VEE, _EVE, _VVE, _EEV, _VEV, _EVV, _VVV = range(14)
 
 
@@ -359,7 +356,7 @@ def covariances(code: int, scatter: Array, n: float, cov: Array, state: Array) -
     Parameters
     ----------
     code : int
-        The model's place in MODELS.
+        The model's place in `models.MODELS`.
     scatter : array, shape (5, K)
         Rows XX, XY, YY: sums of squares and products about the mean; REST: the sum of squares that
         a regression of y on x leaves; SIZE: total membership.

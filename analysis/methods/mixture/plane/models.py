@@ -1,25 +1,15 @@
-"""The fourteen covariance models, and what their letters mean."""
+"""The fourteen covariance models, by the names that mclust gives them.
+
+A name has a letter for the volume of the ellipses, one for their shape and one for their orientation:
+E equal, V varying, I (shape) circles or (orientation) along the axes.
+"""
 
 from __future__ import annotations
 
-__all__ = ["MEANINGS"]
+__all__ = ["MODELS", "SIMPLEST"]
 
-_VOLUME = {"E": "equal size", "V": "sizes of their own"}
-_SHAPE = {"E": "equal shape", "V": "shapes of their own"}
-_AXES = {"E": "equal tilt", "V": "tilts of their own", "I": "no tilt"}
-
-
-def _meaning(model: str) -> str:
-    """Say in words what the components of a model share."""
-    if model[1] == "I":
-        return f"circles, {_VOLUME[model[0]]}"
-    return f"ellipses, {_VOLUME[model[0]]}, {_SHAPE[model[1]]}, {_AXES[model[2]]}"
-
-
-MEANINGS = {
-    model: _meaning(model)
-    for model in (
-        *("EII", "VII", "EEI", "VEI", "EVI", "VVI", "EEE"),
-        *("VEE", "EVE", "VVE", "EEV", "VEV", "EVV", "VVV"),
-    )
-}
+MODELS = (  # a model's place is its code in the kernels
+    *("EII", "VII", "EEI", "VEI", "EVI", "VVI", "EEE"),
+    *("VEE", "EVE", "VVE", "EEV", "VEV", "EVV", "VVV"),
+)
+SIMPLEST = ("EII", "EEI", "EEE")  # of one Gaussian all models of a kind are the same

@@ -1,54 +1,183 @@
-"""What a person reads about a mixture in the plane."""
+"""Mixtures in the plane in words: the clusters, and how both metrics move together."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
-from ....report import as_text, figures
+from ....report import (
+    Block,
+    Caution,
+    Cell,
+    Column,
+    Figure,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    Value,
+    figures,
+    page_of,
+)
+from ..model.gaussians import BIC_MARGIN
+from ..model.page import likelihood_and_bic
 from .model import Mixture2d
-from .models import MEANINGS
+from .models import SIMPLEST
+from .plots import plane_figure
+from .report import PlaneCell, PlaneReport
 
-__all__ = ["told"]
+__all__ = ["meaning"]
 
 _COUNTS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-_SHOWN = 3  # candidates next to the best
-_NAME = 20
+_NEXT = 3  # candidates next to the best
+_PROBLEMS = 8  # cells without a fit of which the reason is said
+_METRIC, _CELL, _LONG_CELL = 20, 28, 40  # columns for names
+_BOTH_METRICS = 24  # letters of both metrics that the headings of a table have room for
+
+_VOLUME = {"E": "equal size", "V": "sizes of their own"}
+_SHAPE = {"E": "equal shape", "V": "shapes of their own"}
+_AXES = {"E": "equal tilt", "V": "tilts of their own", "I": "no tilt"}
+_ONE = {"EII": "a circle", "EEI": "an ellipse, no tilt", "EEE": "an ellipse"}
 
 
-def told(mixture: Mixture2d) -> str:
-    """Give the answer, the table, and the cautions."""
-    return "\n".join(
-        [
-            *as_text.wrapped(_headline(mixture)),
-            *as_text.wrapped(_relation(mixture)),
-            "",
-            *_table(mixture),
-            *_candidates(mixture),
-            *as_text.numbered(mixture.cautions),
-        ]
+def meaning(model: str) -> str:
+    """Say in words what the components of a model share."""
+    if model[1] == "I":
+        return f"circles, {_VOLUME[model[0]]}"
+    return f"ellipses, {_VOLUME[model[0]]}, {_SHAPE[model[1]]}, {_AXES[model[2]]}"
+
+
+@page_of.register
+def _(mixture: Mixture2d) -> Page:
+    return Page(
+        title=f"Gaussian mixture of {' and '.join(mixture.names)}",
+        sections=(Section(_clusters(mixture, "clusters")),),
+        cautions=mixture.cautions,
     )
 
 
-def _count(k: int) -> str:
-    return _COUNTS[k] if k < len(_COUNTS) else str(k)
+@page_of.register
+def _(cell: PlaneCell) -> Page:
+    units = ("", "") if cell.pairs is None else cell.pairs.units
+    return Page(
+        title=f"Two metrics of {cell.variant} on {cell.benchmark}",
+        sections=(_cell(cell, units, 1),),
+        cautions=(*cell.cautions, *_of_mixture(cell)),
+    )
+
+
+@page_of.register
+def _(report: PlaneReport) -> Page:
+    both = " and ".join(
+        f"{name} ({unit})" if unit else name
+        for name, unit in zip(report.metrics, report.units, strict=True)
+    )
+    head = Section((Sentence(f"{both} of the same runs"),))
+    cells: tuple[Section, ...] = (_lines(report),)
+    cautions = report.cautions
+    if report.detailed:
+        cells = tuple(_cell(cell, report.units, k) for k, cell in enumerate(report.cells, 1))
+        cautions += tuple(caution for cell in report.cells for caution in _of_mixture(cell))
+    return Page(title=f"Clusters of {both}", sections=(head, *cells), cautions=cautions)
+
+
+# ---- cells
+
+
+def _of_mixture(cell: PlaneCell) -> Iterator[Caution]:
+    if cell.mixture is not None:
+        name = f"{cell.benchmark} / {cell.variant}"
+        yield from (caution.of(name) for caution in cell.mixture.cautions)
+
+
+def _cell(cell: PlaneCell, units: tuple[str, str], place: int) -> Section:
+    name = " / ".join(figures.shorten(one, _LONG_CELL) for one in (cell.benchmark, cell.variant))
+    if cell.mixture is None or cell.pairs is None:
+        return Section((Sentence(f"{name}: {cell.problem}"),))
+    picture = Figure(
+        name=f"plane-{place}",
+        alt=f"runs of {cell.variant} on {cell.benchmark} by cluster, with an ellipse around half and "
+        "around 95 % of each cluster",
+        draw=partial(plane_figure, cell.mixture, cell.pairs.values, units=units),
+    )
+    return Section((*_clusters(cell.mixture, f"clusters-{place}"), picture), title=name)
+
+
+def _lines(report: PlaneReport) -> Section:
+    """Set a line for each cell, then what the columns mean, then why cells have no fit."""
+    rows: list[tuple[Cell, ...]] = []
+    benchmark = None
+    for cell in report.cells:
+        name = "" if cell.benchmark == benchmark else figures.shorten(cell.benchmark, _CELL)
+        benchmark = cell.benchmark
+        size = Value(f"{cell.n}", cell.n)
+        rows.append((name, figures.shorten(cell.variant, _CELL), size, *_fit(cell.mixture)))
+    table = Table(
+        name="cells",
+        columns=(
+            *(Column("benchmark", "left"), Column("variant", "left"), Column("runs")),
+            *(Column("clusters"), Column("r within"), Column("r overall")),
+        ),
+        rows=tuple(rows),
+    )
+    note = (
+        "r within: how the metrics move together inside clusters, r overall: in all runs; "
+        "--benchmark NAME gives a benchmark's clusters"
+    )
+    problems = dict.fromkeys(
+        f"{cell.benchmark} / {cell.variant}: {cell.problem}"
+        for cell in report.cells
+        if cell.problem is not None
+    )
+    told = (note, *list(problems)[:_PROBLEMS])
+    return Section((table, *(Sentence(text) for text in told)))
+
+
+def _fit(mixture: Mixture2d | None) -> tuple[Cell, ...]:
+    if mixture is None:
+        return ("none", "", "")
+    k, within, overall = (
+        mixture.components,
+        mixture.within_correlation(),
+        mixture.overall_correlation,
+    )
+    whole: Cell = "" if overall is None else Value(f"{overall:.3f}", overall)
+    return (Value(f"{k}", k), Value(f"{within:.3f}", within), whole)
+
+
+# ---- a mixture
+
+
+def _clusters(mixture: Mixture2d, table: str) -> tuple[Block, ...]:
+    """Set the answer, and below it the table of the clusters with the best candidates."""
+    names = _names(mixture)
+    short = sum(map(len, names)) > _BOTH_METRICS
+    below: list[Block] = [_table(mixture, table, ("1", "2") if short else names)]
+    if short:
+        below.insert(0, Sentence(f"1: {names[0]}, 2: {names[1]}"))
+    if mixture.bic is not None and mixture.log_likelihood is not None:
+        said = likelihood_and_bic(mixture.log_likelihood, mixture.bic)
+        nearest = ", ".join(_next(mixture))
+        below.append(Sentence(f"{said}; next: {nearest}" if nearest else said))
+    return (Sentence(_headline(mixture)), Sentence(_relation(mixture)), Section(tuple(below)))
 
 
 def _names(mixture: Mixture2d) -> tuple[str, str]:
-    first, second = (figures.shorten(name, _NAME) for name in mixture.names)
+    first, second = (figures.shorten(name, _METRIC) for name in mixture.names)
     return first, second
 
 
 def _headline(mixture: Mixture2d) -> str:
     k, (first, second) = mixture.components, _names(mixture)
-    clusters = f"{_count(k)} cluster{'s' * (k > 1)}"
+    count = _COUNTS[k] if k < len(_COUNTS) else str(k)
+    clusters = f"{count} cluster{'s' * (k > 1)}"
     if mixture.n is None:
         return f"a mixture of {clusters} of {first} and {second}"
     verb = "describe" if k > 1 else "describes"
-    kind = MEANINGS[mixture.model]
-    if k == 1:
-        kind = {"EII": "a circle", "EEI": "an ellipse, no tilt", "EEE": "an ellipse"}[mixture.model]
+    kind = _ONE[mixture.model] if k == 1 else meaning(mixture.model)
     return (
         f"{clusters} {verb} these {mixture.n} pairs of {first} and {second} best "
         f"(model {mixture.model}: {kind})"
@@ -70,7 +199,7 @@ def _relation(mixture: Mixture2d) -> str:
     if lead is not None:
         other = "correlation" if not mixture.correlated else "no correlation"
         said += f"; BIC prefers this to {other} by {figures.significant(lead)}"
-        if lead < 2:
+        if lead < BIC_MARGIN:
             said += ", which is next to nothing"
     if mixture.components > 1:
         whole = mixture.overall_correlation
@@ -94,43 +223,33 @@ def _lead(mixture: Mixture2d) -> float | None:
     return mixture.bic - max(others) if others else None
 
 
-def _table(mixture: Mixture2d) -> list[str]:
-    first, second = _names(mixture)
-    rows = [
-        ["cluster", "weight", f"mean {first}", f"sd {first}", f"mean {second}", f"sd {second}", "r"]
-    ]
+def _table(mixture: Mixture2d, name: str, metrics: tuple[str, str]) -> Table:
     spread = np.sqrt(np.diagonal(mixture.covariances, axis1=1, axis2=2))
+    rows: list[tuple[Cell, ...]] = []
     for k in range(mixture.components):
-        (mx, my), (sx, sy) = mixture.means[k], spread[k]
-        rows.append(
-            [
-                f"{k}",
-                f"{mixture.weights[k]:.4f}",
-                *(f"{mx:.7g}", figures.significant(float(sx), 4)),
-                *(f"{my:.7g}", figures.significant(float(sy), 4)),
-                f"{mixture.correlations[k]:.3f}" if mixture.correlated else "0",
-            ]
-        )
-    lines = as_text.grid(rows, ">>>>>>>")
-    if max(map(len, lines)) > as_text.WIDTH:
-        rows[0] = ["cluster", "weight", "mean 1", "sd 1", "mean 2", "sd 2", "r"]
-        lines = [f"1: {first}, 2: {second}", *as_text.grid(rows, ">>>>>>>")]
-    return lines
+        weight, r = float(mixture.weights[k]), float(mixture.correlations[k])
+        row: list[Cell] = [Value(f"{k}", k), Value(f"{weight:.4f}", weight)]
+        for mean, sd in zip(mixture.means[k].tolist(), spread[k].tolist(), strict=True):
+            row += [Value(f"{mean:.7g}", mean), Value(figures.significant(sd, 4), sd)]
+        row.append(Value(f"{r:.3f}" if mixture.correlated else "0", r))
+        rows.append(tuple(row))
+    headings = ["cluster", "weight"]
+    for metric in metrics:
+        headings += [f"mean {metric}", f"sd {metric}"]
+    return Table(
+        name=name,
+        columns=tuple(Column(heading) for heading in (*headings, "r")),
+        rows=tuple(rows),
+    )
 
 
-def _candidates(mixture: Mixture2d) -> list[str]:
-    if mixture.bic is None or mixture.bic_table is None or mixture.log_likelihood is None:
-        return []
-    said = f"log-likelihood {mixture.log_likelihood:.6g}, BIC {mixture.bic:.6g} (larger is better)"
+def _next(mixture: Mixture2d) -> list[str]:
+    """Name the candidates that come next to the best."""
     chosen = (mixture.components, mixture.model)
     ranked = sorted(
         (-value, k, model)
-        for model, row in mixture.bic_table.items()
+        for model, row in (mixture.bic_table or {}).items()
         for k, value in enumerate(row, 1)
-        if math.isfinite(value) and (k, model) != chosen and (k > 1 or model in _SIMPLEST)
+        if math.isfinite(value) and (k, model) != chosen and (k > 1 or model in SIMPLEST)
     )
-    nearest = [f"{model} with {k} {-value:.6g}" for value, k, model in ranked[:_SHOWN]]
-    return as_text.wrapped(f"{said}; next: {', '.join(nearest)}" if nearest else said)
-
-
-_SIMPLEST = ("EII", "EEI", "EEE")  # of one Gaussian all models of a kind are the same
+    return [f"{model} with {k} {-value:.6g}" for value, k, model in ranked[:_NEXT]]

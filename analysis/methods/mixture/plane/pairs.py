@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from ....data import Trial
 from ....errors import InsufficientDataError, UsageError
 from ....record import BUILTIN_METRICS
+from ....report import Caution
 
 __all__ = ["Pairs", "pairs_of_runs"]
 
@@ -26,7 +28,7 @@ class Pairs:
     names: tuple[str, str]
     units: tuple[str, str]
     positions: NDArray[np.int64]
-    cautions: tuple[str, ...]
+    cautions: tuple[Caution, ...]
 
 
 def pairs_of_runs(
@@ -86,7 +88,7 @@ def pairs_of_runs(
         names=(metrics[0], metrics[1]),
         units=(info[0].unit, info[1].unit),
         positions=positions,
-        cautions=_cautions(trial, cell, complete, used, metrics),
+        cautions=tuple(_cautions(trial, cell, complete, used, metrics)),
     )
 
 
@@ -106,18 +108,21 @@ def _cautions(
     complete: NDArray[np.bool_],
     used: NDArray[np.intp],
     metrics: tuple[str, str],
-) -> tuple[str, ...]:
-    counts = (
-        (int((cell & trial.warmup).sum()), "{} warm-up run{} left out"),
-        (int((cell & ~trial.warmup & (trial.outcome != 0)).sum()), "{} failed run{} left out"),
-        (int((cell & trial.measured & ~complete).sum()), "{} run{} without one of the values"),
-    )
-    said = [text.format(count, "s" * (count > 1)) for count, text in counts if count]
+) -> Iterator[Caution]:
+    """Say what was left out, and what the values cannot tell."""
+    failed = cell & ~trial.warmup & (trial.outcome != 0)
+    for code, which, text in (
+        ("warm-up-left-out", cell & trial.warmup, "{} warm-up run{} left out"),
+        ("failed-left-out", failed, "{} failed run{} left out"),
+        ("metric-missing", cell & trial.measured & ~complete, "{} run{} without one of the values"),
+    ):
+        if count := int(which.sum()):
+            yield Caution(code, text.format(count, "s" * (count > 1)))
     if "max_rss" in metrics:
         floored = trial.max_rss_bytes[used] <= trial.max_rss_floor_bytes[used]
         if floored.any():
-            said.append(
+            yield Caution(
+                "floored",
                 f"{int(floored.sum())} values of max_rss say only 'at most the launcher's floor': "
-                "they are no memory of the program, and their correlation with time means nothing"
+                "they are no memory of the program, and their correlation with time means nothing",
             )
-    return tuple(said)

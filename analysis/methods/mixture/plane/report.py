@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ....data import Trial
 from ....errors import AnalysisError, UsageError
-from ....report import as_text, figures
+from ....report import Result, merged, plain
 from .fit import fit_mixture_2d
 from .model import Mixture2d
 from .pairs import Pairs, pairs_of_runs
 
 __all__ = ["PlaneCell", "PlaneReport", "plane_report"]
 
-_NAME = 28
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PlaneCell:
-    """One variant on one benchmark; `mixture` is None where no fit exists, and `problem` says why."""
+class PlaneCell(Result):
+    """One variant on one benchmark; `mixture` is None where no fit exists, and `problem` says why.
+
+    `cautions` say what was left out of the values; the mixture has cautions of its own.
+    """
+
+    method: ClassVar[str] = "mixture-2d-cell"
+    unlisted: ClassVar[frozenset[str]] = frozenset({"pairs"})
 
     benchmark: str
     variant: str
@@ -29,94 +33,29 @@ class PlaneCell:
     problem: str | None
 
     @property
-    def cautions(self) -> tuple[str, ...]:
-        """What was left out of the values."""
-        return () if self.pairs is None else self.pairs.cautions
+    def n(self) -> int:
+        """The number of runs that have both values."""
+        return 0 if self.pairs is None else len(self.pairs.values)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the cell as JSON types."""
-        pairs, fitted = self.pairs, self.mixture
-        clusters = None if fitted is None or pairs is None else fitted.classify(pairs.values)
-        return {
-            "benchmark": self.benchmark,
-            "variant": self.variant,
-            "n": 0 if pairs is None else len(pairs.values),
-            "problem": self.problem,
-            "mixture": None if fitted is None else fitted.to_dict(),
-            "classification": None if clusters is None else clusters.tolist(),
-            "cautions": list(self.cautions),
-        }
+    def body(self) -> dict[str, Any]:
+        """Add the number of runs, and the cluster of each."""
+        of = None
+        if self.mixture is not None and self.pairs is not None:
+            of = self.mixture.classify(self.pairs.values)
+        return {"n": self.n, "classification": plain(of), **Result.body(self)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PlaneReport:
+class PlaneReport(Result):
     """Mixtures of two metrics for each benchmark and variant."""
+
+    method: ClassVar[str] = "mixture-2d"
+    unlisted: ClassVar[frozenset[str]] = frozenset({"detailed"})
 
     metrics: tuple[str, str]
     units: tuple[str, str]
     cells: tuple[PlaneCell, ...]
     detailed: bool
-    cautions: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the report as JSON types."""
-        return {
-            "metrics": list(self.metrics),
-            "units": list(self.units),
-            "cells": [cell.to_dict() for cell in self.cells],
-            "cautions": list(self.cautions),
-        }
-
-    def __str__(self) -> str:
-        pair = " and ".join(
-            f"{name} ({unit})" if unit else name
-            for name, unit in zip(self.metrics, self.units, strict=True)
-        )
-        lines = [f"{pair} of the same runs", ""]
-        lines += self._details() if self.detailed else self._lines()
-        return "\n".join([*lines, *as_text.numbered(self.cautions)])
-
-    def _details(self) -> list[str]:
-        lines: list[str] = []
-        for cell in self.cells:
-            name = f"{figures.shorten(cell.benchmark, 40)} / {figures.shorten(cell.variant, 40)}"
-            if cell.mixture is None:
-                lines += [*as_text.wrapped(f"{name}: {cell.problem}"), ""]
-            else:
-                lines += [name, *str(cell.mixture).splitlines(), ""]
-        return lines[:-1]
-
-    def _lines(self) -> list[str]:
-        rows = [["benchmark", "variant", "runs", "clusters", "r within", "r overall"]]
-        benchmark = None
-        for cell in self.cells:
-            name = "" if cell.benchmark == benchmark else figures.shorten(cell.benchmark, _NAME)
-            benchmark = cell.benchmark
-            size = 0 if cell.pairs is None else len(cell.pairs.values)
-            row = [name, figures.shorten(cell.variant, _NAME), f"{size}"]
-            if cell.mixture is None:
-                row += ["none", "", ""]
-            else:
-                within, overall = (
-                    cell.mixture.within_correlation(),
-                    cell.mixture.overall_correlation,
-                )
-                row += [f"{cell.mixture.components}", f"{within:.3f}"]
-                row.append("" if overall is None else f"{overall:.3f}")
-            rows.append(row)
-        lines = as_text.grid(rows, "<<>>>>")
-        lines += as_text.wrapped(
-            "r within: how the metrics move together inside clusters, r overall: in all runs; "
-            "--benchmark NAME gives a benchmark's clusters"
-        )
-        problems = {
-            f"{cell.benchmark} / {cell.variant}: {cell.problem}": None
-            for cell in self.cells
-            if cell.problem is not None
-        }
-        for problem in list(problems)[:8]:
-            lines += as_text.wrapped(problem)
-        return lines
 
 
 def plane_report(
@@ -170,21 +109,25 @@ def plane_report(
     if all(cell.mixture is None for cell in cells):
         first = cells[0]
         raise AnalysisError(first.problem or "no fit", f"{first.benchmark} / {first.variant}")
-    cautions = [text for trial, _ in trials for text in trial.cautions]
     detailed = benchmark is not None or len(known) == 1
-    cautions += [
-        f"{cell.benchmark} / {cell.variant}: {text}"
-        for cell in cells
-        for text in cell.cautions
-        if detailed or "warm-up" not in text
-    ]
+    of_cells = (
+        (trial, caution.of(f"{cell.benchmark} / {cell.variant}"))
+        for (trial, *_), cell in zip(wanted, cells, strict=True)
+        for caution in cell.cautions
+        if detailed or caution.code != "warm-up-left-out"
+    )
+    of_trials = ((trial, caution) for trial, _ in trials for caution in trial.cautions)
+    several = len({trial.path for trial, _ in trials}) > 1
     first_unit, second_unit = next(iter(infos))
     return PlaneReport(
         metrics=metrics,
         units=(first_unit, second_unit),
         cells=tuple(cells),
         detailed=detailed,
-        cautions=tuple(dict.fromkeys(cautions)),
+        cautions=merged(
+            caution.of(trial.path.name) if several else caution
+            for trial, caution in (*of_trials, *of_cells)
+        ),
     )
 
 
@@ -198,5 +141,10 @@ def _cell(
     except AnalysisError as error:
         problem = error.what
     return PlaneCell(
-        benchmark=benchmark, variant=variant, pairs=pairs, mixture=fitted, problem=problem
+        benchmark=benchmark,
+        variant=variant,
+        pairs=pairs,
+        mixture=fitted,
+        problem=problem,
+        cautions=() if pairs is None else pairs.cautions,
     )

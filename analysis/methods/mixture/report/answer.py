@@ -3,105 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from ....data import PerformanceMatrix
 from ....errors import AnalysisError, UsageError
-from ....record import Better
-from ..fitting.fit import FEW_VALUES
-from .cell import MixtureCell, mixture_cell
-from .contest import MixtureContest, mixture_contest
+from ....report import Caution, figures
+from ..parallel import Progress, available_cores, in_order
+from .cautions import report_cautions
+from .cell import mixture_cell
+from .contest import mixture_contest
 from .options import MixtureOptions
-from .page import detail, overview
-from .parallel import mixture_cells
+from .result import BenchmarkMixtures, MixtureCell, MixtureReport
 
-__all__ = ["BenchmarkMixtures", "MixtureReport", "mixture_report"]
+__all__ = ["mixture_report"]
 
-Progress = Callable[[int, int, str], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BenchmarkMixtures:
-    """One benchmark: a cell for each variant that has it, and their contest if there are several."""
-
-    benchmark: str
-    cells: tuple[MixtureCell, ...]
-    contest: MixtureContest | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the benchmark as JSON types."""
-        return {
-            "benchmark": self.benchmark,
-            "variants": [cell.to_dict() for cell in self.cells],
-            "contest": None if self.contest is None else self.contest.to_dict(),
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MixtureReport:
-    """All that mixtures say about the runs of one or more variants.
-
-    With one benchmark (`detailed`) each cell holds the evidence for its modes and all metrics have
-    intervals; with several there are fits, fit tests and chances only.
-    """
-
-    benchmarks: tuple[BenchmarkMixtures, ...]
-    variants: tuple[str, ...]
-    better: Better
-    unit: str
-    options: MixtureOptions
-    cautions: tuple[str, ...]
-    seed: int | None
-    references: tuple[str, ...]
-
-    @property
-    def detailed(self) -> bool:
-        """Whether there is one benchmark only."""
-        return len(self.benchmarks) == 1
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the report as JSON types."""
-        return {
-            "variants": list(self.variants),
-            "better": self.better,
-            "unit": self.unit,
-            "detailed": self.detailed,
-            "options": self.options.to_dict(),
-            "benchmarks": [one.to_dict() for one in self.benchmarks],
-            "cautions": list(self.cautions),
-            "seed": self.seed,
-            "references": list(self.references),
-        }
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def text(self, digits: int = 4) -> str:
-        """Give what a person reads; weights and parameters with so many significant digits."""
-        if self.detailed:
-            lines = detail(
-                self.benchmarks[0].benchmark,
-                self.benchmarks[0].cells,
-                self.benchmarks[0].contest,
-                better=self.better,
-                unit=self.unit,
-                options=self.options,
-                cautions=self.cautions,
-                digits=digits,
-            )
-        else:
-            rows = [(one.benchmark, one.cells, one.contest) for one in self.benchmarks]
-            lines = overview(
-                rows,
-                better=self.better,
-                unit=self.unit,
-                options=self.options,
-                cautions=self.cautions,
-            )
-        return "\n".join(lines)
+Wanted = tuple[PerformanceMatrix, str]
+Look = Callable[[int, int, str], None]
+_NAMES = 12  # benchmarks named where one is missing
 
 
 def mixture_report(
@@ -111,8 +31,8 @@ def mixture_report(
     options: MixtureOptions | None = None,
     rng: np.random.Generator,
     seed: int | None = None,
-    cautions: Sequence[str] = (),
-    progress: Progress | None = None,
+    cautions: Sequence[Caution] = (),
+    progress: Look | None = None,
 ) -> MixtureReport:
     """Fit mixtures to the runs of variants, benchmark by benchmark, and compare the variants.
 
@@ -129,7 +49,7 @@ def mixture_report(
         One number of it seeds the streams of all cells.
     seed : int, optional
         Where `rng` comes from, for the record.
-    cautions : sequence of str
+    cautions : sequence of Caution
         What is known of the sources already.
     progress : callable, optional
         Called with the numbers of cells done and in all, and the name of the next.
@@ -145,7 +65,8 @@ def mixture_report(
     names = tuple(dict.fromkeys(name for matrix in matrices for name in matrix.benchmarks))
     if benchmark is not None:
         if benchmark not in names:
-            raise UsageError(f"there is no benchmark {benchmark!r}", None, f"known: {_some(names)}")
+            known = figures.listed(names, _NAMES)
+            raise UsageError(f"there is no benchmark {benchmark!r}", fix=f"known: {known}")
         names = (benchmark,)
     if options is None:
         options = MixtureOptions(resamples=500 if len(names) == 1 else 200)
@@ -153,23 +74,24 @@ def mixture_report(
     wanted = [(m, name) for name in names for m in matrices if name in m.benchmarks]
     look = progress or (lambda _done, _total, _name: None)
     detailed = len(names) == 1
-    if detailed:
-        made = _detailed(wanted, options, root, look)
-    else:
-        made = mixture_cells(wanted, options, root=root, progress=look)
+    cells = _one_by_one if detailed else _at_once
     by_name: dict[str, list[MixtureCell]] = {name: [] for name in names}
-    for cell in made:
+    for cell in cells(wanted, options, root, look):
         by_name[cell.benchmark].append(cell)
     look(len(wanted), len(wanted), "")
     found = [
         BenchmarkMixtures(
             benchmark=name,
-            cells=tuple(cells),
+            cells=tuple(of_one),
             contest=mixture_contest(
-                cells, better=matrices[0].better, options=options, pairs=detailed
+                of_one,
+                better=matrices[0].better,
+                unit=matrices[0].unit,
+                options=options,
+                pairs=detailed,
             ),
         )
-        for name, cells in by_name.items()
+        for name, of_one in by_name.items()
     ]
     _check_any(found)
     report = MixtureReport(
@@ -178,22 +100,39 @@ def mixture_report(
         better=matrices[0].better,
         unit=matrices[0].unit,
         options=options,
-        cautions=(),
         seed=seed,
         references=_references(found),
     )
-    return replace(report, cautions=(*cautions, *_cautions(report, matrices)))
+    return replace(report, cautions=(*cautions, *report_cautions(report, matrices)))
 
 
-def _detailed(
-    wanted: Sequence[tuple[PerformanceMatrix, str]],
-    options: MixtureOptions,
-    root: int,
-    progress: Progress,
+def _one_by_one(
+    wanted: Sequence[Wanted], options: MixtureOptions, root: int, look: Look
 ) -> Iterator[MixtureCell]:
+    """Make cells with all evidence; the fit test of each takes all threads."""
     for done, (matrix, benchmark) in enumerate(wanted):
-        progress(done, len(wanted), f"{benchmark} / {matrix.name}")
+        look(done, len(wanted), f"{benchmark} / {matrix.name}")
         yield mixture_cell(matrix, benchmark, options, root=root)
+
+
+def _at_once(
+    wanted: Sequence[Wanted], options: MixtureOptions, root: int, look: Look
+) -> Iterator[MixtureCell]:
+    """Make cells without the evidence for their modes, several at the same time.
+
+    Each cell has streams of its own, so the number of threads changes no figure.
+    """
+    alone = replace(options, workers=1)
+
+    def work(one: Wanted, going_on: Progress) -> MixtureCell:
+        return mixture_cell(*one, alone, root=root, evidence=False, progress=going_on)
+
+    def tell(place: int, _done: int) -> None:
+        if place < len(wanted):
+            matrix, benchmark = wanted[place]
+            look(place, len(wanted), f"{benchmark} / {matrix.name}")
+
+    return in_order(work, wanted, threads=options.workers or available_cores(), look=tell)
 
 
 def _check(matrices: Sequence[PerformanceMatrix]) -> None:
@@ -236,44 +175,3 @@ def _references(found: Sequence[BenchmarkMixtures]) -> tuple[str, ...]:
             for pair in one.contest.pairs:
                 said |= dict.fromkeys(pair.forward.references)
     return tuple(said)
-
-
-def _cautions(report: MixtureReport, matrices: Sequence[PerformanceMatrix]) -> tuple[str, ...]:
-    """Gather what a reader should know; what holds for several variants is said once."""
-    said: dict[str, list[str]] = {}
-    for matrix in matrices:
-        for text in matrix.cautions:
-            said.setdefault(text, []).append(matrix.name)
-    if report.detailed:
-        for cell in report.benchmarks[0].cells:
-            for text in cell.cautions:
-                said.setdefault(text, []).append(cell.variant)
-    several = len(matrices) > 1
-    cautions = [f"{', '.join(names)}: {text}" if several else text for text, names in said.items()]
-    contest = report.benchmarks[0].contest if report.detailed else None
-    if contest is not None:  # what the samples said themselves is not said of their pairs again
-        cautions += [text for text in contest.cautions if not text.endswith(tuple(said))]
-    if report.detailed and contest is None and several:
-        cautions.append("nothing is compared: fewer than two variants have a mixture")
-    if not report.detailed:
-        cautions += _short(report)
-    if report.options.resamples == 0:
-        cautions.append("nothing was resampled: no fit test, no evidence for modes, no intervals")
-    return tuple(cautions)
-
-
-def _short(report: MixtureReport) -> list[str]:
-    """Warn of samples that say little; the detail says so of each."""
-    sizes = [cell.values.size for one in report.benchmarks for cell in one.cells]
-    few = sum(size < FEW_VALUES for size in sizes)
-    if not few:
-        return []
-    return [
-        f"{few} of {len(sizes)} samples have fewer than {FEW_VALUES} values, which hardly determine "
-        "a number of components"
-    ]
-
-
-def _some(names: Sequence[str], most: int = 12) -> str:
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

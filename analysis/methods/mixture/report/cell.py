@@ -2,86 +2,33 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ....data import PerformanceMatrix
 from ....errors import AnalysisError
+from ....report import Caution, merged
 from ....stats import stream
-from ..fitting.fit import fit_mixture, prepared
-from ..goodness.fit_test import FitTest, Progress, ks_fit
-from ..metrics.intervals import MetricInterval, metric_interval as interval_of
-from ..modality.evidence import ModeEvidence, mode_evidence
+from ..fitting.fit import fit_mixture
+from ..fitting.sample import prepared
+from ..goodness.fit_test import ks_fit
+from ..goodness.result import FitTest
+from ..metrics.intervals import estimated
+from ..metrics.result import MetricInterval
+from ..modality.evidence import mode_evidence
 from ..model.mixture import Mixture
+from ..parallel import Progress
 from ..refits import Fit, FittedSample, fitted_sample
 from .options import MixtureOptions
+from .result import MixtureCell
 
-if TYPE_CHECKING:
-    from ....data import PerformanceMatrix
-
-__all__ = ["MixtureCell", "mixture_cell", "without_interval"]
+__all__ = ["mixture_cell"]
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MixtureCell:
-    """What a mixture says about the values of one variant on one benchmark.
-
-    `mixture` is None where no fit exists, and `problem` says why. `fit_test`, `evidence` and
-    `refits` are None when no resamples were asked for, or there are too few values.
-    """
-
-    benchmark: str
-    variant: str
-    values: Array
-    problem: str | None = None
-    mixture: Mixture | None = None
-    fit_test: FitTest | None = None
-    evidence: ModeEvidence | None = None
-    refits: FittedSample | None = None
-    quantiles: tuple[MetricInterval, ...] = ()
-    below: tuple[MetricInterval, ...] = ()
-    cautions: tuple[str, ...] = ()
-
-    @property
-    def runner_up(self) -> tuple[str, float] | None:
-        """The second best candidate of the fit and its BIC, such as ("V4", -76.1)."""
-        if self.mixture is None or self.mixture.bic_table is None:
-            return None
-        chosen = ("E" if self.mixture.equal_variance else "V", self.mixture.components)
-        rest = [
-            (bic, f"{model}{k}")
-            for model, row in self.mixture.bic_table.items()
-            for k, bic in enumerate(row, 1)
-            # one component is the same candidate twice
-            if math.isfinite(bic) and (model, k) != chosen and not (model == "V" and k == 1)
-        ]
-        if not rest:
-            return None
-        bic, name = max(rest)
-        return name, bic
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the cell as JSON types."""
-        fitted = self.mixture
-        return {
-            "variant": self.variant,
-            "n": int(self.values.size),
-            "problem": self.problem,
-            "mixture": None if fitted is None else fitted.to_dict(),
-            "classification": None if fitted is None else fitted.classify(self.values).tolist(),
-            "fit_test": None if self.fit_test is None else self.fit_test.to_dict(),
-            "evidence": None if self.evidence is None else self.evidence.to_dict(),
-            "quantiles": [found.to_dict() for found in self.quantiles],
-            "below": [found.to_dict() for found in self.below],
-            "cautions": list(self.cautions),
-        }
 
 
 def mixture_cell(
@@ -122,28 +69,27 @@ def mixture_cell(
     except AnalysisError as error:
         text = error.what if error.fix is None else f"{error.what} ({error.fix})"
         return MixtureCell(benchmark=benchmark, variant=matrix.name, values=values, problem=text)
-    cautions = list(mixture.cautions)
     tested = cell.tested(mixture, progress) if options.resamples else None
-    if tested is not None:
-        cautions += tested.cautions
     refits, modes = None, None
+    missing: tuple[Caution, ...] = ()
     if options.resamples and evidence:
         try:
             refits = cell.refitted(mixture)
             modes = mode_evidence(values, mixture, sample=refits, rng=cell.draws("evidence"))
-            cautions += modes.cautions
         except AnalysisError as error:
-            cautions.append(f"{error.what}: neither evidence for modes nor intervals")
+            said = f"{error.what}: neither evidence for modes nor intervals"
+            missing = (Caution("no-evidence", said),)
+
+    def single(name: str, metric: Callable[[Mixture], float]) -> MetricInterval:
+        return estimated(metric, (mixture, refits), name=name, confidence=options.confidence)
+
     quantiles = tuple(
-        _metric(mixture, refits, f"quantile {level:g}", options, partial(Mixture.quantile, q=level))
+        single(f"quantile {level:g}", partial(Mixture.quantile, q=level))
         for level in options.quantiles
     )
     below = tuple(
-        _metric(mixture, refits, f"P[X < {a:g}]", options, partial(Mixture.probability_below, a=a))
-        for a in options.below
+        single(f"P[X < {a:g}]", partial(Mixture.probability_below, a=a)) for a in options.below
     )
-    for found in (*quantiles, *below):
-        cautions += found.cautions
     return MixtureCell(
         benchmark=benchmark,
         variant=matrix.name,
@@ -154,7 +100,13 @@ def mixture_cell(
         refits=refits,
         quantiles=quantiles,
         below=below,
-        cautions=tuple(dict.fromkeys(cautions)),
+        cautions=merged(
+            mixture.cautions,
+            () if tested is None else tested.cautions,
+            () if modes is None else modes.cautions,
+            missing,
+            *(found.cautions for found in (*quantiles, *below)),
+        ),
     )
 
 
@@ -215,29 +167,3 @@ class _Asked:
             resamples=self.options.resamples,
             rng=self.draws("refits"),
         )
-
-
-def without_interval(name: str, estimate: float, confidence: float) -> MetricInterval:
-    """Give a metric whose interval is unknown, because nothing was resampled."""
-    return MetricInterval(
-        metric=name,
-        estimate=estimate,
-        low=math.nan,
-        high=math.nan,
-        confidence=confidence,
-        replicates=0,
-        failed=0,
-        cautions=(),
-    )
-
-
-def _metric(
-    mixture: Mixture,
-    refits: FittedSample | None,
-    name: str,
-    options: MixtureOptions,
-    metric: Callable[[Mixture], float],
-) -> MetricInterval:
-    if refits is None:
-        return without_interval(name, float(metric(mixture)), options.confidence)
-    return interval_of(metric, refits, name=name, confidence=options.confidence)

@@ -2,86 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import combinations
-from typing import Any
 
-from ....errors import AnalysisError
 from ....record import Better
-from ..metrics.intervals import FasterEstimate, MetricInterval, faster_estimate, metric_interval
+from ..metrics.intervals import estimated, faster_estimate
 from ..metrics.rank_share import rank_share
+from ..metrics.result import FasterEstimate, MetricInterval
 from ..metrics.single_run import mean_difference, probability_faster, probability_fastest
 from ..model.mixture import Mixture
-from .cell import MixtureCell, without_interval
+from .cautions import contest_cautions
 from .options import MixtureOptions
+from .result import MixtureCell, MixtureContest, MixturePair
 
-__all__ = ["MixtureContest", "MixturePair", "mixture_contest"]
+__all__ = ["mixture_contest"]
 
 _ALL_PAIRS = 8  # variants up to which all pairs are compared
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MixturePair:
-    """Two variants: both chances to win (I2), and how far single runs lie apart (I1).
-
-    `forward` is the chance that a run of `first` beats one of `second`, `backward` the other way.
-    """
-
-    first: str
-    second: str
-    forward: FasterEstimate
-    backward: FasterEstimate
-    distance: MetricInterval
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the pair as JSON types."""
-        return {
-            "first": self.first,
-            "second": self.second,
-            "forward": self.forward.to_dict(),
-            "backward": self.backward.to_dict(),
-            "mean_difference": self.distance.to_dict(),
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MixtureContest:
-    """One run of each variant: `chances` (I3) that it is the best of all, which sum to 1.
-
-    `variants` and `chances` stand in the same order, that of the sources. `left_out` could not be
-    fitted. With more than eight variants `pairs` holds those with the likeliest winner only.
-    """
-
-    variants: tuple[str, ...]
-    better: Better
-    chances: tuple[MetricInterval, ...]
-    pairs: tuple[MixturePair, ...]
-    left_out: tuple[str, ...]
-    cautions: tuple[str, ...]
-
-    @property
-    def best(self) -> int:
-        """The place of the likeliest winner in `variants`."""
-        return max(range(len(self.variants)), key=lambda k: self.chances[k].estimate)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the contest as JSON types."""
-        return {
-            "better": self.better,
-            "best": self.variants[self.best],
-            "best_in_a_single_run": {
-                name: found.to_dict()
-                for name, found in zip(self.variants, self.chances, strict=True)
-            },
-            "pairs": [pair.to_dict() for pair in self.pairs],
-            "left_out": list(self.left_out),
-            "cautions": list(self.cautions),
-        }
-
-
 def mixture_contest(
-    cells: Sequence[MixtureCell], *, better: Better, options: MixtureOptions, pairs: bool = True
+    cells: Sequence[MixtureCell],
+    *,
+    better: Better,
+    unit: str,
+    options: MixtureOptions,
+    pairs: bool = True,
 ) -> MixtureContest | None:
     """Compare the cells of one benchmark; None when fewer than two have a mixture.
 
@@ -91,6 +37,8 @@ def mixture_contest(
         One for each variant, all of the same benchmark, in one unit.
     better : {"lower", "higher"}
         Which direction wins.
+    unit : str
+        Of the values.
     options : MixtureOptions
         Shift and confidence.
     pairs : bool
@@ -102,30 +50,21 @@ def mixture_contest(
     chances = tuple(_chance(fitted, k, better, options) for k in range(len(fitted)))
     best = max(range(len(fitted)), key=lambda k: chances[k].estimate)
     wanted = list(combinations(range(len(fitted)), 2)) if pairs else []
-    cautions = []
-    if len(fitted) > _ALL_PAIRS:
+    all_pairs = len(fitted) <= _ALL_PAIRS
+    if not all_pairs:
         wanted = [(j, k) for j, k in wanted if best in (j, k)]
-        cautions.append(
-            f"of {len(fitted)} variants only the pairs with {fitted[best].variant!r} are compared"
-        )
     compared = tuple(_pair(fitted[j], fitted[k], better, options) for j, k in wanted)
-    said: dict[str, list[str]] = {}
-    for pair in compared:
-        for text in dict.fromkeys((*pair.forward.cautions, *pair.distance.cautions)):
-            said.setdefault(text, []).append(f"{pair.first} and {pair.second}")
-    for text, pairs_of in said.items():
-        everywhere = len(pairs_of) == len(compared) > 1
-        cautions.append(text if everywhere else f"{'; '.join(pairs_of)}: {text}")
     left_out = tuple(cell.variant for cell in cells if cell.mixture is None)
-    if left_out:
-        cautions.append(f"not compared, because no mixture fits: {', '.join(left_out)}")
     return MixtureContest(
         variants=tuple(cell.variant for cell in fitted),
         better=better,
+        unit=unit,
         chances=chances,
         pairs=compared,
         left_out=left_out,
-        cautions=tuple(cautions),
+        cautions=tuple(
+            contest_cautions(fitted, fitted[best], compared, all_pairs=all_pairs, left_out=left_out)
+        ),
     )
 
 
@@ -151,7 +90,7 @@ def _pair(x: MixtureCell, y: MixtureCell, better: Better, options: MixtureOption
         second=y.variant,
         forward=_beats(x, y, better, options),
         backward=_beats(y, x, better, options),
-        distance=_estimated(mean_difference, [x, y], "I1", options),
+        mean_difference=_estimated(mean_difference, [x, y], "I1", options),
     )
 
 
@@ -163,32 +102,21 @@ def _beats(
     shift, confidence = options.shift, options.confidence
     if low.refits is not None and high.refits is not None:
         return faster_estimate(low.refits, high.refits, shift=shift, confidence=confidence)
-    chance = probability_faster(_mixture(low), _mixture(high), shift=shift)
     return FasterEstimate(
         shift=shift,
-        mixture=without_interval("I2", chance, confidence),
+        mixture=_estimated(partial(probability_faster, shift=shift), [low, high], "I2", options),
         ranks=rank_share(low.values, high.values, shift=shift, confidence=confidence),
-        cautions=(),
     )
 
 
 def _estimated(
-    metric: Any,  # noqa: ANN401 - of as many mixtures as there are cells
+    metric: Callable[..., float],
     cells: Sequence[MixtureCell],
     name: str,
     options: MixtureOptions,
 ) -> MetricInterval:
-    samples = [cell.refits for cell in cells if cell.refits is not None]
-    if len(samples) == len(cells):
-        return metric_interval(metric, *samples, name=name, confidence=options.confidence)
-    estimate = float(metric(*(_mixture(cell) for cell in cells)))
-    return without_interval(name, estimate, options.confidence)
-
-
-def _mixture(cell: MixtureCell) -> Mixture:
-    if cell.mixture is None:
-        raise AnalysisError(f"{cell.variant!r} has no mixture", cell.benchmark)
-    return cell.mixture
+    fits = [(cell.fitted, cell.refits) for cell in cells]
+    return estimated(metric, *fits, name=name, confidence=options.confidence)
 
 
 def _mirrored(mixture: Mixture) -> Mixture:

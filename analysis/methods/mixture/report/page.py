@@ -1,375 +1,181 @@
-"""How a mixture report is set as text: one benchmark in detail, or many with a line each."""
+"""A mixture report in words: one benchmark in detail, or many with a line each."""
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Sequence
+from functools import partial
 
-from ....record import Better
-from ....report import as_text, figures
-from ..metrics.intervals import MetricInterval
-from ..model.mixture import Mixture
-from .cell import MixtureCell
-from .contest import MixtureContest, MixturePair
-from .options import MixtureOptions
+from ....report import Cell, Column, Figure, Page, Section, Sentence, Table, Value, figures, page_of
+from .cautions import unfitted
+from .cell_page import DIGITS, cell_section, told_modes
+from .contest_page import chance, contest_section, superlative
+from .plots import mixture_figure
+from .result import BenchmarkMixtures, MixtureCell, MixtureContest, MixtureReport
 
-__all__ = ["chance", "detail", "overview", "told_modes"]
+__all__ = ["mixture_page"]
 
-_NAME = 24
-_SHORT = 14
-_PLACES = 6  # modes named before the rest is counted
-_PAIRS = 8  # pairs printed
-_WINNERS = 12  # variants of whom the chance to win is printed
+_NAME, _LONG_NAME, _VARIANT = 24, 40, 32  # columns for names
+_SOME = 6  # variants or problems named before the rest is counted
 
 
-def detail(
-    benchmark: str,
-    cells: Sequence[MixtureCell],
-    contest: MixtureContest | None,
-    *,
-    better: Better,
-    unit: str,
-    options: MixtureOptions,
-    cautions: Sequence[str],
-    digits: int,
-) -> list[str]:
-    """Set one benchmark: who wins a single run, then each variant."""
-    direction = "smaller" if better == "lower" else "larger"
-    head = [figures.shorten(benchmark, 40)]
-    if len(cells) == 1:
-        head.append(f"{figures.shorten(cells[0].variant, 32)}")
-    head.append(f"{direction} is better")
-    if unit:
-        head.append(f"all figures in {unit}")
-    lines = [" · ".join(head), ""]
-    if contest is not None:
-        lines += [*_contest(contest, better, unit, options), ""]
-    for cell in cells:
-        lines += [*_cell(cell, digits, named=len(cells) > 1), ""]
-    lines.pop()
-    return [*lines, *as_text.numbered(cautions)]
+@page_of.register
+def _(report: MixtureReport) -> Page:
+    return mixture_page(report)
 
 
-def overview(
-    rows: Sequence[tuple[str, Sequence[MixtureCell], MixtureContest | None]],
-    *,
-    better: Better,
-    unit: str,
-    options: MixtureOptions,
-    cautions: Sequence[str],
-) -> list[str]:
-    """Set many benchmarks: a summary in words, then one line for each benchmark and variant."""
-    cells = [cell for _, of_one, _ in rows for cell in of_one]
-    contests = [contest for _, _, contest in rows if contest is not None]
-    lines = _counts(rows, options)
+def mixture_page(report: MixtureReport, *, digits: int = DIGITS) -> Page:
+    """Fill the page of a report.
+
+    Parameters
+    ----------
+    report : MixtureReport
+    digits : int
+        Significant digits of weights and parameters, for a single benchmark.
+    """
+    if report.detailed:
+        return _detail(report, report.benchmarks[0], digits)
+    return _overview(report)
+
+
+# ---- one benchmark
+
+
+def _detail(report: MixtureReport, one: BenchmarkMixtures, digits: int) -> Page:
+    """Set who wins a single run first, then each variant."""
+    sections = [Section((Sentence(_what(report, one)),))]
+    if one.contest is not None:
+        sections.append(contest_section(one.contest))
+    if len(one.cells) == 1:
+        sections.append(cell_section(one.cells[0], digits=digits))
+    else:
+        sections += (_named(cell, digits, place) for place, cell in enumerate(one.cells, 1))
+    if any(cell.mixture is not None for cell in one.cells):
+        sections.append(Section((_picture(report, one),)))
+    return Page(
+        title=f"Gaussian mixtures: {one.benchmark}",
+        sections=tuple(sections),
+        cautions=report.cautions,
+    )
+
+
+def _what(report: MixtureReport, one: BenchmarkMixtures) -> str:
+    """Say what the figures are of."""
+    head = [figures.shorten(one.benchmark, _LONG_NAME)]
+    if len(one.cells) == 1:
+        head.append(figures.shorten(one.cells[0].variant, _VARIANT))
+    head.append(f"{'smaller' if report.better == 'lower' else 'larger'} is better")
+    if report.unit:
+        head.append(f"all figures in {report.unit}")
+    return " · ".join(head)
+
+
+def _named(cell: MixtureCell, digits: int, place: int) -> Section:
+    """Set one of several variants below its name."""
+    name = figures.shorten(cell.variant, _LONG_NAME)
+    if cell.mixture is None:
+        return Section((Sentence(f"{name}: {told_modes(cell)}"),))
+    return Section(cell_section(cell, digits=digits, place=place).blocks, title=name)
+
+
+def _picture(report: MixtureReport, one: BenchmarkMixtures) -> Figure:
+    return Figure(
+        name="mixtures",
+        alt=f"density and distribution function of the runs and of the mixture of each variant on "
+        f"{one.benchmark}",
+        draw=partial(mixture_figure, report),
+    )
+
+
+# ---- many benchmarks
+
+
+def _overview(report: MixtureReport) -> Page:
+    """Set a summary in words, then one line for each benchmark and variant."""
+    contests = [one.contest for one in report.benchmarks if one.contest is not None]
+    said = [_counts(report)]
     if contests:
-        lines += _wins(contests, better, unit)
-    several = len({cell.variant for cell in cells}) > 1
-    heading = ["benchmark", "variant", "runs", "components", "modes", "fit p"]
-    if contests:
-        heading.append("best in one run")
-    table = [heading]
-    for benchmark, of_one, contest in rows:
-        name = figures.shorten(benchmark, _NAME)
-        for cell in of_one:
-            table.append(_line(name, cell, contest))
-            if contests and len(table[-1]) < len(heading):
-                table[-1].append("")
-            name = ""
-    align = "<<>>>>" + ">" * bool(contests)
-    if not several:  # one variant needs no column
-        table = [[row[0], *row[2:]] for row in table]
-        align = "<>>>>"
-    lines += ["", *as_text.grid(table, align)]
-    problems = list(
-        dict.fromkeys(
-            f"{figures.shorten(cell.benchmark, _NAME)}: {cell.problem}"
-            for cell in cells
-            if cell.problem is not None
-        )
+        said.append(_wins(contests, report))
+    problems = (
+        f"{figures.shorten(cell.benchmark, _NAME)}: {cell.problem}"
+        for cell in report.cells
+        if cell.problem is not None
     )
-    if len(problems) > _PLACES:
-        problems = [*problems[:_PLACES], f"{len(problems) - _PLACES} more could not be fitted"]
-    lines.append(
-        "modes are those of the fitted curve; --benchmark NAME weighs the evidence for them"
+    note = "modes are those of the fitted curve; --benchmark NAME weighs the evidence for them"
+    return Page(
+        title=f"Gaussian mixtures: {len(report.benchmarks)} benchmarks",
+        sections=(
+            Section(tuple(Sentence(text) for text in said)),
+            Section((_lines(report, contested=bool(contests)), Sentence(note))),
+        ),
+        cautions=(*report.cautions, *unfitted(problems, _SOME)),
     )
-    return [*lines, *as_text.numbered([*cautions, *problems])]
 
 
-def chance(value: float) -> str:
-    """Write a probability; what is not 0 or 1 is never shown as such."""
-    if value > 0.9995:
-        return "> 0.999"
-    return "< 0.001" if value < 0.0005 else f"{value:.3f}"
-
-
-def told_modes(cell: MixtureCell) -> str:
-    """Say how many modes there are, and what speaks for more than one, in one sentence."""
-    mixture, found = cell.mixture, cell.evidence
-    if mixture is None:
-        return f"no mixture: {cell.problem}"
-    modes = mixture.modes()
-    count = f"{modes.size} mode{'s' * (modes.size != 1)}"
-    if found is None:
-        hint = "" if modes.size == 1 else "; no evidence was weighed, and skew alone makes several"
-        return f"{count} by the model{hint}"
-    share = f"{100 * found.stability.several:.0f} %"
-    if modes.size == 1:
-        return f"one mode ({share} of the refitted halves have several)"
-    evidence = (
-        f"evidence for more than one: dip p {figures.pvalue(found.dip.pvalue)}, bandwidth p "
-        f"{figures.pvalue(found.bandwidth.pvalue)}; several in {share} of the refitted halves"
-    )
-    verdict = "multimodal" if found.multimodal else "not shown to be multimodal"
-    return f"{verdict}: {count} by the model; {evidence}"
-
-
-def _contest(
-    contest: MixtureContest, better: Better, unit: str, options: MixtureOptions
-) -> list[str]:
-    best, count = contest.best, len(contest.variants)
-    winner = contest.chances[best]
-    lines = as_text.wrapped(
-        f"in a single run {figures.shorten(contest.variants[best], _NAME)} is the "
-        f"{_superlative(better, unit)} of {count} with probability {chance(winner.estimate)}"
-        + _interval(winner)
-    )
-    order = sorted(range(count), key=lambda k: -contest.chances[k].estimate)
-    rows = [["best in a single run", "probability", *_ends(winner)]]
-    rows += [
-        [
-            figures.shorten(contest.variants[k], _NAME),
-            chance(contest.chances[k].estimate),
-            *_ends(contest.chances[k], head=False),
-        ]
-        for k in order[:_WINNERS]
-    ]
-    lines += ["", *as_text.grid(rows, "<>" + ">" * (len(rows[0]) - 2))]
-    if count > _WINNERS:
-        lines.append(f"and {count - _WINNERS} more, each at most as likely")
-    if contest.pairs:
-        lines += ["", *_pairs(contest, better, unit, options)]
-    return lines
-
-
-def _pairs(
-    contest: MixtureContest, better: Better, unit: str, options: MixtureOptions
-) -> list[str]:
-    shown = sorted(
-        contest.pairs, key=lambda p: contest.variants[contest.best] not in {p.first, p.second}
-    )[:_PAIRS]
-    word = "before" if figures.is_time(unit) and better == "lower" else "better than"
-    known = shown[0].forward.mixture.replicates > 0
-    rows = [["one run against one", "mixtures (I2)", "ranks, U/(nm)"]]
-    for pair in shown:
-        for first, second, found in (
-            (pair.first, pair.second, pair.forward),
-            (pair.second, pair.first, pair.backward),
-        ):
-            names = (figures.shorten(name, _SHORT) for name in (first, second))
-            ranks = found.ranks
-            rows.append(
-                [
-                    f" {word} ".join(names),
-                    _share(found.mixture.estimate, found.mixture, known=known),
-                    f"{ranks.estimate:.3f} [{ranks.low:.3f}, {ranks.high:.3f}]",
-                ]
-            )
-    lines = as_text.grid(rows, "<<<")
-    if options.shift:
-        lines += as_text.wrapped(_shift(options.shift, better, unit))
-    lines += [_distance(pair, unit) for pair in shown]
-    if len(contest.pairs) > _PAIRS:
-        lines.append(f"{len(contest.pairs) - _PAIRS} more pairs: see --json")
-    return lines
-
-
-def _shift(shift: float, better: Better, unit: str) -> str:
-    size = f"{abs(shift):g} {unit}".strip()
-    side = "smaller" if better == "lower" else "larger"
-    if shift < 0:
-        return f"with the shift {shift:g}: a run wins only when {side} by more than {size}"
-    return f"with the shift {shift:g}: a run wins also when it is behind by less than {size}"
-
-
-def _share(estimate: float, found: MetricInterval, *, known: bool) -> str:
-    return chance(estimate) + (f" [{found.low:.3f}, {found.high:.3f}]" if known else "")
-
-
-def _distance(pair: MixturePair, unit: str) -> str:
-    found = pair.distance
-    names = " and ".join(figures.shorten(name, _SHORT) for name in (pair.first, pair.second))
-    ends = "" if not found.replicates else f" [{found.low:.4g}, {found.high:.4g}]"
-    return f"single runs of {names} lie {found.estimate:.4g} {unit}".rstrip() + f"{ends} apart (I1)"
-
-
-def _superlative(better: Better, unit: str) -> str:
-    return "fastest" if better == "lower" and figures.is_time(unit) else "best"
-
-
-def _interval(found: MetricInterval) -> str:
-    if not found.replicates:
-        return ""
-    return f" ({100 * found.confidence:g} % interval {found.low:.3f} to {found.high:.3f})"
-
-
-def _ends(found: MetricInterval, *, head: bool = True) -> list[str]:
-    if not found.replicates:
-        return []
-    return ["low", "high"] if head else [f"{found.low:.3f}", f"{found.high:.3f}"]
-
-
-def _cell(cell: MixtureCell, digits: int, *, named: bool) -> list[str]:
-    title = f"{figures.shorten(cell.variant, 40)}: " if named else ""
-    mixture = cell.mixture
-    if mixture is None:
-        return as_text.wrapped(f"{title}{told_modes(cell)}")
-    lines = _wrapped(f"{title}{told_modes(cell)}")
-    for text in (_places(mixture), _model(cell, mixture), *_judgements(cell)):
-        lines += _wrapped(text, indent="  ")
-    lines += ["", *as_text.grid(_parameters(cell, mixture, digits), ">>>>>", "  ")]
-    if cell.quantiles or cell.below:
-        rows = [
-            [found.metric, f"{found.estimate:.{max(digits, 6)}g}", _range(found)]
-            for found in cell.quantiles
-        ]
-        rows += [
-            [found.metric, chance(found.estimate), _range(found, "{:.3f}")] for found in cell.below
-        ]
-        lines += ["", *as_text.grid(rows, "<><", "  ")]
-    return lines
-
-
-def _wrapped(text: str, indent: str = "") -> list[str]:
-    """Break a sentence into lines, but never inside "p = 0.03"."""
-    whole = re.sub(r"\bp ([=<]) ", "p\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", text)
-    lines = as_text.wrapped(whole, indent=indent)
-    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
-
-
-def _places(mixture: Mixture) -> str:
-    modes = mixture.modes()
-    shown = ", ".join(f"{mode:.6g}" for mode in modes[:_PLACES])
-    more = f" and {modes.size - _PLACES} more" if modes.size > _PLACES else ""
-    return f"mode{'s' * (modes.size != 1)} at {shown}{more}"
-
-
-def _model(cell: MixtureCell, mixture: Mixture) -> str:
-    k, n = mixture.components, cell.values.size
-    spread = "one common standard deviation" if mixture.equal_variance else "a deviation each"
-    logs = "the logarithms of " if mixture.scale == "log" else ""
-    kind = "one Gaussian" if k == 1 else f"{k} Gaussians with {spread}"
-    said = f"{kind} for {logs}{n} values"
-    if mixture.bic is not None:
-        said += f" (BIC {mixture.bic:.2f}"
-        if cell.runner_up is not None:
-            said += f"; next {cell.runner_up[0]} {cell.runner_up[1]:.2f}"
-        said += ", larger is better)"
-    return said
-
-
-def _judgements(cell: MixtureCell) -> list[str]:
-    """Say whether the mixture fits, and what a single skewed peak would do instead."""
-    said = []
-    test = cell.fit_test
-    if test is not None:
-        word = "the mixture does not fit" if test.rejected() else "no departure from the mixture"
-        moved = " after jitter" if test.ties == "jitter" else ""
-        said.append(
-            f"fit test{moved}: distance {test.statistic:.7f}, p {figures.pvalue(test.pvalue)} from "
-            f"{test.resamples} resample{'s' * (test.resamples != 1)} ({word})"
-        )
-    found = cell.evidence
-    if found is not None and found.families and found.mixture_bic is not None:
-        best = found.families[0]
-        gap = found.mixture_bic - best.bic
-        if best.family == "normal" and found.mixture.components == 1:
-            said.append("of single-peaked laws the normal is best: no sign of skew")
-        else:
-            word = "worse than" if gap > 2 else "as good as" if gap >= -2 else "better than"
-            said.append(
-                f"best single peak: {best.name}, BIC {best.bic:.2f}, {word} the mixture's "
-                f"{found.mixture_bic:.2f}"
-            )
-    return said
-
-
-def _parameters(cell: MixtureCell, mixture: Mixture, digits: int) -> list[list[str]]:
-    of = mixture.classify(cell.values)
-    of_what = " of ln" if mixture.scale == "log" else ""
-    rows = [["component", "weight", f"mean{of_what}", f"sd{of_what}", "runs"]]
-    sizes = (int((of == k).sum()) for k in range(mixture.components))
-    for k, (w, m, s, size) in enumerate(
-        zip(mixture.weights, mixture.means, mixture.sds, sizes, strict=True)
-    ):
-        # digits below the spread of the component say nothing
-        places = min(max(digits, digits + _magnitude(m) - _magnitude(s)), max(digits, 10))
-        rows.append(
-            [
-                f"{k}",
-                f"{w:.{digits}f}",
-                figures.significant(m, places),
-                figures.significant(s, digits),
-                f"{size}",
-            ]
-        )
-    return rows
-
-
-def _magnitude(value: float) -> int:
-    return math.floor(math.log10(abs(value))) if value else 0
-
-
-def _range(found: MetricInterval, form: str = "{:.6g}") -> str:
-    if not found.replicates:
-        return ""
-    ends = ", ".join(form.format(end) for end in (found.low, found.high))
-    return f"{100 * found.confidence:g} % interval [{ends}]"
-
-
-def _counts(
-    rows: Sequence[tuple[str, Sequence[MixtureCell], MixtureContest | None]],
-    options: MixtureOptions,
-) -> list[str]:
-    cells = [cell for _, of_one, _ in rows for cell in of_one]
-    fitted = [cell for cell in cells if cell.mixture is not None]
-    several = sum(cell.mixture is not None and cell.mixture.components > 1 for cell in fitted)
+def _counts(report: MixtureReport) -> str:
+    mixtures = [cell.mixture for cell in report.cells if cell.mixture is not None]
+    several = sum(mixture.components > 1 for mixture in mixtures)
     said = (
-        f"{len(rows)} benchmarks, {len(cells)} samples: {several} of {len(fitted)} are described "
-        "best by more than one Gaussian"
+        f"{len(report.benchmarks)} benchmarks, {len(report.cells)} samples: {several} of "
+        f"{len(mixtures)} are described best by more than one Gaussian"
     )
-    tests = [cell.fit_test for cell in fitted if cell.fit_test is not None]
+    tests = [cell.fit_test for cell in report.cells if cell.fit_test is not None]
     if tests:
         count = sum(test.rejected() for test in tests)
         said += (
-            f"; the fit test rejects {count} of {len(tests)} at 5 % ({options.resamples} resamples "
-            "each)"
+            f"; the fit test rejects {count} of {len(tests)} at 5 % ({report.options.resamples} "
+            "resamples each)"
         )
-    return as_text.wrapped(said)
+    return said
 
 
-def _wins(contests: Sequence[MixtureContest], better: Better, unit: str) -> list[str]:
+def _wins(contests: Sequence[MixtureContest], report: MixtureReport) -> str:
     wins: dict[str, int] = {}
     for contest in contests:
         name = contest.variants[contest.best]
         wins[name] = wins.get(name, 0) + 1
-    order = sorted(wins, key=lambda name: -wins[name])[:_PLACES]
+    order = sorted(wins, key=lambda name: -wins[name])[:_SOME]
     said = ", ".join(f"{figures.shorten(name, _NAME)} on {wins[name]}" for name in order)
-    return as_text.wrapped(
-        f"most likely the {_superlative(better, unit)} in a single run: {said} of {len(contests)}"
+    word = superlative(report.better, report.unit)
+    return f"most likely the {word} in a single run: {said} of {len(contests)}"
+
+
+def _lines(report: MixtureReport, *, contested: bool) -> Table:
+    several = len({cell.variant for cell in report.cells}) > 1  # one variant needs no column
+    rows: list[tuple[Cell, ...]] = []
+    for one in report.benchmarks:
+        name = figures.shorten(one.benchmark, _NAME)
+        for cell in one.cells:
+            variant = (figures.shorten(cell.variant, _NAME),) if several else ()
+            wins = (_single_run(cell, one.contest),) if contested else ()
+            rows.append((name, *variant, *_fit(cell), *wins))
+            name = ""
+    return Table(
+        name="benchmarks",
+        columns=(
+            Column("benchmark", "left"),
+            *((Column("variant", "left"),) if several else ()),
+            *(Column(heading) for heading in ("runs", "components", "modes", "fit p")),
+            *((Column("best in one run"),) if contested else ()),
+        ),
+        rows=tuple(rows),
     )
 
 
-def _line(name: str, cell: MixtureCell, contest: MixtureContest | None) -> list[str]:
-    mixture = cell.mixture
-    row = [name, figures.shorten(cell.variant, _NAME), f"{cell.values.size}"]
+def _fit(cell: MixtureCell) -> tuple[Cell, ...]:
+    mixture, test, size = cell.mixture, cell.fit_test, cell.values.size
+    runs = Value(f"{size}", size)
     if mixture is None:
-        return [*row, "none", "", ""]
-    row += [f"{mixture.components}", f"{mixture.modes().size}"]
-    test = cell.fit_test
-    row.append("" if test is None else figures.pvalue(test.pvalue).removeprefix("= "))
-    if contest is not None:
-        at = contest.variants.index(cell.variant)
-        row.append(chance(contest.chances[at].estimate) + (" *" if at == contest.best else "  "))
-    return row
+        return (runs, "none", "", "")
+    k, modes = mixture.components, mixture.modes().size
+    p: Cell = ""
+    if test is not None:
+        p = Value(figures.pvalue(test.pvalue).removeprefix("= "), test.pvalue)
+    return (runs, Value(f"{k}", k), Value(f"{modes}", modes), p)
+
+
+def _single_run(cell: MixtureCell, contest: MixtureContest | None) -> Cell:
+    if cell.mixture is None or contest is None:
+        return ""
+    at = contest.variants.index(cell.variant)
+    estimate = contest.chances[at].estimate
+    return Value(chance(estimate) + (" *" if at == contest.best else "  "), estimate)

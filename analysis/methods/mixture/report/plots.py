@@ -13,8 +13,7 @@ from ....errors import AnalysisError, UsageError
 from ....report import figures
 from ....report.drawing import COLOURS, DASHES, INK, PALE, look
 from ..model.mixture import Mixture
-from .answer import MixtureReport
-from .cell import MixtureCell
+from .result import MixtureCell, MixtureReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +89,7 @@ def _window(cells: Sequence[MixtureCell]) -> tuple[float, float]:
 
 
 def _density(axes: Axes, cell: MixtureCell, colour: str, window: tuple[float, float]) -> None:
-    mixture, x = _mixture(cell), cell.values
+    mixture, x = cell.fitted, cell.values
     edges = _bins(x)
     heights = np.histogram(x, bins=edges)[0] / x.size / np.diff(edges)
     axes.stairs(heights, edges, fill=True, color=_BAR)
@@ -120,7 +119,7 @@ def _density(axes: Axes, cell: MixtureCell, colour: str, window: tuple[float, fl
 
 
 def _distribution(axes: Axes, cell: MixtureCell, colour: str, window: tuple[float, float]) -> None:
-    mixture, x = _mixture(cell), np.sort(cell.values)
+    mixture, x = cell.fitted, np.sort(cell.values)
     share = np.arange(1, x.size + 1) / x.size
     axes.stairs(
         np.concatenate(([0.0], share)),
@@ -147,12 +146,6 @@ def _distribution(axes: Axes, cell: MixtureCell, colour: str, window: tuple[floa
         title += f"; fit test p {figures.pvalue(test.pvalue)}{moved}"
     axes.set_title(title)
     axes.legend(loc="best", fontsize=8)
-
-
-def _mixture(cell: MixtureCell) -> Mixture:
-    if cell.mixture is None:
-        raise AnalysisError("there is no mixture to draw", cell.variant)
-    return cell.mixture
 
 
 def _bins(x: Array) -> Array:

@@ -13,7 +13,7 @@ import pytest
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.methods.mixture.fitting.em_kernel import LANES, TILE, e_step, exponential
-from analysis.methods.mixture.fitting.fit import Mixture, fit_mixture
+from analysis.methods.mixture.fitting.fit import fit_mixture
 from analysis.methods.mixture.fitting.kernel import FOUND, STATE, fit_many, fit_sorted, work_size
 from analysis.methods.mixture.fitting.start_kernel import (
     first_at_least,
@@ -21,6 +21,7 @@ from analysis.methods.mixture.fitting.start_kernel import (
     quantile_start,
     random_start,
 )
+from analysis.methods.mixture.model.mixture import Mixture
 
 
 @pytest.fixture

@@ -14,11 +14,13 @@ from scipy.special import ndtr
 from scipy.stats import kstest
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.methods.mixture.fitting.fit import Mixture, fit_mixture
+from analysis.methods.mixture.fitting.fit import fit_mixture
 from analysis.methods.mixture.goodness.clock import clock_step, jittered
-from analysis.methods.mixture.goodness.corpus import CorpusFit, fit_corpus
-from analysis.methods.mixture.goodness.fit_test import FitTest, available_cores, ks_fit
+from analysis.methods.mixture.goodness.corpus import fit_corpus
+from analysis.methods.mixture.goodness.fit_test import ks_fit
 from analysis.methods.mixture.goodness.kernel import draw_sorted, ks_distance, replicate_distances
+from analysis.methods.mixture.goodness.result import CorpusFit, FitTest
+from analysis.methods.mixture.model.mixture import Mixture
 
 
 def rng(seed: int = 1) -> np.random.Generator:
@@ -195,12 +197,6 @@ class TestResult:
             assert seen[-1] == (30, 30)
             with pytest.raises(EnoughError):
                 ks_fit(sample, mixture, resamples=30, rng=rng(), workers=workers, progress=stop)
-
-    def test_cores_without_affinity(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert available_cores() >= 1
-        monkeypatch.delattr("os.sched_getaffinity", raising=False)
-        monkeypatch.setattr("os.cpu_count", lambda: None)
-        assert available_cores() == 1
 
 
 class TestFits:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,16 +14,24 @@ from scipy.optimize import linprog
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.methods.mixture.fitting.fit import fit_mixture
-from analysis.methods.mixture.metrics.intervals import faster_estimate, metric_interval
+from analysis.methods.mixture.metrics.intervals import (
+    estimated,
+    faster_estimate,
+    metric_interval,
+)
 from analysis.methods.mixture.metrics.rank_share import rank_share
 from analysis.methods.mixture.metrics.single_run import mean_difference, variability_level
+from analysis.methods.mixture.modality.cautions import mode_cautions
 from analysis.methods.mixture.modality.dip_and_bandwidth import bandwidth_test, dip_test
-from analysis.methods.mixture.modality.evidence import STABLE, mode_evidence, stability
-from analysis.methods.mixture.modality.families import skewed_families
+from analysis.methods.mixture.modality.evidence import mode_evidence, stability
+from analysis.methods.mixture.modality.families import FamilyFit, skewed_families
 from analysis.methods.mixture.modality.kernel import sorted_dips
+from analysis.methods.mixture.modality.result import ModeEvidence
+from analysis.methods.mixture.modality.rule import STABLE, calls_multimodal, rejects_one_mode
 from analysis.methods.mixture.model.mixture import Mixture
 from analysis.methods.mixture.refits import FittedSample, fitted_sample
 from analysis.methods.mixture.values import spread_ties
+from analysis.report import Table, page_of
 
 
 def rng(seed: int = 1) -> np.random.Generator:
@@ -317,7 +326,8 @@ def test_intervals_of_metrics() -> None:
     assert level.low >= 1
     data = json.loads(json.dumps(interval.to_dict(), allow_nan=False))
     assert data["metric"] == "I1"
-    assert data["cautions"] == list(interval.cautions)
+    assert data["cautions"] == list(map(str, interval.cautions))
+    assert "few-resamples" in data["caution_codes"]
     assert str(interval).startswith("I1: ")
     endless = metric_interval(lambda m: m.quantile(1), x, name="maximum")
     assert endless.to_dict()["high"] is None
@@ -510,3 +520,194 @@ def test_steps_between_levels_are_ascending() -> None:
     x = np.sort(np.round(rng(1).normal(size=50), 1))
     spread, _ = spread_ties(x)
     assert all(a <= b for a, b in pairwise(spread.tolist()))
+
+
+@pytest.mark.parametrize(
+    ("modes", "dip", "bandwidth", "several", "called"),
+    [
+        (2, 0.01, 0.01, 1.0, True),
+        (1, 0.01, 0.01, 1.0, False),
+        (2, 0.025, 1.0, 0.75, True),  # half the risk each, and three in four: both count
+        (2, 1.0, 0.025, 0.75, True),
+        (2, 0.0251, 0.0251, 0.75, False),
+        (2, 0.01, 0.01, 0.749, False),
+    ],
+)
+def test_the_rule(modes: int, dip: float, bandwidth: float, several: float, called: bool) -> None:
+    assert calls_multimodal(modes, dip=dip, bandwidth=bandwidth, several=several) is called
+
+
+def test_the_rule_follows_the_risk() -> None:
+    assert rejects_one_mode(dip=0.05, bandwidth=1, risk=0.1)
+    assert not rejects_one_mode(dip=0.05, bandwidth=1)
+    numbers = {"dip": 0.05, "bandwidth": 1.0, "several": 1.0}
+    assert calls_multimodal(2, **numbers, risk=0.1)
+    assert not calls_multimodal(2, **numbers)
+
+
+# ---- what is said of the evidence
+
+
+@pytest.fixture(scope="module")
+def skewed() -> tuple[np.ndarray, ModeEvidence]:
+    x = rng(33).lognormal(0, 0.5, 100)
+    return x, mode_evidence(x, fit_mixture(x), resamples=20, rng=rng())
+
+
+def with_tests(found: ModeEvidence, dip: float, bandwidth: float, modes: int) -> ModeEvidence:
+    """Give the evidence with other p-values and another number of modes."""
+    return replace(
+        found,
+        dip=replace(found.dip, pvalue=dip),
+        bandwidth=replace(found.bandwidth, pvalue=bandwidth),
+        modes=tuple(range(1, modes + 1)),
+    )
+
+
+def codes(found: ModeEvidence) -> set[str]:
+    return {caution.code for caution in mode_cautions(found)}
+
+
+def test_the_evidence_follows_the_rule(skewed: tuple[np.ndarray, ModeEvidence]) -> None:
+    stable = replace(skewed[1], stability=replace(skewed[1].stability, several=STABLE))
+    assert with_tests(stable, 0.025, 1, 2).multimodal
+    assert not with_tests(stable, 0.025, 1, 1).multimodal
+    assert not with_tests(stable, 0.026, 1, 2).multimodal
+    assert not with_tests(stable, 0.026, 1, 2).rejected
+    assert replace(with_tests(stable, 0.05, 1, 2), risk=0.1).multimodal
+
+
+@pytest.mark.parametrize(
+    ("modes", "dip", "said"), [(1, 0.01, True), (1, 0.5, False), (2, 0.01, False), (2, 0.5, False)]
+)
+def test_a_rejection_is_held_against_a_mixture_of_one_mode_only(
+    skewed: tuple[np.ndarray, ModeEvidence], modes: int, dip: float, said: bool
+) -> None:
+    assert ("rejected-with-one-mode" in codes(with_tests(skewed[1], dip, 1, modes))) is said
+
+
+@pytest.mark.parametrize(
+    ("dip", "bandwidth", "said"),
+    [(0.26, 0.01, True), (0.25, 0.01, False), (0.01, 0.01, False), (0.26, 0.5, False)],
+)
+def test_the_bandwidth_test_alone_is_said(
+    skewed: tuple[np.ndarray, ModeEvidence], dip: float, bandwidth: float, said: bool
+) -> None:
+    assert ("bandwidth-test-alone" in codes(with_tests(skewed[1], dip, bandwidth, 2))) is said
+
+
+@pytest.mark.parametrize(
+    ("lead", "words"),
+    [
+        (-2.5, None),
+        (-2.0, None),  # 2 behind is worth mentioning, and so is 2 ahead not
+        (-1.75, "about as well as"),
+        (0.0, "about as well as"),
+        (2.0, "about as well as"),
+        (2.25, "better than"),
+    ],
+)
+def test_a_single_peak_is_weighed_against_the_mixture(
+    skewed: tuple[np.ndarray, ModeEvidence], lead: float, words: str | None
+) -> None:
+    found = skewed[1]
+    best = replace(found.families[0], bic=128.0 + lead)
+    told = replace(found, mixture_bic=128.0, families=(best, *found.families[1:]))
+    said = [caution for caution in mode_cautions(told) if caution.code == "single-peak-as-good"]
+    if words is None:
+        assert said == []
+        return
+    assert f"describes the values {words} the mixture: {best.name}, BIC {128 + lead:.2f}" in said[0]
+    assert codes(with_tests(told, 0.5, 0.5, 1)).isdisjoint({"single-peak-as-good"})
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_the_laws_and_their_likelihoods(scale: str) -> None:
+    x = np.concatenate((rng(21).normal(10, 0.2, 30), rng(22).normal(12, 0.6, 20)))
+    mixture = fit_mixture(x, scale=scale)
+    found = mode_evidence(x, mixture, resamples=5, rng=rng())
+    laws = {law.name: law for law in found.laws}
+    k = mixture.components
+    ours = laws[f"mixture of {k}"]
+    assert k > 1
+    assert not mixture.equal_variance
+    assert ours.parameters == 3 * k - 1
+    # of the values as given: a density of ln x loses a factor of x
+    change = np.log(x).sum() if scale == "log" else 0.0
+    assert ours.log_likelihood == pytest.approx(mixture.log_likelihood - change, rel=1e-12)
+    assert ours.bic == found.mixture_bic
+    for law in found.laws:
+        assert law.bic == pytest.approx(
+            2 * law.log_likelihood - law.parameters * math.log(50), rel=1e-12
+        )
+    assert {family.name for family in found.families} == set(laws) - {ours.name}
+    # as printed: the best first, by numbers that are those of the laws
+    assert [law.bic for law in found.laws] == sorted((law.bic for law in found.laws), reverse=True)
+    (table,) = page_of(found).sections[2].blocks
+    assert isinstance(table, Table)
+    assert [[cell.value for cell in row[1:]] for row in table.rows] == [
+        [law.bic, law.log_likelihood, law.parameters] for law in found.laws
+    ]
+    printed = [line.split() for line in str(found).splitlines() if line.startswith("mixture of")]
+    assert printed == [
+        ["mixture", "of", f"{k}", f"{ours.bic:.2f}", f"{ours.log_likelihood:.3f}", f"{3 * k - 1}"]
+    ]
+
+
+def test_one_variance_has_fewer_parameters(skewed: tuple[np.ndarray, ModeEvidence]) -> None:
+    x = skewed[0]
+    mixture = fit_mixture(np.concatenate((x, x + 50)))
+    assert mixture.equal_variance
+    found = mode_evidence(np.concatenate((x, x + 50)), mixture, resamples=3, rng=rng())
+    law = next(law for law in found.laws if law.name.startswith("mixture"))
+    assert law.parameters == 2 * mixture.components
+    assert law.log_likelihood == pytest.approx(mixture.log_likelihood, rel=1e-12)
+
+
+def test_cautions_about_few_values_and_a_coarse_clock_have_limits(
+    skewed: tuple[np.ndarray, ModeEvidence],
+) -> None:
+    found = skewed[1]
+
+    def told(n: int, levels: int | None) -> set[str]:
+        dip = replace(found.dip, n=n, levels=levels)
+        return codes(replace(found, dip=dip)) & {"few-values-for-modes", "coarse-clock"}
+
+    assert told(14, 9) == {"few-values-for-modes", "coarse-clock"}
+    assert told(15, 10) == set()
+    assert told(15, None) == set()
+    failed = replace(found, stability=replace(found.stability, failed=2))
+    assert "resamples-not-counted" in codes(failed)
+    assert "resamples-not-counted" not in codes(found)
+
+
+def test_single_results_say_what_they_are() -> None:
+    x = np.concatenate((rng(4).normal(0, 1, 30), rng(5).normal(9, 1, 30)))
+    dip, bandwidth = (
+        dip_test(x, resamples=99, rng=rng()),
+        bandwidth_test(x, resamples=99, rng=rng()),
+    )
+    assert str(dip).startswith(f"dip test of 60 values: dip {dip.statistic:.4g}, p = 0.0100")
+    assert f"one mode {bandwidth.bandwidth:.4g}, p = " in " ".join(str(bandwidth).split())
+    few = bandwidth_test([1.0, 2.0, 9.0, 10.0], resamples=9, rng=rng())
+    assert "no bandwidth shows two modes, p = 1" in str(few)
+    family: FamilyFit = skewed_families(x)[0]
+    assert str(family).startswith(f"{family.name}: BIC {family.bic:.2f}")
+    share = rank_share([1, 2, 3], [2, 4])
+    assert "in 0.750 of 6 pairs of runs, 1 tie counted half" in str(share)
+    for result in (dip, bandwidth, family, share):
+        data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+        assert data["method"] == result.method
+        assert data["references"]
+
+
+def test_estimates_without_resamples_show_no_interval() -> None:
+    x, y = two_samples(resamples=5)
+    lone = estimated(mean_difference, (x.mixture, x), (y.mixture, None), name="I1")
+    assert lone.estimate == mean_difference(x.mixture, y.mixture)
+    assert lone.replicates == 0
+    assert "nan" not in str(lone)
+    both = replace(faster_estimate(x, y), mixture=replace(lone, metric="I2"), cautions=())
+    assert "nan" not in str(both)
+    assert both.to_dict()["mixture"]["low"] is None
+    assert estimated(mean_difference, (x.mixture, x), (y.mixture, y), name="I1").replicates == 5

@@ -11,6 +11,7 @@ import pytest
 
 from analysis.errors import AnalysisError, UsageError
 from analysis.methods.mixture.model.mixture import EmState, Mixture
+from analysis.report import Caution, page_of
 
 THREE = {"weights": [0.5, 0.35, 0.15], "means": [2, 8, 25], "sds": [0.5, 0.5, 0.5]}
 
@@ -277,10 +278,11 @@ def test_as_json_and_as_text() -> None:
         bic_table={"E": (-190.0, -177.7), "V": (-190.0, math.nan)},
         iterations=12,
         em=state,
-        cautions=("one value stands alone",),
+        cautions=(Caution("alone", "one value stands alone"),),
     )
     data = json.loads(json.dumps(fitted.to_dict(), allow_nan=False))
     assert data["components"] == 2
+    assert (data["method"], data["caution_codes"]) == ("fit-mixture", ["alone"])
     assert data["bic_table"]["V"] == [-190.0, None]
     assert data["em"]["sds"] == [1, 1]
     assert data["modes"] == pytest.approx([0, 10], abs=1e-9)
@@ -295,3 +297,28 @@ def test_as_json_and_as_text() -> None:
     bare = json.loads(json.dumps(single(1, 2).to_dict(), allow_nan=False))
     assert bare["bic_table"] is None
     assert bare["em"] is None
+
+
+def test_parameters_before_the_last_step_are_read_only() -> None:
+    state = EmState(weights=[0.5, 0.5], means=[0, 10], sds=[1, 1])
+    for values in (state.weights, state.means, state.sds):
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = 2
+
+
+def test_mixtures_are_not_equal_because_their_cautions_are() -> None:
+    assert single(1, 2) != single(1, 3)
+
+
+def test_what_exceeds_the_largest_number_is_null() -> None:
+    data = single(2000, 1, scale="log").to_dict()
+    assert data["mean"] is None
+    assert data["modes"] == [None]
+    assert json.dumps(data, allow_nan=False)
+
+
+def test_the_table_holds_the_numbers_behind_its_cells() -> None:
+    three = Mixture.from_parameters(**THREE)
+    (table,) = page_of(three).sections[1].blocks
+    columns = list(zip(*([cell.value for cell in row] for row in table.rows), strict=True))
+    assert columns == [(0, 1, 2), tuple(three.weights), tuple(three.means), tuple(three.sds)]

@@ -14,10 +14,13 @@ from scipy.integrate import trapezoid
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.methods.mixture.model.mixture import Mixture
-from analysis.methods.mixture.plane.fit import MODELS, Mixture2d, fit_mixture_2d
-from analysis.methods.mixture.plane.models import MEANINGS
+from analysis.methods.mixture.plane.fit import fit_mixture_2d
+from analysis.methods.mixture.plane.model import Mixture2d
+from analysis.methods.mixture.plane.models import MODELS, SIMPLEST
+from analysis.methods.mixture.plane.page import meaning
 from analysis.methods.mixture.plane.pairs import pairs_of_runs
 from analysis.methods.mixture.plane.plots import ellipse, plane_figure
+from analysis.report import page_of
 from analysis.report.drawing import write_picture
 
 Build = Callable[..., Any]
@@ -87,7 +90,7 @@ class TestFit:
         assert all(len(row) == 4 for row in fit.bic_table.values())
         whole = fit_mixture_2d(two_clusters(), max_components=4).bic_table
         assert whole is not None
-        assert list(whole) == list(MODELS) == list(MEANINGS)
+        assert list(whole) == list(MODELS)
         assert whole["VVV"] == fit.bic_table["VVV"]
 
     def test_models_contain_each_other(self) -> None:
@@ -288,7 +291,7 @@ class TestPairsOfATrial:
         found = pairs_of_runs(replace(trial, max_rss_bytes=memory), "a", "x")
         assert len(found.values) == 3
         assert trial.position[first] not in found.positions
-        assert "1 run without one of the values" in found.cautions
+        assert "1 run without one of the values" in map(str, found.cautions)
         nothing = replace(trial, max_rss_bytes=np.full(len(trial), np.nan))
         with pytest.raises(InsufficientDataError, match="has both wall and max_rss"):
             pairs_of_runs(nothing, "a", "x")
@@ -326,3 +329,58 @@ class TestPicture:
         assert figure.axes[0].get_xlabel() == "wall (s)"
         with pytest.raises(UsageError, match="pairs of values"):
             plane_figure(MIXTURE, [1.0, 2.0])
+
+
+class TestPage:
+    def test_every_model_has_words_of_its_own(self) -> None:
+        assert len({meaning(model) for model in MODELS}) == len(MODELS) == 14
+        assert meaning("EII") == "circles, equal size"
+        assert meaning("VEV") == "ellipses, sizes of their own, equal shape, tilts of their own"
+        assert meaning("EVI") == "ellipses, equal size, shapes of their own, no tilt"
+
+    def test_one_gaussian_of_each_kind_has_words(self) -> None:
+        one = {"weights": np.ones(1), "means": np.zeros((1, 2)), "covariances": [np.eye(2)]}
+        words = ("a circle", "an ellipse, no tilt", "an ellipse")
+        for model, said in zip(SIMPLEST, words, strict=True):
+            mixture = Mixture2d(**one, model=model, names=("x", "y"), n=9)
+            assert f"(model {model}: {said})" in str(mixture)
+
+    def test_the_table_holds_the_numbers_behind_its_cells(self) -> None:
+        (table,) = page_of(MIXTURE).sections[0].blocks[2].blocks
+        assert [[cell.value for cell in row] for row in table.rows] == [
+            [0, 0.25, 1.0, pytest.approx(0.2), 10.0, 1.0, 0.0],
+            [1, 0.75, 2.0, pytest.approx(0.3), 30.0, 2.0, pytest.approx(0.5)],
+        ]
+
+    def test_long_names_are_numbered(self) -> None:
+        headings = [
+            [column.heading for column in page_of(mixture).sections[0].blocks[2].blocks[-1].columns]
+            for mixture in (MIXTURE, replace(MIXTURE, names=("a" * 13, "b" * 12)))
+        ]
+        assert headings[0][2:4] == ["mean wall", "sd wall"]
+        assert headings[1][2:4] == ["mean 1", "sd 1"]
+        assert f"1: {'a' * 13}, 2: {'b' * 12}" in str(replace(MIXTURE, names=("a" * 13, "b" * 12)))
+
+    def test_the_best_candidates_come_next(self) -> None:
+        fit = fit_mixture_2d(two_clusters(), max_components=3)
+        assert fit.bic_table is not None
+        ranked = sorted(
+            (value for row in fit.bic_table.values() for value in row if value == value),
+            reverse=True,
+        )
+        said = " ".join(str(fit).split()).partition("next: ")[2].split(", ")
+        values = [float(candidate.split()[3]) for candidate in said[:3]]
+        assert values == pytest.approx(ranked[1:4], rel=1e-5)
+
+    def test_a_small_lead_is_next_to_nothing(self) -> None:
+        fit = fit_mixture_2d(two_clusters(r=0.9))
+        assert fit.bic is not None
+        assert fit.bic_table is not None
+        assert "next to nothing" not in str(fit)
+        for lead, said in ((2.0, False), (1.75, True)):
+            table = {model: (-1e6,) for model in MODELS} | {"VVI": (128.0 - lead,)}
+            close = replace(fit, bic=128.0, bic_table=table)
+            assert f"BIC prefers this to no correlation by {lead:.2f}" in " ".join(
+                str(close).split()
+            )
+            assert ("next to nothing" in str(close)) is said

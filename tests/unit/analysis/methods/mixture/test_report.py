@@ -19,6 +19,9 @@ from analysis.methods.mixture.goodness.fit_test import ks_fit
 from analysis.methods.mixture.plane.report import plane_report
 from analysis.methods.mixture.report.answer import mixture_report
 from analysis.methods.mixture.report.options import MixtureOptions
+from analysis.methods.mixture.report.page import mixture_page
+from analysis.report import Caution, Figure, Section, Table, page_of
+from analysis.report.as_text import render
 from analysis.stats.streams import stream
 
 GOLDEN = Path(__file__).parents[4] / "golden" / "varcore_ammp"
@@ -61,11 +64,11 @@ def two():
 
 def test_published_example_prints_all_its_digits(ammp):
     published = json.loads((GOLDEN / "expected.json").read_text())["published"]
-    text = made(matrix("ammp", b=ammp)).text(10)
+    text = render(mixture_page(made(matrix("ammp", b=ammp)), digits=10))
     rows = [
         line.split()
         for line in text.splitlines()
-        if line.startswith("          ") and line.split()[0].isdigit()
+        if line.startswith("        ") and line.split()[0].isdigit()
     ]
     assert len(rows) == published["n_clusters"] == 5
     for row, weight, mean, sd in zip(
@@ -186,7 +189,7 @@ def test_contest_agrees_with_counting(two):
     assert pair.forward.mixture.low <= forward <= pair.forward.mixture.high
     new, old = (cell.values for cell in two.benchmarks[0].cells)
     counted = np.abs(np.subtract.outer(new, old)).mean()
-    assert pair.distance.estimate == pytest.approx(counted, rel=0.02)
+    assert pair.mean_difference.estimate == pytest.approx(counted, rel=0.02)
 
 
 @pytest.mark.parametrize("scale", ["linear", "log"])
@@ -241,8 +244,10 @@ def test_many_variants_compare_with_the_winner_only():
 
 def test_shared_cautions_are_said_once():
     report = made(matrix("x", b=[1, 2, 3, 5, 9.0]), matrix("y", b=[1, 2, 3, 5, 8.0]), options=QUICK)
-    few = [text for text in report.cautions if "5 values hardly determine" in text]
-    assert few == ["x, y: 5 values hardly determine a number of components"]
+    few = [caution for caution in report.cautions if "5 values hardly determine" in caution]
+    assert few == [Caution("few-values", "", ("x", "y"))]
+    assert str(few[0]) == "x, y: 5 values hardly determine a number of components"
+    assert len(set(map(str, report.cautions))) == len(report.cautions)
     assert len(set(report.cautions)) == len(report.cautions)
 
 
@@ -435,3 +440,162 @@ def test_insufficient_data_is_an_analysis_error():
     with pytest.raises(AnalysisError):
         made(matrix("x", b=[1.0]))
     assert issubclass(InsufficientDataError, AnalysisError)
+
+
+# ---- pages and cautions
+
+
+def tables(section: Section) -> list[Table]:
+    found = []
+    for block in section.blocks:
+        if isinstance(block, Table):
+            found.append(block)
+        elif isinstance(block, Section):
+            found += tables(block)
+    return found
+
+
+def test_a_page_holds_the_numbers_behind_its_cells(two):
+    page = page_of(two)
+    by_name = {table.name: table for section in page.sections for table in tables(section)}
+    assert list(by_name) == [
+        *("best-in-a-single-run", "one-run-against-one"),
+        *("parameters-1", "asked-for-1", "parameters-2", "asked-for-2"),
+    ]
+    contest, cells = two.benchmarks[0].contest, two.cells
+    assert [[cell.value for cell in row[1:]] for row in by_name["best-in-a-single-run"].rows] == [
+        [chance.estimate, chance.low, chance.high] for chance in contest.chances
+    ]
+    pair = contest.pairs[0]
+    assert [[cell.value for cell in row[1:]] for row in by_name["one-run-against-one"].rows] == [
+        [found.mixture.estimate, found.ranks.estimate] for found in (pair.forward, pair.backward)
+    ]
+    for place, cell in enumerate(cells, 1):
+        of = cell.mixture.classify(cell.values).tolist()
+        assert [[one.value for one in row] for row in by_name[f"parameters-{place}"].rows] == [
+            [k, w, m, s, of.count(k)]
+            for k, (w, m, s) in enumerate(
+                zip(cell.mixture.weights, cell.mixture.means, cell.mixture.sds, strict=True)
+            )
+        ]
+        asked = [row[1].value for row in by_name[f"asked-for-{place}"].rows]
+        assert asked == [cell.quantiles[0].estimate, cell.below[0].estimate]
+
+
+def test_variants_are_set_below_their_names(two):
+    assert [section.title for section in page_of(two).sections] == ["", "", "new", "old", ""]
+
+
+def test_a_page_of_the_overview_holds_its_numbers(ammp):
+    report = made(matrix("x", a=ammp, b=ammp * 2), options=QUICK)
+    (table,) = tables(page_of(report).sections[1])
+    for row, cell in zip(table.rows, report.cells, strict=True):
+        k, modes = cell.mixture.components, cell.mixture.modes().size
+        assert [one.value for one in row[1:]] == [31, k, modes, cell.fit_test.pvalue]
+    assert [column.heading for column in table.columns][:2] == ["benchmark", "runs"]
+
+
+def test_a_picture_is_offered_where_there_is_one_benchmark(two, ammp):
+    (picture,) = page_of(two).sections[-1].blocks
+    assert isinstance(picture, Figure)
+    assert picture.draw().axes
+    assert "mixture of each variant on b" in picture.alt
+    several = page_of(made(matrix("x", a=ammp, b=ammp)))
+    assert not any(isinstance(b, Figure) for section in several.sections for b in section.blocks)
+
+
+def test_parts_of_a_report_have_pages_of_their_own(two):
+    cell, contest = two.cells[0], two.benchmarks[0].contest
+    assert str(cell).splitlines()[0].endswith("several)") or "modes" in str(cell).splitlines()[0]
+    assert str(contest).startswith("in a single run new is the fastest of 2")
+    assert set(cell.to_dict()) >= {"n", "classification", "variant", "caution_codes"}
+    assert set(contest.to_dict()) >= {"best", "best_in_a_single_run", "pairs", "left_out"}
+    assert "unit" not in contest.to_dict()
+    flat = made(matrix("x", b=[2.0] * 5), matrix("y", b=normal(3, 0.1, 20)))
+    assert str(flat.cells[0]).startswith("no mixture: all 5 values are equal")
+
+
+def test_digits_are_those_that_are_asked_for(ammp):
+    report = made(matrix("x", b=ammp))
+    assert "0.09677359 " in render(mixture_page(report, digits=8))
+    assert render(mixture_page(report)) == render(mixture_page(report, digits=4)) == str(report)
+
+
+def test_what_samples_say_themselves_is_not_said_of_their_pairs():
+    samples = matrix("x", b=normal(10, 1, 12)), matrix("y", b=normal(10.5, 1, 12, 1))
+    plain = made(*samples, options=QUICK)
+    asked = made(*samples, options=MixtureOptions(resamples=20, quantiles=(0.5,)))
+    for code in ("few-resamples", "interval-too-narrow"):
+        (of_pair,) = (caution for caution in plain.cautions if caution.code == code)
+        assert of_pair.about == ("x and y",)
+        (of_samples,) = (caution for caution in asked.cautions if caution.code == code)
+        assert of_samples.about == ("x", "y")  # said of the quantiles of both already
+    codes = asked.to_dict()["caution_codes"]
+    assert len(codes) == len(asked.cautions) == len(asked.to_dict()["cautions"])
+
+
+def test_cautions_of_one_code_with_other_numbers_are_all_said():
+    report = made(matrix("x", b=normal(10, 1, 5)), matrix("y", b=normal(10, 1, 6)), options=NONE)
+    few = [str(caution) for caution in report.cautions if caution.code == "few-values"]
+    assert few == [
+        "x: 5 values hardly determine a number of components",
+        "y: 6 values hardly determine a number of components",
+    ]
+
+
+def test_pairs_say_of_whom_and_all_pairs_say_it_once():
+    names = ("x", "y", "z")
+    far = [matrix(name, b=normal(10 + 50 * k, 0.1, 30, k)) for k, name in enumerate(names)]
+    everywhere = made(*far, options=MixtureOptions(resamples=30))
+    (apart,) = (c for c in everywhere.cautions if c.code == "no-overlap")
+    assert str(apart).startswith("the samples do not overlap")
+    near = [*far[:2], matrix("z", b=normal(10.05, 0.1, 30, 5))]
+    some = made(*near, options=MixtureOptions(resamples=30))
+    (apart,) = (c for c in some.cautions if c.code == "no-overlap")
+    assert str(apart).startswith("x and y; y and z: the samples do not overlap")
+    assert apart.about == ("x and y", "y and z")
+
+
+def test_what_could_not_be_fitted_is_a_caution_of_the_page():
+    flat = {f"flat{k}": [float(k + 1)] * 4 for k in range(8)}
+    report = made(matrix("x", good=normal(10, 1, 30), **flat))
+    told = [caution for caution in page_of(report).cautions if caution.code == "no-mixture"]
+    assert len(told) == 7
+    assert str(told[0]).startswith("flat0: all 4 values are equal")
+    assert str(told[-1]) == "2 more could not be fitted"
+    assert not any(caution.code == "no-mixture" for caution in report.cautions)
+
+
+def test_two_trials_of_two_metrics_are_told_apart(tmp_path):
+    other = shutil.copytree(SAMPLE, tmp_path / "other")
+    trials = [(read_trial(path), ("gzip-1",)) for path in (SAMPLE, other)]
+    options = {"benchmark": "text", "max_components": 1}
+    both = plane_report(trials, ("wall", "max_rss"), **options)
+    alone = plane_report(trials[:1], ("wall", "max_rss"), **options)
+    named = [f"{path.name}: {text}" for path in (SAMPLE, other) for text in alone.cautions]
+    assert sorted(map(str, both.cautions)) == sorted(named)
+    again = plane_report([trials[0], trials[0]], ("wall", "max_rss"), **options)
+    assert again.cautions == alone.cautions
+    assert "warm-up-left-out" in {caution.code for caution in alone.cautions}
+    short = plane_report(trials[:1], ("wall", "max_rss"), max_components=1)
+    assert "warm-up-left-out" not in {caution.code for caution in short.cautions}
+
+
+def test_two_metrics_in_detail_keep_the_cautions_of_each_fit():
+    chosen = [(read_trial(SAMPLE), ("gzip-6", "gzip-1"))]
+    report = plane_report(chosen, ("wall", "user"), benchmark="text", max_components=2)
+    said = [str(caution) for caution in page_of(report).cautions]
+    assert "text / gzip-1: 10 pairs hardly determine clusters in the plane" in said
+    assert not any("hardly determine" in caution for caution in report.cautions)
+    pictures = [
+        block
+        for section in page_of(report).sections
+        for block in section.blocks
+        if isinstance(block, Figure)
+    ]
+    assert [picture.name for picture in pictures] == ["plane-1", "plane-2"]
+    assert pictures[1].draw().axes[0].get_xlabel() == "wall (s)"
+    cell = report.cells[1]
+    assert str(cell).startswith("text / gzip-1\n  ")
+    assert cell.to_dict()["n"] == 10
+    assert "hardly determine" in str(cell)
