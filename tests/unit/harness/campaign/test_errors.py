@@ -437,3 +437,64 @@ def test_a_huge_file_is_refused_unread(tmp_path):
 
 def test_an_endless_file_is_refused():
     assert unusable(Path("/dev/zero")).what == "the file is larger than 1 MiB"
+
+
+# --- what the rest is held against when a part of the campaign is wrong ------------------------
+
+
+@pytest.mark.parametrize("part", ["protocol: {runs: ten}", "isolation: {nice: ten}"])
+def test_a_mistake_where_no_template_stands_hides_no_unused_value(tmp_path, part):
+    unused, mistake = problems(
+        tmp_path,
+        f"""\
+        name: n
+        description: a text about {{left}} is no template
+        variants: {{v: {{left: 3}}}}
+        benchmarks: {{x: {{command: [p]}}}}
+        {part}
+        """,
+    )
+    assert unused.what == "no template uses the value 'left' of variants.v"
+    assert "must be a whole number" in mistake.what
+
+
+def test_a_value_that_a_mistaken_part_may_use_is_not_called_unused(tmp_path):
+    (found,) = problems(
+        tmp_path,
+        """\
+        name: n
+        variants: {v: {left: 3}}
+        benchmarks: {x: {command: [p], words: [p, "{left}"]}}
+        """,
+    )
+    assert found.what == "unknown key 'words' in benchmarks.x"
+
+
+@pytest.mark.parametrize("matrix", ["{n: []}", "{n: 3}", "{n: [[1]]}", "{n: [1], m: []}"])
+def test_a_parameter_that_is_wrong_is_no_unknown_placeholder_too(tmp_path, matrix):
+    (found,) = problems(
+        tmp_path,
+        f"""\
+        name: n
+        variants: {{v: }}
+        benchmarks: {{x: {{command: [p, "{{n}}", "{"{m}" if "m" in matrix else ""}"], matrix: {matrix}}}}}
+        """,
+    )
+    assert "must" in found.what
+
+
+@pytest.mark.parametrize("cpus", ["4096", "4000-4096", "[4096]"])
+def test_no_cpu_has_a_number_beyond_4095(tmp_path, cpus):
+    (found,) = problems(
+        tmp_path,
+        f"""\
+        name: n
+        variants: {{v: }}
+        benchmarks: {{x: {{command: [p]}}}}
+        isolation: {{cpus: {cpus}}}
+        """,
+    )
+    assert "cpus" in found.what
+    path = tmp_path / "c.yaml"
+    path.write_text(path.read_text().replace("4096", "4095"))
+    assert load_campaign(path).isolation.cpus[-1] == 4095

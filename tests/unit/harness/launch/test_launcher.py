@@ -15,6 +15,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -583,3 +584,15 @@ def test_children_of_the_caller_are_none_of_the_launchers_business(open_launcher
             launcher.execute(request_for("/bin/true"))
         mine.communicate(b"\n")
     assert mine.returncode == 3
+
+
+def test_the_process_that_only_waits_keeps_nothing_open(open_launcher):
+    launcher = open_launcher(containment="auto")
+    if launcher.containment == "none":
+        pytest.skip("no PID namespace can be had here")
+    stat = Path(f"/proc/{launcher.pid}/stat").read_text()
+    waiting = int(stat.rpartition(")")[2].split()[1])
+    # the socket is the launcher's alone: with a second holder its death would go unnoticed
+    deadline = time.monotonic() + 10
+    while (held := {fd.name for fd in Path(f"/proc/{waiting}/fd").iterdir()}) > {"0", "1", "2"}:
+        assert time.monotonic() < deadline, held

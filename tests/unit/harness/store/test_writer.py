@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import zlib
+from pathlib import Path
 
 import pytest
 
@@ -340,3 +341,20 @@ def test_times_are_rfc3339_in_utc():
     assert text.endswith("Z")
     assert text[4] == text[7] == "-"
     assert text[10] == "T"
+
+
+def test_a_trial_keeps_one_descriptor_open_whatever_is_written(make_store, make_measurement):
+    def opened():
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    before = opened()
+    store = make_store()
+    for position in range(3):
+        store.append_measurement(make_measurement(position))
+        store.sync()
+        store.update(status="running")
+        store.append_findings("before", [Finding(check="x", status="ok", what="y")])
+        assert is_written_now(store.path)
+    assert opened() == before + 1
+    store.finish("complete", None)
+    assert opened() == before

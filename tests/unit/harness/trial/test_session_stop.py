@@ -105,6 +105,19 @@ def test_the_time_cap_ends_after_a_block_even_before_min_runs(watch, make_measur
     assert end.text.startswith("max_time 15 s reached after 2 runs a cell, width 0")
 
 
+def test_not_even_the_time_cap_decides_within_a_block_or_before_the_first(watch, make_measurement):
+    found = watch(StopRule(width=0.05, min_runs=3, max_runs=6, max_time_s=5.0))
+    feed(found, block(make_measurement, 0, warmup=True))
+    assert found.end() is None  # 7 s have passed, and there is nothing yet to say
+    first, *rest = block(make_measurement, 1)
+    found.add(first)
+    assert found.end() is None
+    feed(found, rest)
+    assert found.end().why == "max_time"
+    found.add(block(make_measurement, 2)[0])
+    assert found.end() is None
+
+
 def test_the_time_of_an_interruption_does_not_count(watch, make_measurement):
     found = watch(StopRule(width=0.05, min_runs=3, max_runs=6, max_time_s=15.0))
     feed(found, block(make_measurement, 1))
