@@ -1,17 +1,21 @@
-"""`fairtrial mixture` as people call it: files, trials, pictures, faults, and a machine without a
-home for compiled kernels."""
+"""`fairtrial mixture` as people call it: files, trials, pictures, and faults."""
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+import analysis.stats
+from harness.cli import main
 
 ROOT = Path(__file__).parents[2]
 AMMP = ROOT / "tests" / "golden" / "varcore_ammp" / "times.csv"
@@ -130,24 +134,22 @@ def test_interrupted(bench):
     assert "Traceback" not in err
 
 
-def test_no_place_for_compiled_kernels(bench, monkeypatch):
-    """A package that cannot be written to, and a home that does not exist: it compiles and says so."""
-    before = set((ROOT / "analysis").rglob("*.nb?"))
-    homeless = {"HOME": "/dev/null/home"}  # not even root can make it
-    known = ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR")
-    rest = {key: value for key, value in bench.environment.items() if key not in known}
-    monkeypatch.setattr(bench, "environment", {**rest, **homeless})
-    done = bench.run_fairtrial("mixture", "ammp.dat", "--resamples", "0")
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.count("\n") == 1
-    assert "compiling the numeric kernels" in done.stderr
-    assert (
-        "on every use, because /dev/null/home/.cache/fairtrial/kernels cannot be written"
-        in done.stderr
-    )
-    assert "$FAIRTRIAL_CACHE" in done.stderr
-    assert "5 Gaussians" in done.stdout
-    assert set((ROOT / "analysis").rglob("*.nb?")) == before
+@pytest.mark.parametrize(
+    "words",
+    [["ammp.dat", "--resamples", "0"], [str(SAMPLE), "--and", "user", "--max-components", "1"]],
+)
+def test_a_compilation_is_announced(bench, monkeypatch, words):
+    # an event of the compiler's, without the seconds of compiling
+    @contextmanager
+    def compiling(say):
+        say("compiling")
+        yield
+
+    monkeypatch.setattr(analysis.stats, "announcing", compiling)
+    monkeypatch.chdir(bench.folder)
+    out, err = io.StringIO(), io.StringIO()
+    assert main(["mixture", *words], out, err) == 0
+    assert err.getvalue() == "compiling\n"
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,28 @@ def test_the_installed_command(lab):
     assert (lab.folder / "p.svg").read_text().rstrip().endswith("</svg>")
 
 
+def test_no_place_for_compiled_kernels(lab, monkeypatch):
+    """A package that cannot be written to, and a home that does not exist: it compiles and says so."""
+    (lab.folder / "a.csv").write_text(A)
+    (lab.folder / "b.csv").write_text(B)
+    before = set((ROOT / "analysis").rglob("*.nb?"))
+    homeless = {"HOME": "/dev/null/home"}  # not even root can make it
+    known = ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR")
+    rest = {key: value for key, value in lab.environment.items() if key not in known}
+    monkeypatch.setattr(lab, "environment", {**rest, **homeless})
+    done = lab.run_fairtrial("resample", "a.csv", "b.csv", *QUICK)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "compiling the numeric kernels" in done.stderr
+    assert (
+        "on every use, because /dev/null/home/.cache/fairtrial/kernels cannot be written"
+        in done.stderr
+    )
+    assert "$FAIRTRIAL_CACHE" in done.stderr
+    assert done.stdout.startswith("a is 1.1")
+    assert set((ROOT / "analysis").rglob("*.nb?")) == before
+
+
 @pytest.mark.usefixtures("files")
 def test_options_reach_the_methods():
     options = ("--mean", "harmonic", "--centre", "mean", "--alternative", "candidate")
