@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from .caution import Caution
 from .model import Block, Cell, Command, Figure, Page, Section, Sentence, Table
 
-__all__ = ["WIDTH", "grid", "numbered", "render", "wrapped"]
+__all__ = ["WIDTH", "render"]
 
 WIDTH = 96
 _MARGIN = "  "
@@ -113,21 +113,3 @@ def _cautions(cautions: Iterable[Caution], width: int) -> list[str]:
             break_on_hyphens=False,
         )
     return ["cautions", *lines] if lines else []
-
-
-# ---- the first version's way, until every result has its page
-
-
-def grid(rows: Sequence[Sequence[str]], align: str, indent: str = "") -> list[str]:
-    """Set rows of cells in columns; `align` holds ``<`` or ``>`` for each column."""
-    return [f"{indent}{line}" for line in _grid(rows, align)]
-
-
-def wrapped(sentence: str, width: int = WIDTH, indent: str = "") -> list[str]:
-    """Break a sentence into lines."""
-    return _wrapped(sentence, width, indent)
-
-
-def numbered(cautions: Iterable[Caution | str]) -> list[str]:
-    """Set cautions as a numbered list under their heading; nothing when there are none."""
-    return _cautions([c if isinstance(c, Caution) else Caution("", c) for c in cautions], WIDTH)

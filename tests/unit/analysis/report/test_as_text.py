@@ -1,68 +1,85 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from analysis.report import as_text, figures
+from analysis.report import Caution, Column, Command, Figure, Page, Section, Sentence, Table, Value
+from analysis.report.as_text import render
+
+
+def page(*sections: Section, **more: Any) -> Page:
+    return Page(title="t", sections=sections, **more)
+
+
+def table(**more: Any) -> Table:
+    columns = (Column("", "left"), Column("time"))
+    rows = (("a", Value("1.5", 1.5)), ("bcd", "10"))
+    return Table(name="times", columns=columns, rows=rows, **more)
+
+
+def test_sections_are_apart_and_titles_have_a_margin() -> None:
+    text = render(
+        page(
+            Section((Sentence("It is so."), Sentence("And so."))),
+            Section((table(), Command("fairtrial x")), title="evidence"),
+        )
+    )
+    assert text == (
+        "It is so.\nAnd so.\n\nevidence\n       time\n  a     1.5\n  bcd    10\n  fairtrial x"
+    )
+
+
+def test_a_table_without_headings_and_with_notes() -> None:
+    assert render(page(Section((table(headed=False),)))) == "a    1.5\nbcd   10"
+    lines = render(page(Section((table(notes=("why", "")),)))).splitlines()
+    assert lines == ["     time", "a     1.5", "      why", "bcd    10"]
+
+
+def test_what_follows_comes_after_the_numbered_cautions() -> None:
+    cautions = (Caution("x", "word " * 30), Caution("y", "b"))
+    text = render(
+        page(
+            Section((Sentence("S."),)),
+            cautions=cautions,
+            following=(Section((Command("do " * 50),), title="next"),),
+        ),
+        width=40,
+    )
+    answer, told, following = text.split("\n\n")
+    lines = told.splitlines()
+    assert (lines[0], lines[1][:11], lines[-1]) == ("cautions", "  [1] word ", "  [2] b")
+    assert all(line.startswith("      word") for line in lines[2:-1])
+    assert max(map(len, lines)) <= 40
+    assert following.splitlines()[1].startswith("  do do")  # a command is never broken
+    assert len(following.splitlines()) == 2
+    assert answer == "S."
+
+
+def test_a_figure_of_a_sentence_is_not_broken() -> None:
+    for width in range(12, 60):
+        for sign in ("=", "<"):
+            text = render(
+                page(Section((Sentence(f"so it is, and p {sign} 0.03 here"),))), width=width
+            )
+            assert f"p {sign} 0.03" in text
+
+
+def test_inner_sections_and_pictures() -> None:
+    inner = Section((Sentence("one"), Section((Sentence("two"),), title="deeper")), title="outer")
+    picture = Figure(name="f", alt="a picture", draw=lambda: pytest.fail("never drawn"))
+    assert render(page(inner, Section((picture,)))) == "outer\n  one\n\n  deeper\n    two"
+
+
+def test_nothing_gives_nothing() -> None:
+    assert render(page()) == ""
+    assert render(page(Section(()), cautions=())) == ""
 
 
 @pytest.mark.parametrize(
-    ("value", "unit", "text"),
-    [
-        (1.234e-9, "s", "1.23 ns"),
-        (4.5e-10, "s", "0.450 ns"),
-        (8.42e-2, "s", "84.2 ms"),
-        (0.9999, "s", "1.00 s"),
-        (9.994e-4, "s", "999 µs"),
-        (9.996e-4, "s", "1.00 ms"),
-        (3725.4, "s", "3725 s"),
-        (512, "B", "512 B"),
-        (50 * 2**20, "B", "50.0 MiB"),
-        (1234567, "items/s", "1234567 items/s"),
-        (0.000012345, "1/s", "1.23e-05 1/s"),
-    ],
+    "wrong", [{"rows": (("a",),)}, {"notes": ("one of two",)}, {"rows": (("a", "b", "c"),)}]
 )
-def test_quantities(value: float, unit: str, text: str) -> None:
-    assert figures.quantity(value, unit) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(2.414, "2.41x"), (0.5, "0.50x"), (9.999, "10.0x"), (0.0123, "0.0123x")]
-)
-def test_ratios(value: float, text: str) -> None:
-    assert figures.ratio(value) == text
-
-
-@pytest.mark.parametrize(
-    ("p", "text"),
-    [(0.045288, "= 0.0453"), (1e-9, "= 1.00e-09"), (0.0, "< 1e-300"), (1.0, "= 1")],
-)
-def test_pvalues(p: float, text: str) -> None:
-    assert figures.pvalue(p) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.954712, "0.955"),
-        (0.94962, "0.9496"),  # 0.950 would look like enough
-        (0.99999, "> 0.999"),
-        (1.0, "> 0.999"),
-        (0.0, "0.000"),
-    ],
-)
-def test_reliabilities_stay_on_their_side_of_the_level(value: float, text: str) -> None:
-    assert figures.reliability(value, 0.95) == text
-
-
-def test_long_names_lose_their_middle() -> None:
-    assert figures.shorten("abcdefghij", 10) == "abcdefghij"
-    assert figures.shorten("abcdefghijk", 10) == "abcde…hijk"
-
-
-def test_cautions_are_numbered_and_wrapped() -> None:
-    lines = as_text.numbered(["word " * 30, "b"], width=40)
-    assert lines[0] == "cautions"
-    assert lines[1].startswith("  [1] word")
-    assert lines[2].startswith("      word")
-    assert lines[-1] == "  [2] b"
-    assert as_text.numbered([]) == []
+def test_a_table_that_does_not_hold_together(wrong: dict[str, Any]) -> None:
+    given = {"columns": table().columns, "rows": table().rows} | wrong
+    with pytest.raises(ValueError, match="times"):
+        Table(name="times", **given)
