@@ -12,11 +12,18 @@ import functools
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, Self, cast, get_args
 
 from .errors import StoreError
+from .run_numbers import (
+    BUILTIN_METRICS as BUILTIN_METRICS,
+    Better as Better,
+    Measurement as Measurement,
+    MetricInfo as MetricInfo,
+    Outcome as Outcome,
+)
 
 SCHEMA = 1
 
@@ -28,19 +35,8 @@ MEASUREMENTS = "measurements.jsonl"
 FINDINGS = "findings.jsonl"
 OUTPUTS = "outputs"
 
-Outcome = Literal[
-    "ok",
-    "exit",
-    "signal",
-    "timeout",
-    "unparsable",
-    "output-mismatch",
-    "output-limit",
-    "hook-failed",
-]
 CheckStatus = Literal["ok", "warn", "fail", "unknown"]
 TrialStatus = Literal["running", "complete", "interrupted", "stopped"]
-Better = Literal["lower", "higher"]
 StopReason = Literal["width", "max_runs", "max_time"]
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
@@ -78,80 +74,20 @@ class PlannedRun:
     variant: str
     warmup: bool
 
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> Self:
+        """Read a stored line, of this version or a later one.
+
+        Raises
+        ------
+        TypeError
+            If it lacks a key.
+        """
+        return cls(**_known(cls, row))
+
     def to_dict(self) -> dict[str, Any]:
         """Give the planned run as JSON types."""
         return _plain(self)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measurement:
-    """One run as it was measured: a line of ``measurements.jsonl``. Nothing is rounded.
-
-    `position` is that of the planned run, or a negative number, unique in the trial, for a warm-up
-    that a resumed session repeats. ``None`` means unknown, never zero: a run whose hook before it
-    failed was not executed and has no times. `max_rss_bytes` at or below
-    `max_rss_floor_bytes` (the launcher's own peak, which the kernel passes on to a new process)
-    says only "at most the floor".
-    """
-
-    position: int
-    session: int
-    segment: int
-    block: int
-    benchmark: str
-    variant: str
-    warmup: bool
-    started_at: str
-    start_ns: int | None
-    wall_ns: int | None
-    spawn_ns: int | None
-    user_s: float | None
-    system_s: float | None
-    max_rss_bytes: int | None
-    max_rss_floor_bytes: int | None
-    minor_faults: int | None
-    major_faults: int | None
-    voluntary_switches: int | None
-    involuntary_switches: int | None
-    cpus: tuple[int, ...] | None
-    frequency_khz: int | None
-    temperature_c: float | None
-    steal_s: float | None
-    padding_bytes: int | None
-    outcome: Outcome
-    exit_code: int | None
-    signal: int | None
-    detail: str | None
-    metrics: Mapping[str, tuple[float, ...]]
-    stdout_bytes: int | None
-    stdout_sha256: str | None
-    orphans: int
-    before_s: float | None
-    after_s: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the measurement as JSON types, without the checksum."""
-        data = _plain(self)
-        data["cpus"] = None if self.cpus is None else list(self.cpus)
-        data["metrics"] = {name: list(values) for name, values in self.metrics.items()}
-        return data
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricInfo:
-    """What a metric's numbers mean: its unit and which direction is better."""
-
-    unit: str
-    better: Better
-
-
-# The metrics that every run has. Those parsed from output are described in the manifest.
-BUILTIN_METRICS: Mapping[str, MetricInfo] = {
-    "wall": MetricInfo(unit="s", better="lower"),
-    "user": MetricInfo(unit="s", better="lower"),
-    "system": MetricInfo(unit="s", better="lower"),
-    "max_rss": MetricInfo(unit="B", better="lower"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,6 +138,7 @@ class Manifest:
     `files` maps each file's name to its SHA-256 once the trial is no longer running, else it is empty.
     `stop` is the stopping rule, if there is one: then `runs` and `planned` are the most that there
     may be, and `session_ends` says how many runs each session needed that has ended.
+    `further` holds the keys of a later version: they are kept when the manifest is written again.
     """
 
     schema: int = SCHEMA
@@ -221,15 +158,16 @@ class Manifest:
     planned: int
     host: str
     host_id: str
-    cpu_model: str | None
+    cpu_model: str | None = None
     targets: Mapping[str, str]
     started: str
-    finished: str | None
+    finished: str | None = None
     status: TrialStatus
-    reason: str | None
+    reason: str | None = None
     files: Mapping[str, str]
     stop: StopRule | None = None
     session_ends: tuple[SessionEnd, ...] = ()
+    further: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def sequential(self) -> bool:
@@ -252,6 +190,8 @@ class Manifest:
         data["metrics"] = {name: dict(info) for name, info in self.metrics.items()}
         data["targets"] = dict(self.targets)
         data["files"] = dict(self.files)
+        del data["further"]
+        data.update(self.further)
         return data
 
 
@@ -321,11 +261,11 @@ def read_manifest(trial: Path) -> Manifest:
 
 
 def _manifest(data: dict[str, Any], path: Path) -> Manifest:
-    names = {field.name for field in fields(Manifest)}
-    missing = names - data.keys() - {"stop", "session_ends"}  # earlier trials have none
+    missing = _required(Manifest) - data.keys()
     if missing:
         raise StoreError(f"the manifest lacks {', '.join(sorted(missing))}", str(path))
-    kept = {name: data[name] for name in names & data.keys()}
+    kept = _known(Manifest, data)
+    kept["further"] = {name: value for name, value in data.items() if name not in kept}
     try:
         if kept.get("stop") is not None:
             kept["stop"] = _stop_rule(kept["stop"])
@@ -367,3 +307,12 @@ def _session_ends(given: list[dict[str, Any]], sessions: int, most: int) -> tupl
 def _known(kind: type, data: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out the keys that a later version has added."""
     return {name: value for name, value in data.items() if name in _names(kind)}
+
+
+def _required(kind: type) -> set[str]:
+    """Name the keys that every version wrote: what was added since has a default, as has null."""
+    return {
+        part.name
+        for part in fields(kind)
+        if part.default is MISSING and part.default_factory is MISSING
+    }

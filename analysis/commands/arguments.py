@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from ..errors import UsageError
 from ..formats import files_said
+from ..run_numbers import BUILTIN_METRICS
 
 if TYPE_CHECKING:
     from ..formats import Reading
@@ -90,10 +91,11 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 def add_metric(parser: argparse.ArgumentParser) -> None:
     """Add ``--metric``."""
+    others = [metric for metric in BUILTIN_METRICS if metric != "wall"]
     parser.add_argument(
         "--metric",
         metavar="M",
-        help="wall (default), user, system, max_rss, or one parsed from output",
+        help=f"{', '.join(['wall (default)', *others])}, or one parsed from output",
     )
 
 

@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ..errors import StoreError
 from ..record import MEASUREMENTS, OUTPUTS, PLAN, Manifest, Outcome, checksum_holds
 from ..report import Caution
+from ..run_numbers import NUMBERS
 
 __all__ = [
     "OUTCOMES",
@@ -37,29 +38,14 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 OUTCOMES: Final[tuple[str, ...]] = get_args(Outcome)
-# Whole numbers that every run has, and small enough for a float to hold them exactly.
-_WHOLE = ("position", "session", "segment", "block", "orphans")
-# Numbers that may be unknown: nan here. A run that was never executed has no times.
-_OPEN = (
-    "wall_ns",
-    "user_s",
-    "system_s",
-    "max_rss_bytes",
-    "max_rss_floor_bytes",
-    "minor_faults",
-    "major_faults",
-    "voluntary_switches",
-    "involuntary_switches",
-    "frequency_khz",
-    "temperature_c",
-    "steal_s",
-    "padding_bytes",
-    "before_s",
-    "after_s",
-)
+# What a row must say of its run, and what the reader cannot do without.
+_IDENTITY = ("position", "session", "segment", "block", "benchmark", "variant", "outcome", "warmup")
+_LABELS = ("benchmark", "variant", "outcome")  # names; here their places in lists
+_TIMES = ("wall_ns", "user_s", "system_s")  # a run that ended ok has them
+_START = "start_ns"  # a clock: a double would not hold it exactly
+_NUMBERS = (*_TIMES, *(name for name in NUMBERS if name not in {*_TIMES, _START}))
 _UNKNOWN = -1  # a start that is not known; the clock never shows it
-_NUMBERS = (*_WHOLE, *_OPEN)
-_TIMES = slice(len(_WHOLE), len(_WHOLE) + 3)
+_NO_METRICS: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -183,37 +169,40 @@ class Columns:
         self._benchmarks = {name: k for k, name in enumerate(manifest.benchmarks)}
         self._variants = {name: k for k, name in enumerate(manifest.variants)}
         self._outcomes = {name: k for k, name in enumerate(OUTCOMES)}
-        self._numbers = itemgetter(*_NUMBERS)
-        self._labels = itemgetter("benchmark", "variant", "outcome", "warmup", "start_ns")
+        self._identity = itemgetter(*_IDENTITY)
+        self._numbers: Callable[[dict[str, Any]], tuple[Any, ...]] = itemgetter(*_NUMBERS)
         self._flat = array("d")
         self._whole = array("q")
         self._values = {name: array("d") for name in manifest.metrics}
         self._counts = {name: array("q") for name in manifest.metrics}
         self._failed: list[FailedRun] = []
+        self._absent: tuple[str, ...] = ()
 
     def add(self, record: dict[str, Any]) -> None:
         """Append one run; raises KeyError or TypeError on a record of another shape."""
-        numbers = self._numbers(record)
-        benchmark, variant, outcome, warmup, start_ns = self._labels(record)
+        position, session, segment, block, benchmark, variant, outcome, warmup = self._identity(
+            record
+        )
+        try:
+            numbers = self._numbers(record)
+        except KeyError:
+            numbers = self._known_of_first(record)
         if None in numbers:
-            if None in numbers[: len(_WHOLE)]:
-                raise TypeError(f"one of {', '.join(_WHOLE)} is null")
-            if outcome == "ok" and None in numbers[_TIMES]:
+            if outcome == "ok" and None in numbers[: len(_TIMES)]:
                 raise TypeError("a run with the outcome 'ok' has no times")
-            numbers = [math.nan if x is None else x for x in numbers]
-        metrics = record["metrics"]
+            numbers = tuple([math.nan if x is None else x for x in numbers])
+        metrics = record.get("metrics", _NO_METRICS)
         if metrics and not metrics.keys() <= self._values.keys():
             raise KeyError(next(iter(metrics.keys() - self._values.keys())))
-        kind = self._outcomes[outcome]
-        self._whole.extend(
-            (
-                self._benchmarks[benchmark],
-                self._variants[variant],
-                kind,
-                warmup,
-                _UNKNOWN if start_ns is None else start_ns,
-            )
-        )
+        b, v, kind = self._benchmarks[benchmark], self._variants[variant], self._outcomes[outcome]
+        start = record.get(_START)
+        if start is None:
+            start = _UNKNOWN
+        try:
+            self._whole.extend((position, session, segment, block, b, v, kind, warmup, start))
+        except TypeError:
+            whole = ", ".join(name for name in _IDENTITY if name not in _LABELS)
+            raise TypeError(f"one of {whole} is no whole number") from None
         self._flat.extend(numbers)
         for name, values in self._values.items():
             given = metrics.get(name, ())
@@ -222,32 +211,41 @@ class Columns:
         if kind:
             self._failed.append(
                 FailedRun(
-                    position=record["position"],
-                    session=record["session"],
+                    position=position,
+                    session=session,
                     benchmark=benchmark,
                     variant=variant,
                     warmup=warmup,
                     outcome=outcome,
-                    exit_code=record["exit_code"],
-                    signal=record["signal"],
-                    detail=record["detail"],
+                    exit_code=record.get("exit_code"),
+                    signal=record.get("signal"),
+                    detail=record.get("detail"),
                 )
             )
 
+    def _known_of_first(self, record: dict[str, Any]) -> tuple[Any, ...]:
+        """Read the first row that lacks a number: from here on, every row may."""
+        self._absent = () if self._whole else _NUMBERS  # the rows before had them all
+        self._numbers = self._known_of
+        return self._known_of(record)
+
+    def _known_of(self, record: dict[str, Any]) -> tuple[Any, ...]:
+        if self._absent:
+            self._absent = tuple([name for name in self._absent if name not in record])
+        return tuple(map(record.get, _NUMBERS))
+
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Give the columns as read-only arrays, by the names that `Trial` has for them."""
-        table = np.frombuffer(self._flat, dtype=np.float64).reshape(-1, len(_NUMBERS))
-        numbers = dict(zip(_NUMBERS, table.T, strict=True))
-        columns: dict[str, NDArray[Any]] = {}
-        for name in _WHOLE:
-            columns[name] = _fixed(numbers.pop(name).astype(np.int64))
-        columns["wall_s"] = _fixed(numbers.pop("wall_ns") / 1e9)
-        columns |= {name: _fixed(np.array(values)) for name, values in numbers.items()}
-        labels = np.frombuffer(self._whole, dtype=np.int64).reshape(-1, 5).T
-        names = ("benchmark", "variant", "outcome", "warmup", "start_ns")
-        columns |= {n: _fixed(np.array(row)) for n, row in zip(names, labels, strict=True)}
+        """Give what the rows say of their runs as read-only arrays, by the names that `Trial` has."""
+        names = (*_IDENTITY, _START)
+        table = np.frombuffer(self._whole, dtype=np.int64).reshape(-1, len(names)).T
+        columns = {name: _fixed(np.array(row)) for name, row in zip(names, table, strict=True)}
         columns["warmup"] = _fixed(columns["warmup"].astype(np.bool_))
         return columns
+
+    def numbers(self) -> dict[str, Floats]:
+        """Give the numbers of the table as read-only arrays, nan where one is unknown."""
+        table = np.frombuffer(self._flat, dtype=np.float64).reshape(-1, len(_NUMBERS)).T
+        return {name: _fixed(np.array(row)) for name, row in zip(_NUMBERS, table, strict=True)}
 
     def metrics(self) -> dict[str, MetricColumn]:
         """Give the metrics parsed from output."""
@@ -260,6 +258,11 @@ class Columns:
             )
             for name, values in self._values.items()
         }
+
+    @property
+    def absent(self) -> frozenset[str]:
+        """The numbers that no row has: the trial is of a version that did not store them."""
+        return frozenset(self._absent)
 
     @property
     def failed(self) -> tuple[FailedRun, ...]:

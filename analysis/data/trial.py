@@ -15,16 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InsufficientDataError, UsageError
-from ..record import (
-    BUILTIN_METRICS,
-    MEASUREMENTS,
-    PLAN,
-    Better,
-    Manifest,
-    MetricInfo,
-    read_manifest,
-)
+from ..record import MEASUREMENTS, PLAN, Manifest, read_manifest
 from ..report import Caution
+from ..run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
 from .columns import (
     OUTCOMES,
     Columns,
@@ -48,8 +41,9 @@ class Trial:
     """A trial: its manifest and one entry a run in each column, in the order of execution.
 
     `benchmark`, `variant` and `outcome` hold indices into the manifest's benchmarks and variants
-    and into ``OUTCOMES``. A number that the runner did not know is nan, an unknown `start_ns` -1.
-    `cautions` says what a reader should know before trusting the values. `planned_runs` is what
+    and into ``OUTCOMES``; an unknown `start_ns` is -1. `numbers` holds the other numbers of
+    `analysis.run_numbers` by their names, nan where one is unknown; `absent` names those that no
+    run has, because another version of fairtrial wrote the trial. `cautions` says what a reader should know before trusting the values. `planned_runs` is what
     the plan holds; under a stopping rule that is the most, and `manifest.needed` what it came to.
     """
 
@@ -66,22 +60,8 @@ class Trial:
     outcome: Integers
     warmup: NDArray[np.bool_]
     start_ns: Integers
-    wall_s: Floats
-    user_s: Floats
-    system_s: Floats
-    max_rss_bytes: Floats
-    max_rss_floor_bytes: Floats
-    minor_faults: Floats
-    major_faults: Floats
-    voluntary_switches: Floats
-    involuntary_switches: Floats
-    orphans: Integers
-    frequency_khz: Floats
-    temperature_c: Floats
-    steal_s: Floats
-    padding_bytes: Floats
-    before_s: Floats
-    after_s: Floats
+    numbers: Mapping[str, Floats]
+    absent: frozenset[str]
     metrics: Mapping[str, MetricColumn]
     failed: tuple[FailedRun, ...]
 
@@ -120,15 +100,46 @@ class Trial:
         UsageError
             If the trial has no such metric.
         """
-        if name in BUILTIN_METRICS:
-            return BUILTIN_METRICS[name]
         info = self.manifest.metrics.get(name)
-        if info is None:
-            known = ", ".join([*BUILTIN_METRICS, *self.manifest.metrics])
-            raise UsageError(
-                f"the trial has no metric {name!r}", str(self.path), f"known here: {known}"
+        if info is not None:
+            return MetricInfo(unit=info["unit"], better=cast("Better", info["better"]))
+        number = METRIC_NUMBERS.get(name)
+        if number is not None and number not in self.absent:
+            return BUILTIN_METRICS[name]
+        what = f"the trial has no metric {name!r}"
+        if number is not None:
+            what += (
+                f": fairtrial records it since version {NUMBERS[number].since}, "
+                f"and {self.manifest.tool_version} began this trial"
             )
-        return MetricInfo(unit=info["unit"], better=cast("Better", info["better"]))
+        there = [metric for metric, key in METRIC_NUMBERS.items() if key not in self.absent]
+        known = ", ".join(dict.fromkeys([*there, *self.manifest.metrics]))
+        raise UsageError(what, str(self.path), f"known here: {known}")
+
+    def values(self, metric: str) -> Floats:
+        """Give one value of a metric for each run, nan where it is unknown.
+
+        A run's value of a metric with several iterations is their median. Durations are seconds.
+
+        Raises
+        ------
+        UsageError
+            If the trial has no such metric.
+        """
+        self.metric(metric)
+        if metric in self.metrics:
+            return self.metrics[metric].per_run()
+        number = METRIC_NUMBERS[metric]
+        column = self.numbers[number]
+        return column / 1e9 if NUMBERS[number].unit == "ns" else column
+
+    def at_floor(self, metric: str) -> NDArray[np.bool_]:
+        """Tell of each run whether its value of a metric only says "at most the floor"."""
+        number = None if metric in self.metrics else METRIC_NUMBERS.get(metric)
+        floor = None if number is None else NUMBERS[number].floor
+        if number is None or floor is None:
+            return np.zeros(len(self), dtype=np.bool_)
+        return self.numbers[number] <= self.numbers[floor]
 
     def matrix(self, variant: str, metric: str = "wall") -> PerformanceMatrix:
         """Give the runs of one variant as a matrix.
@@ -141,7 +152,7 @@ class Trial:
         variant : str
             One of the manifest's variants.
         metric : str
-            ``wall``, ``user``, ``system``, ``max_rss``, or a metric parsed from output.
+            ``wall``, another metric that every run has, or one parsed from output.
 
         Raises
         ------
@@ -160,7 +171,7 @@ class Trial:
                 f"known here: {', '.join(self.manifest.variants)}",
             )
         mine = self.variant == self.manifest.variants.index(variant)
-        values = self._values(metric)
+        values = self.values(metric)
         known = np.isfinite(values)
         used = mine & self.measured & known
         rows = {
@@ -195,9 +206,9 @@ class Trial:
             told = "" if rule is None else f", width {rule.width:g}"
             said = f"sequential (stopping rule{told}): the number of runs depends on the values"
             cautions.append(Caution("sequential", said))
-        floored = used & (self.max_rss_bytes <= self.max_rss_floor_bytes)
-        if metric == "max_rss" and floored.any():
-            said = f"{int(floored.sum())} values of max_rss say only 'at most the launcher's floor'"
+        floored = int((used & self.at_floor(metric)).sum())
+        if floored:
+            said = f"{floored} values of {metric} say only 'at most the launcher's floor'"
             cautions.append(Caution("floored", said))
         block_ids = self.session * (int(self.block.max()) + 1) + self.block
         return PerformanceMatrix.from_samples(
@@ -212,23 +223,16 @@ class Trial:
 
     def below_floor(self, variant: str, metric: str) -> tuple[str, ...]:
         """List the benchmarks whose median of `metric` only says "at most the launcher's floor"."""
-        if metric != "max_rss":
+        floored = self.at_floor(metric)
+        if not floored.any():
             return ()
         mine = self.measured & (self.variant == self.manifest.variants.index(variant))
         found = []
         for number, bench in enumerate(self.manifest.benchmarks):
             rows = mine & (self.benchmark == number)
-            floored = self.max_rss_bytes[rows] <= self.max_rss_floor_bytes[rows]
-            if floored.size and floored.mean() >= 0.5:
+            if rows.any() and floored[rows].mean() >= 0.5:
                 found.append(bench)
         return tuple(found)
-
-    def _values(self, metric: str) -> Floats:
-        if metric == "max_rss":
-            return self.max_rss_bytes
-        if metric in BUILTIN_METRICS:
-            return cast("Floats", getattr(self, f"{metric}_s"))
-        return self.metrics[metric].per_run()
 
 
 def _misstated(manifest: Manifest, arrays: Mapping[str, NDArray[Any]]) -> Iterator[Caution]:
@@ -312,6 +316,8 @@ def read_trial(path: str | Path) -> Trial:
         manifest=manifest,
         cautions=tuple(cautions),
         planned_runs=planned,
+        numbers=columns.numbers(),
+        absent=columns.absent,
         metrics=columns.metrics(),
         failed=columns.failed,
         **fields,

@@ -31,7 +31,7 @@ def judge(trial: Trial, *, metric: str = "wall", confidence: float = 0.95) -> Ve
     trial : Trial
         From `read_trial`. An unfinished one is judged by what is there, with a caution.
     metric : str
-        ``wall``, ``user``, ``system``, ``max_rss``, or a metric parsed from output.
+        ``wall``, another metric that every run has, or one parsed from output.
     confidence : float
         The confidence that the suite's outcome needs.
 

@@ -155,10 +155,12 @@ def _at(record: Mapping[str, Any], section: str, name: str) -> Any:  # noqa: ANN
 
 
 def _section(section: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
-    for name in dict.fromkeys((*a, *b)):
+    for name in a:
+        if name not in b:
+            continue  # one of the two is of a version of fairtrial that does not write it
         if (section, name) in _SPECIAL or (section, name) == _SPECIAL_FLAGS:
             continue
-        old, new = a.get(name), b.get(name)
+        old, new = a[name], b[name]
         group = _GROUPS.get((section, name))
         if group is not None:
             old, new = old or _MISSING, new or _MISSING

@@ -66,8 +66,8 @@ def _records(trial: Path) -> list[tuple[str, dict[str, Any]]]:
     for number, line in enumerate(path.read_bytes().splitlines(), 1):
         try:
             record = json.loads(line)
-            name = f"session {record['session']}"
-        except (ValueError, KeyError, TypeError) as error:
+            name, segment = f"session {record['session']}", record.get("segment", 0)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(f"the line is no environment: {error}", f"{path}:{number}") from error
-        found.append((name + (f", segment {s}" if (s := record["segment"]) else ""), record))
+        found.append((name + (f", segment {segment}" if segment else ""), record))
     return found

@@ -7,7 +7,11 @@ import resource
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+from analysis.run_numbers import LAUNCHER_NUMBERS
+
+from ..errors import LaunchError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,28 +36,23 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
-    """What the launcher measured of one program. Clocks in nanoseconds, sizes in bytes.
+    """What the launcher tells of one program that has ended.
 
-    `killed` says why the launcher ended it ("timeout", or the reason that a watch gave).
+    `numbers` holds what it measured, by the names of `analysis.run_numbers`. `killed` says why the
+    launcher ended it ("timeout", or the reason that a watch gave).
     """
 
     started_ns: int
-    start_ns: int
-    wall_ns: int
-    spawn_ns: int
-    user_s: float
-    system_s: float
-    max_rss_bytes: int
-    floor_bytes: int
-    minor_faults: int
-    major_faults: int
-    voluntary_switches: int
-    involuntary_switches: int
     exit_code: int | None
     signal: int | None
     killed: str | None
-    orphans: int
     survivors: int
+    numbers: Mapping[str, Any]
+
+    @property
+    def wall_ns(self) -> int:
+        """From the start until the end was noticed."""
+        return cast("int", self.numbers["wall_ns"])
 
 
 def limit_numbers(limits: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
@@ -86,25 +85,28 @@ def message_of(request: Request) -> dict[str, Any]:
 
 
 def execution_of(reply: Mapping[str, Any]) -> Execution:
-    """Read a launcher's reply."""
-    status, usage = reply["status"], reply["usage"]
+    """Read a launcher's reply.
+
+    Raises
+    ------
+    LaunchError
+        If it does not hold the numbers that a row needs.
+    """
+    numbers = reply["numbers"]
+    if numbers.keys() != LAUNCHER_NUMBERS:
+        odd = ", ".join(sorted(numbers.keys() ^ LAUNCHER_NUMBERS))
+        raise LaunchError(
+            f"the launcher and the table of a run's numbers do not agree on {odd}",
+            "launcher.py, run_numbers.py",
+            "install fairtrial anew: its files are of different versions",
+        )
+    status = reply["status"]
     signaled = os.WIFSIGNALED(status)
     return Execution(
         started_ns=reply["started_ns"],
-        start_ns=reply["start_ns"],
-        wall_ns=reply["wall_ns"],
-        spawn_ns=reply["spawn_ns"],
-        user_s=usage[0],
-        system_s=usage[1],
-        max_rss_bytes=usage[2] * 1024,
-        floor_bytes=reply["floor"],
-        minor_faults=usage[6],
-        major_faults=usage[7],
-        voluntary_switches=usage[14],
-        involuntary_switches=usage[15],
         exit_code=None if signaled else os.WEXITSTATUS(status),
         signal=os.WTERMSIG(status) if signaled else None,
         killed=reply["reason"],
-        orphans=reply["orphans"],
         survivors=reply["survivors"],
+        numbers=numbers,
     )

@@ -347,22 +347,30 @@ class Launcher:
                     hangup = True
             self._stop(pid, pidfd, 0 if events else request["grace_ms"])
             t1 = clock()
-        usage = os.wait4(pid, 0)
+        _, status, usage = os.wait4(pid, 0)
         os.close(pidfd)
         orphans, survivors = self._sweep() if request["sweep"] or hangup else (0, 0)
         if hangup:
             raise Hangup
         return {
             "started_ns": started,
-            "start_ns": t0,
-            "wall_ns": t1 - t0,
-            "spawn_ns": spawned - t0,
-            "status": usage[1],
-            "usage": tuple(usage[2]),
+            "status": status,
             "reason": reason,
-            "orphans": orphans,
             "survivors": survivors,
-            "floor": self._peak(),
+            "numbers": {  # those of the table in analysis/run_numbers.py whose source is the launcher
+                "start_ns": t0,
+                "wall_ns": t1 - t0,
+                "spawn_ns": spawned - t0,
+                "user_s": usage.ru_utime,
+                "system_s": usage.ru_stime,
+                "max_rss_bytes": usage.ru_maxrss * 1024,
+                "max_rss_floor_bytes": self._peak(),
+                "minor_faults": usage.ru_minflt,
+                "major_faults": usage.ru_majflt,
+                "voluntary_switches": usage.ru_nvcsw,
+                "involuntary_switches": usage.ru_nivcsw,
+                "orphans": orphans,
+            },
         }
 
     def _stop(self, pid: int, pidfd: int, grace_ms: int) -> None:

@@ -126,14 +126,14 @@ class _Tally:
             self.done[cell] += 1
             if row["outcome"] != "ok":
                 self.failed[row["outcome"]] += 1
-        if row["wall_ns"] is not None:
-            hooks = (row["before_s"] or 0.0) + (row["after_s"] or 0.0)
+        if row.get("wall_ns") is not None:
+            hooks = (row.get("before_s") or 0.0) + (row.get("after_s") or 0.0)
             _put(self.own, cell, row["wall_ns"] / 1e9 + hooks)
 
     def _add_gap(self, earlier: dict[str, Any], later: dict[str, Any]) -> None:
         """Count the time between two starts, unless they belong to different sessions."""
         same = all(earlier[key] == later[key] for key in ("session", "segment"))
-        if not same or earlier["wall_ns"] is None:
+        if not same or earlier.get("wall_ns") is None:
             return
         seconds = (_start(later) - _start(earlier)).total_seconds()
         if seconds >= earlier["wall_ns"] / 1e9 > 0:  # else the clock was set back in between
@@ -177,6 +177,6 @@ def _last(row: dict[str, Any] | None) -> str | None:
     if row is None:
         return None
     name = shorten(f"{row['benchmark']} / {row['variant']}", 40)
-    if row["outcome"] != "ok" or row["wall_ns"] is None:
+    if row["outcome"] != "ok" or row.get("wall_ns") is None:
         return f"{name}: {row['outcome']}"
     return f"{name} {duration(row['wall_ns'] / 1e9)}"

@@ -223,9 +223,16 @@ class Store:
         at = {"at": utc_now(), "session": session, "when": when}
         self._append(FINDINGS, b"".join(encode(at | f.to_dict()) + b"\n" for f in findings))
 
-    def planned(self) -> list[dict[str, Any]]:
+    def planned(self) -> list[PlannedRun]:
         """Read the stored plan back."""
-        return self._records(PLAN)
+        try:
+            return [PlannedRun.of_row(row) for row in self._records(PLAN)]
+        except TypeError as error:
+            raise StoreError(
+                f"a line is no planned run, the file was changed or is damaged: {error}",
+                str(self.path / PLAN),
+                "restore the file from a copy, or start a new trial",
+            ) from error
 
     def environments(self) -> list[dict[str, Any]]:
         """Read the stored environments back."""

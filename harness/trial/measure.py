@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from analysis.record import Measurement, PlannedRun
 
@@ -284,36 +283,12 @@ class Measurer:
             metrics=examined.metrics,
             stdout_bytes=examined.stdout_bytes,
             stdout_sha256=examined.stdout_sha256,
-            orphans=done.orphans if done else 0,
             before_s=hooks_s[0],
             after_s=hooks_s[1],
-            **_timing(done),
+            exit_code=done.exit_code if done else None,
+            signal=done.signal if done else None,
+            **(done.numbers if done else {}),
         )
-
-
-# What only a run that was executed has; field of the row -> field of the execution.
-_TIMED = {
-    "start_ns": "start_ns",
-    "wall_ns": "wall_ns",
-    "spawn_ns": "spawn_ns",
-    "user_s": "user_s",
-    "system_s": "system_s",
-    "max_rss_bytes": "max_rss_bytes",
-    "max_rss_floor_bytes": "floor_bytes",
-    "minor_faults": "minor_faults",
-    "major_faults": "major_faults",
-    "voluntary_switches": "voluntary_switches",
-    "involuntary_switches": "involuntary_switches",
-    "exit_code": "exit_code",
-    "signal": "signal",
-}
-
-
-def _timing(execution: Execution | None) -> dict[str, Any]:
-    return {
-        name: None if execution is None else getattr(execution, source)
-        for name, source in _TIMED.items()
-    }
 
 
 def _label(run: PlannedRun) -> str:

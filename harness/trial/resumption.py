@@ -179,11 +179,9 @@ def check_plan(store: Store, campaign: Campaign) -> None:
     """
     seed = store.manifest.seed
     stored = store.planned()
-    sessions = max((row["session"] for row in stored), default=0)
+    sessions = max((run.session for run in stored), default=0)
     planned = [
-        run.to_dict()
-        for session in range(1, sessions + 1)
-        for run in plan_session(campaign, seed, session)
+        run for session in range(1, sessions + 1) for run in plan_session(campaign, seed, session)
     ]
     if stored != planned:
         raise StoreError(

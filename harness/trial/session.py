@@ -82,8 +82,8 @@ class TrialRun:
         self._deadline = None if cap is None else time.monotonic() + cap
         earlier = store.environments()
         self._last_environment = earlier[-1] if earlier else None
-        self._segments = {record["session"]: record["segment"] for record in earlier}
-        self._sessions_planned = {row["session"] for row in store.planned()}
+        self._segments = {record["session"]: record.get("segment", 0) for record in earlier}
+        self._sessions_planned = {run.session for run in store.planned()}
         self._threaded: set[tuple[str, str]] = set()
         self._clock = ClockWatch()
         self._earlier: Mapping[int, list[Measurement]] = {}

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import fields
 from pathlib import Path
 
 from analysis.record import MEASUREMENTS, Finding, Measurement, SessionEnd, StopRule
@@ -94,11 +93,10 @@ def finding_of(end: SessionEnd) -> Finding:
 def stored_runs(trial: Path, ended: Iterable[int] = ()) -> dict[int, list[Measurement]]:
     """Read the measurements of sessions that have not ended; the store has checked the lines."""
     passed = frozenset(ended)
-    names = [field.name for field in fields(Measurement)]
     found: dict[int, list[Measurement]] = defaultdict(list)
     with (trial / MEASUREMENTS).open("rb") as file:
         for line in file:
             row = json.loads(line)
             if row["session"] not in passed:
-                found[row["session"]].append(Measurement(**{name: row[name] for name in names}))
+                found[row["session"]].append(Measurement.of_row(row))
     return found

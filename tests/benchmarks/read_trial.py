@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from pathlib import Path
 
 from analysis.data.trial import Trial, read_trial
@@ -59,12 +59,14 @@ def write(path: Path, runs: int) -> None:
         name: hashlib.sha256((path / name).read_bytes()).hexdigest()
         for name in (PLAN, MEASUREMENTS)
     }
-    values = {field.name: "" for field in fields(Manifest)} | {
-        "schema": 1,
+    required = (field.name for field in fields(Manifest) if field.default is MISSING)
+    values = dict.fromkeys(required, "") | {
         "baseline": VARIANTS[0],
         "variants": VARIANTS,
         "benchmarks": BENCHMARKS,
         "metrics": {"items": {"unit": "1/s", "better": "higher"}},
+        "sessions": 5,
+        "runs": runs // 5 // len(cells),
         "planned": runs,
         "targets": {},
         "status": "complete",

@@ -11,13 +11,12 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import pytest
 import yaml
 
 from analysis.record import (
-    BUILTIN_METRICS,
     SCHEMA,
     CheckStatus,
     Finding,
@@ -27,6 +26,7 @@ from analysis.record import (
     PlannedRun,
     TrialStatus,
 )
+from analysis.run_numbers import FIRST, NUMBERS
 from harness.campaign.load import load_campaign
 from harness.checks.registry import CHECK_NAMES, CHECKS
 
@@ -99,7 +99,7 @@ def blocks(text, language):
 @pytest.mark.parametrize(
     ("title", "keys"),
     [
-        ("manifest.json", names(Manifest)),
+        ("manifest.json", [name for name in names(Manifest) if name != "further"]),
         ("plan.jsonl", names(PlannedRun)),
         ("measurements.jsonl", [*names(Measurement), "crc32"]),
         ("findings.jsonl", ["at", "session", "when", *names(Finding)]),
@@ -110,17 +110,28 @@ def test_every_key_of_a_file_is_documented_in_its_order(title, keys):
     assert documented(title) == keys
 
 
+TYPES = {int: "integer", float: "number", type(None): "null"}
+
+
+def test_each_number_of_a_run_is_documented_as_the_table_has_it():
+    lines = section("measurements.jsonl").splitlines()
+    for name, about in NUMBERS.items():
+        kind = get_type_hints(Measurement)[name]
+        types = ", ".join(TYPES[part] for part in get_args(kind) or (kind,))
+        meaning = about.what
+        if about.metric is not None:
+            meaning += f": the metric `{about.metric}`"
+        if about.since != FIRST:
+            meaning += f"; since version {about.since}"
+        assert f"| `{name}` | {types} | {meaning} |" in lines
+
+
 def test_each_outcome_and_status_is_documented():
     assert sorted(documented("Outcomes")) == sorted(get_args(Outcome))
     for status in get_args(TrialStatus):
         assert f"`{status}`" in section("manifest.json")
     for status in get_args(CheckStatus):
         assert f"`{status}`" in section("findings.jsonl")
-
-
-def test_metrics_that_every_run_has_are_documented():
-    for metric in BUILTIN_METRICS:
-        assert f"the metric `{metric}`" in section("measurements.jsonl")
 
 
 def test_the_documented_schema_is_the_current_one():

@@ -152,7 +152,7 @@ def test_the_product_reads_it(manifest, rows):
     trial = read_trial(SAMPLE)
     assert trial.cautions == ()
     assert len(trial) == len(rows)
-    assert [int(ns * 1e9 + 0.5) for ns in trial.wall_s] == [row["wall_ns"] for row in rows]
+    assert trial.numbers["wall_ns"].tolist() == [row["wall_ns"] for row in rows]
 
 
 def test_the_command_judges_it(manifest):

@@ -9,7 +9,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from analysis.record import BUILTIN_METRICS
+from analysis.run_numbers import RESERVED_METRICS
 
 from ...errors import Problem
 from ..source.excerpt import quote
@@ -252,7 +252,7 @@ def _value_names(document: Document) -> Iterable[tuple[Problem, Location]]:
                     yield problem, place
             metrics = entry.get("metrics")
             for metric in metrics if isinstance(metrics, dict) else ():
-                if metric in BUILTIN_METRICS:
+                if metric in RESERVED_METRICS:
                     place = (*here, "metrics", metric)
                     what = f"the metric '{metric}' is always measured"
                     yield document.problem(place, what, "choose another name", key=True), place

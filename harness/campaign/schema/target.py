@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 from pydantic.config import JsonDict
 
-from analysis.record import BUILTIN_METRICS
+from analysis.run_numbers import RESERVED_METRICS
 
 from ..model import Sink
 from ..source.templates import VALUE_NAME
@@ -140,7 +140,7 @@ _MetricsField = Annotated[
     dict[NameKey, MetricSection],
     Field(
         json_schema_extra={
-            "propertyNames": {"pattern": f"^{NAME.pattern}$", "not": {"enum": [*BUILTIN_METRICS]}}
+            "propertyNames": {"pattern": f"^{NAME.pattern}$", "not": {"enum": [*RESERVED_METRICS]}}
         }
     ),
 ]

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from ....data import Trial
 from ....errors import InsufficientDataError, UsageError
-from ....record import BUILTIN_METRICS
 from ....report import Caution
 
 __all__ = ["Pairs", "pairs_of_runs"]
@@ -44,7 +43,7 @@ def pairs_of_runs(
     trial : Trial
     variant, benchmark : str
     metrics : tuple of two str
-        ``wall``, ``user``, ``system``, ``max_rss``, or metrics parsed from output. Seconds and
+        Metrics that every run has, such as these two, or metrics parsed from output. Seconds and
         bytes differ much as numbers: fit such pairs with ``units="spread"``.
 
     Raises
@@ -70,7 +69,7 @@ def pairs_of_runs(
     cell = (trial.variant == trial.manifest.variants.index(variant)) & (
         trial.benchmark == trial.manifest.benchmarks.index(benchmark)
     )
-    columns = np.column_stack([_column(trial, name) for name in metrics])
+    columns = np.column_stack([trial.values(name) for name in metrics])
     complete: NDArray[np.bool_] = np.isfinite(columns[:, 0]) & np.isfinite(columns[:, 1])
     used = np.flatnonzero(cell & trial.measured & complete)
     if used.size == 0:
@@ -92,16 +91,6 @@ def pairs_of_runs(
     )
 
 
-def _column(trial: Trial, metric: str) -> NDArray[np.float64]:
-    """Give one value a run, nan where it is unknown."""
-    if metric == "max_rss":
-        return trial.max_rss_bytes
-    if metric in BUILTIN_METRICS:
-        found: NDArray[np.float64] = getattr(trial, f"{metric}_s")
-        return found
-    return trial.metrics[metric].per_run()
-
-
 def _cautions(
     trial: Trial,
     cell: NDArray[np.bool_],
@@ -118,11 +107,11 @@ def _cautions(
     ):
         if count := int(which.sum()):
             yield Caution(code, text.format(count, "s" * (count > 1)))
-    if "max_rss" in metrics:
-        floored = trial.max_rss_bytes[used] <= trial.max_rss_floor_bytes[used]
-        if floored.any():
+    for name in metrics:
+        floored = int(trial.at_floor(name)[used].sum())
+        if floored:
             yield Caution(
                 "floored",
-                f"{int(floored.sum())} values of max_rss say only 'at most the launcher's floor': "
+                f"{floored} values of {name} say only 'at most the launcher's floor': "
                 "they are no memory of the program, and their correlation with time means nothing",
             )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.data.trial import read_trial
+from analysis.data.matrix import PerformanceMatrix
+from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, InsufficientDataError, StoreError, UsageError
-from analysis.record import encode_checked
+from analysis.record import SessionEnd, StopRule, encode_checked
+from analysis.run_numbers import NUMBERS
 
 Build = Callable[..., Any]
 TIMES = {
@@ -24,6 +27,23 @@ def change(path: Path, name: str, old: bytes, new: bytes) -> None:
     content = (path / name).read_bytes()
     assert old in content
     (path / name).write_bytes(content.replace(old, new, 1))
+
+
+def said(source: Trial | PerformanceMatrix) -> list[str]:
+    return [str(caution) for caution in source.cautions]
+
+
+def rewrite(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Write other rows, and a manifest that knows of it."""
+    content = b"".join(encode_checked(row) + b"\n" for row in rows)
+    (path / "measurements.jsonl").write_bytes(content)
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["files"]["measurements.jsonl"] = hashlib.sha256(content).hexdigest()
+    (path / "manifest.json").write_text(json.dumps(manifest))
+
+
+def without(row: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in names}
 
 
 def lines(path: Path) -> list[bytes]:
@@ -44,10 +64,10 @@ def test_a_whole_trial(synthetic: Build, tmp_path: Path) -> None:
     assert m.sessions is not None
     assert m.sessions[0].tolist() == [1, 1, 2, 2]
     assert tuple(map(str, m.cautions)) == ("4 warm-up runs left out",)
-    assert np.isnan(trial.frequency_khz).all()
-    assert trial.padding_bytes.tolist() == [17.0] * 24
+    assert np.isnan(trial.numbers["frequency_khz"]).all()
+    assert trial.numbers["padding_bytes"].tolist() == [17.0] * 24
     with pytest.raises(ValueError, match="read-only"):
-        trial.wall_s[0] = 1
+        trial.numbers["wall_ns"][0] = 1
 
 
 def test_block_ids_are_those_of_the_trial(synthetic: Build, tmp_path: Path) -> None:
@@ -74,7 +94,7 @@ def test_failed_runs_are_left_out_and_counted(synthetic: Build, tmp_path: Path) 
     assert (first.benchmark, first.variant, first.outcome, first.signal) == ("x", "a", "timeout", 9)
     assert first.detail == "after 60 s"
     assert second.outcome == "hook-failed"
-    assert np.isnan(trial.wall_s[3])
+    assert np.isnan(trial.numbers["wall_ns"][3])
     assert trial.start_ns[3] == -1
 
 
@@ -82,16 +102,16 @@ def test_a_run_has_the_median_of_its_iterations(synthetic: Build, tmp_path: Path
     made = synthetic(
         {"a": {"x": [1.0, 1.0, 1.0]}}, metrics={"rate": {"unit": "1/s", "better": "higher"}}
     )
-    for row, values in enumerate([(5.0, 1.0, 2.0), (7.0,), ()]):
+    for row, values in enumerate([(5.0, 1.0, 2.0), (7.0, 9.0), ()]):
         made.rows[row] = replace(made.rows[row], metrics={"rate": values})
     trial = read_trial(made.write(tmp_path))
     m = trial.matrix("a", "rate")
-    assert m.values("x").tolist() == [2.0, 7.0]
+    assert m.values("x").tolist() == [2.0, 8.0]
     assert (m.unit, m.better) == ("1/s", "higher")
     assert tuple(map(str, m.cautions)) == ("1 run without rate",)
     column = trial.metrics["rate"]
-    assert column.values.tolist() == [5.0, 1.0, 2.0, 7.0]
-    assert column.offsets.tolist() == [0, 3, 4, 4]
+    assert column.values.tolist() == [5.0, 1.0, 2.0, 7.0, 9.0]
+    assert column.offsets.tolist() == [0, 3, 5, 5]
 
 
 def test_other_metrics(synthetic: Build, tmp_path: Path) -> None:
@@ -108,6 +128,100 @@ def test_other_metrics(synthetic: Build, tmp_path: Path) -> None:
         trial.matrix("a", "speed")
     with pytest.raises(UsageError, match="known here: a, b"):
         trial.matrix("c")
+
+
+def test_every_number_is_there_in_its_unit(synthetic: Build, tmp_path: Path) -> None:
+    made = synthetic({"a": {"x": [1.0, 2.0]}})
+    trial = read_trial(made.write(tmp_path))
+    assert trial.absent == frozenset()
+    assert trial.numbers.keys() == NUMBERS.keys() - {"start_ns"}
+    for name, column in trial.numbers.items():
+        stored = [getattr(row, name) for row in made.rows]
+        assert [None if np.isnan(value) else value for value in column] == stored
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = 1
+    assert trial.start_ns.tolist() == [row.start_ns for row in made.rows]
+    assert trial.values("wall").tolist() == [1.0, 2.0]
+    assert trial.values("user").tolist() == [0.9, 1.8]
+    assert trial.values("max_rss").tolist() == [50 << 20] * 2
+
+
+def test_a_clock_of_many_days_is_exact(synthetic: Build, tmp_path: Path) -> None:
+    made = synthetic({"a": {"x": [1.0]}})
+    made.rows[0] = replace(made.rows[0], start_ns=2**60 + 1)
+    assert read_trial(made.write(tmp_path)).start_ns.tolist() == [2**60 + 1]
+
+
+def test_at_the_floor_is_no_value(synthetic: Build, tmp_path: Path) -> None:
+    made = synthetic({"a": {"x": [1.0, 1.0, 1.0, 1.0], "y": [1.0] * 4}})
+    floor = made.rows[0].max_rss_floor_bytes
+    above = {"x": [0, 1, 0, 1], "y": [0, 1, 1, 1]}
+    made.rows = [
+        replace(row, max_rss_bytes=floor + above[row.benchmark][row.block - 1]) for row in made.rows
+    ]
+    trial = read_trial(made.write(tmp_path))
+    assert trial.at_floor("max_rss").tolist() == [row.max_rss_bytes == floor for row in made.rows]
+    assert not trial.at_floor("wall").any()
+    assert trial.below_floor("a", "max_rss") == ("x",)  # half of its runs; of y a quarter
+    assert trial.below_floor("a", "wall") == ()
+    assert said(trial.matrix("a", "max_rss")) == [
+        "3 values of max_rss say only 'at most the launcher's floor'"
+    ]
+    assert trial.matrix("a").cautions == ()
+
+
+def test_a_number_that_some_runs_lack(synthetic: Build, tmp_path: Path) -> None:
+    # one session by a version that did not store it
+    for late in (False, True):
+        made = synthetic({"a": {"x": [1.0, 2.0, 3.0, 4.0]}})
+        path = made.write(tmp_path / str(late))
+        rows = [row.to_dict() for row in made.rows]
+        for row in rows[2:] if late else rows[:2]:
+            del row["max_rss_bytes"]
+        rewrite(path, rows)
+        trial = read_trial(path)
+        assert (trial.absent, trial.cautions) == (frozenset(), ())
+        assert np.isnan(trial.numbers["max_rss_bytes"]).tolist() == [not late] * 2 + [late] * 2
+        assert said(trial.matrix("a", "max_rss")) == ["2 runs without max_rss"]
+        assert trial.matrix("a").runs == (4,)
+
+
+def test_a_number_that_no_run_has(synthetic: Build, tmp_path: Path) -> None:
+    made = synthetic({"a": {"x": [1.0, 2.0]}})
+    path = made.write(tmp_path)
+    rewrite(path, [without(row.to_dict(), "max_rss_bytes", "steal_s") for row in made.rows])
+    trial = read_trial(path)
+    assert trial.absent == {"max_rss_bytes", "steal_s"}
+    assert trial.cautions == trial.matrix("a").cautions == ()
+    for ask in (trial.metric, trial.values, lambda name: trial.matrix("a", name)):
+        with pytest.raises(UsageError) as error:
+            ask("max_rss")
+        assert error.value.what.startswith(
+            "the trial has no metric 'max_rss': fairtrial records it since version 0.1.0, and 0.1.0"
+        )
+        assert error.value.fix == "known here: wall, user, system"
+
+
+def test_a_trial_without_rows_lacks_no_number(synthetic: Build, tmp_path: Path) -> None:
+    made = synthetic(TIMES, status="running")
+    made.rows = []
+    assert read_trial(made.write(tmp_path)).absent == frozenset()
+
+
+def test_a_metric_of_the_campaign_keeps_its_name(synthetic: Build, tmp_path: Path) -> None:
+    # a later version may measure by itself what a campaign called so before
+    own = {"max_rss": {"unit": "pages", "better": "higher"}}
+    made = synthetic({"a": {"x": [1.0, 2.0]}}, metrics=own)
+    made.rows = [replace(row, metrics={"max_rss": (7.0,)}, max_rss_bytes=1) for row in made.rows]
+    trial = read_trial(made.write(tmp_path))
+    matrix = trial.matrix("a", "max_rss")
+    assert (matrix.unit, matrix.better, matrix.values("x").tolist()) == (
+        "pages",
+        "higher",
+        [7.0] * 2,
+    )
+    assert matrix.cautions == ()
+    assert not trial.at_floor("max_rss").any()
 
 
 def test_a_variant_without_runs(synthetic: Build, tmp_path: Path) -> None:
@@ -281,22 +395,63 @@ def test_records_of_another_shape(
     with pytest.raises(StoreError, match="not one of schema 1") as error:
         read_trial(path)
     assert str(error.value.where).endswith("measurements.jsonl:2")
+    whole = "one of position, session, segment, block, warmup is no whole number"
+    assert (whole in str(error.value)) == (key in {"session", "position"})
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("old", "new", "line", "reason"),
     [
-        (b'"benchmark":"y"', b'"benchmark":"z"'),
-        (b'{"position":0', b'{"place":0'),
-        (b'{"position":0', b'{"position":1'),
-        (b'{"position":0', b'{"position":-1'),
-        (b'{"position":0', b'"position":0'),
+        (b'"benchmark":"y"', b'"benchmark":"z"', 3, "unknown or missing 'z'"),
+        (b'{"position":0', b'{"place":0', 1, "unknown or missing 'position'"),
+        (b'{"position":0', b'{"position":1', None, "its positions are not unique"),
+        (b'{"position":0', b'{"position":-1', None, "its positions are not unique"),
+        (b'{"position":0', b'"position":0', 1, "text after the record, at column 11"),
+        (b'{"position":0', b'{"position":"0"', 1, "'str' object cannot be interpreted"),
     ],
 )
-def test_a_damaged_plan(synthetic: Build, tmp_path: Path, old: bytes, new: bytes) -> None:
+def test_a_damaged_plan(
+    synthetic: Build, tmp_path: Path, old: bytes, new: bytes, line: int | None, reason: str
+) -> None:
     path = synthetic(TIMES, status="running").write(tmp_path)
     change(path, "plan.jsonl", old, new)
-    with pytest.raises(StoreError, match="the plan is damaged"):
+    with pytest.raises(StoreError, match=f"the plan is damaged: {reason}") as error:
+        read_trial(path)
+    assert error.value.where == f"{path / 'plan.jsonl'}" + ("" if line is None else f":{line}")
+
+
+def test_a_plan_in_another_order_is_the_same_plan(synthetic: Build, tmp_path: Path) -> None:
+    made = synthetic(TIMES, sessions=2)
+    made.plan.reverse()
+    assert len(read_trial(made.write(tmp_path))) == 16
+
+
+def test_rows_without_a_plan(synthetic: Build, tmp_path: Path) -> None:
+    made = synthetic(TIMES, status="running")
+    made.plan = []
+    with pytest.raises(StoreError, match="position 0 is not the planned one"):
+        read_trial(made.write(tmp_path))
+
+
+@pytest.mark.parametrize(("name", "what"), [("plan", "plan"), ("measurements", "measurements")])
+def test_files_that_cannot_be_read(synthetic: Build, tmp_path: Path, name: str, what: str) -> None:
+    path = synthetic(TIMES, status="running").write(tmp_path)
+    (path / f"{name}.jsonl").unlink()
+    (path / f"{name}.jsonl").mkdir()
+    with pytest.raises(StoreError, match=f"the {what} cannot be read: Is a directory") as error:
+        read_trial(path)
+    assert error.value.where == str(path / f"{name}.jsonl")
+
+
+def test_an_ended_trial_whose_manifest_forgot_its_measurements(
+    synthetic: Build, tmp_path: Path
+) -> None:
+    path = synthetic(TIMES).write(tmp_path)
+    manifest = json.loads((path / "manifest.json").read_text())
+    del manifest["files"]["measurements.jsonl"]
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    (path / "measurements.jsonl").unlink()
+    with pytest.raises(StoreError, match="the measurements are missing"):
         read_trial(path)
 
 
@@ -317,6 +472,48 @@ def test_a_trial_that_has_just_begun(synthetic: Build, tmp_path: Path) -> None:
     assert str(trial.cautions[-1]) == "0 of 16 planned runs are there"
     with pytest.raises(InsufficientDataError):
         trial.matrix("a")
+
+
+def test_a_trial_under_a_stopping_rule(synthetic: Build, tmp_path: Path) -> None:
+    stop = StopRule(width=0.02, max_runs=4)
+    end = SessionEnd(session=1, runs=2, why="width", width=0.01, text="")
+    cap = SessionEnd(session=2, runs=3, why="max_runs", width=None, text="")
+    made = synthetic({"a": {"x": [1.0] * 8}}, sessions=2, stop=stop, session_ends=(end, cap))
+    made.rows = [row for row in made.rows if row.block <= 1 + row.session]
+    trial = read_trial(made.write(tmp_path / "both"))
+    assert (trial.planned_runs, trial.manifest.needed) == (8, 5)
+    (told,) = said(trial)
+    assert "(width 0.02; 2 to 3 runs a cell and session; 1 of 2 sessions ended at a cap" in told
+    assert said(trial.matrix("a"))[0].startswith("sequential (stopping rule, width 0.02): ")
+    # the rule was taken out when the trial was gone on with
+    made.manifest = replace(made.manifest, stop=None, session_ends=(end,))
+    made.rows = [row for row in made.rows if row.session == 1]
+    trial = read_trial(made.write(tmp_path / "one"))
+    assert said(trial)[0] == "2 of 6 planned runs are there"
+    assert "(2 runs a cell and session); methods" in said(trial)[1]
+    assert said(trial.matrix("a"))[0].startswith("sequential (stopping rule): ")
+    made.manifest = replace(made.manifest, stop=stop, session_ends=())
+    trial = read_trial(made.write(tmp_path / "none"))
+    assert said(trial)[0] == "2 of at most 8 planned runs are there"
+    assert "(width 0.02); methods" in said(trial)[1]
+
+
+def test_a_session_of_other_runs_than_the_manifest_says(synthetic: Build, tmp_path: Path) -> None:
+    ends = tuple(
+        SessionEnd(session=session, runs=runs, why="width", width=0.01, text="")
+        for session, runs in ((1, 4), (2, 3))
+    )
+    made = synthetic(
+        {"a": {"x": [1.0] * 8}},
+        warmup=1,
+        sessions=2,
+        stop=StopRule(width=0.02),
+        session_ends=ends,
+    )
+    trial = read_trial(made.write(tmp_path))
+    assert [text for text in said(trial) if "manifest says" in text] == [
+        "the manifest says that session 2 ended after 3 runs a cell, and its runs go to 4"
+    ]
 
 
 def test_an_interrupted_trial(synthetic: Build, tmp_path: Path) -> None:

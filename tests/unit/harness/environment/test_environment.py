@@ -400,6 +400,15 @@ def test_records_of_other_versions_can_be_compared(record):
     assert diff({}, {}) == ()
 
 
+def test_a_key_that_one_version_does_not_write_is_no_change(record):
+    other = json.loads(json.dumps(record))
+    del other["memory"]["swappiness"], other["kernel"]["mitigations"], other["process"]
+    other["tools"]["colour"] = "blue"
+    assert diff(record, other) == diff(other, record) == ()
+    other["memory"]["swappiness"] = None  # unknown is another matter
+    assert [change.key for change in diff(record, other)] == ["memory.swappiness"]
+
+
 def test_identity_comes_first_in_what_a_person_reads(record):
     other = changed(record, "kernel", "release", value="6.1.1")
     other["targets"]["text/b"]["sha256"] = "f" * 64

@@ -17,9 +17,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
+from analysis.run_numbers import LAUNCHER_NUMBERS, Measurement
 from harness.campaign.model import Isolation
 from harness.errors import HostError, LaunchError
 from harness.launch.client import LauncherClient
@@ -92,25 +94,34 @@ def test_reports_exit_code_times_and_usage(containment, open_launcher, request_f
     launcher = open_launcher(containment=containment)
     done = launcher.execute(request_for(SH, "-c", "exit 7"))
     assert (done.exit_code, done.signal, done.killed) == (7, None, None)
-    assert 0 < done.spawn_ns <= done.wall_ns
-    assert done.minor_faults > 0
-    assert (done.orphans, done.survivors) == (0, 0)
+    assert 0 < done.numbers["spawn_ns"] <= done.wall_ns
+    assert done.numbers["minor_faults"] > 0
+    assert (done.numbers["orphans"], done.survivors) == (0, 0)
+
+
+def test_every_number_of_the_table_comes_and_is_of_its_type(open_launcher, request_for):
+    numbers = open_launcher().execute(request_for("/bin/true")).numbers
+    assert numbers.keys() == LAUNCHER_NUMBERS
+    kinds = get_type_hints(Measurement)
+    for name, value in numbers.items():
+        assert isinstance(value, kinds[name])
+        assert type(value) in (int, float)  # no bool
 
 
 def test_wall_time_contains_a_sleep_and_user_time_a_spin(open_launcher, request_for):
     launcher = open_launcher()
     slept = launcher.execute(request_for(SH, "-c", "sleep 0.2"))
     assert slept.wall_ns >= 200_000_000
-    assert slept.user_s < 0.2
+    assert slept.numbers["user_s"] < 0.2
     code = "import time\nwhile time.process_time() < 0.2: pass"
     spun = launcher.execute(request_for(PYTHON, "-I", "-S", "-c", code))
-    assert spun.user_s + spun.system_s >= 0.2
+    assert spun.numbers["user_s"] + spun.numbers["system_s"] >= 0.2
 
 
 def test_clocks_of_successive_runs_follow_each_other(open_launcher, request_for):
     launcher = open_launcher()
     first, second = (launcher.execute(request_for("/bin/true")) for _ in range(2))
-    assert first.start_ns + first.wall_ns <= second.start_ns
+    assert first.numbers["start_ns"] + first.wall_ns <= second.numbers["start_ns"]
 
 
 def test_crash_by_signal_is_reported_as_one(containment, open_launcher, request_for):
@@ -125,11 +136,11 @@ def test_small_program_is_at_the_floor_although_the_orchestrator_is_large(
     ballast = bytearray(300 << 20)
     ballast[::4096] = b"x" * len(ballast[::4096])  # touch every page
     done = open_launcher().execute(request_for("/bin/true"))
-    assert done.max_rss_bytes <= done.floor_bytes < 30 << 20
+    assert done.numbers["max_rss_bytes"] <= done.numbers["max_rss_floor_bytes"] < 30 << 20
     del ballast
     grow = "x = bytearray(60 << 20); x[::4096] = b'x' * len(x[::4096])"
     grown = open_launcher().execute(request_for(PYTHON, "-I", "-S", "-c", grow))
-    assert grown.max_rss_bytes > 60 << 20 > grown.floor_bytes
+    assert grown.numbers["max_rss_bytes"] > 60 << 20 > grown.numbers["max_rss_floor_bytes"]
 
 
 # --- timeouts and process trees ---------------------------------------------------------------
@@ -177,21 +188,21 @@ def test_double_forked_grandchildren_are_gone_and_counted(
     launcher = open_launcher(containment=containment)
     done = launcher.execute(request_for(SH, "-c", code))
     assert done.exit_code == 0, (tmp_path / "stderr").read_text()
-    assert (done.orphans, done.survivors) == (3, 0)
+    assert (done.numbers["orphans"], done.survivors) == (3, 0)
     assert processes.processes_with(marker) == []
-    assert launcher.execute(request_for("/bin/true")).orphans == 0
+    assert launcher.execute(request_for("/bin/true")).numbers["orphans"] == 0
 
 
 def test_grandchild_that_holds_stdout_does_not_delay_the_run(open_launcher, request_for):
     launcher = open_launcher()
     done = launcher.execute(request_for(SH, "-c", "sleep $0 & echo done", timeout_s=300))
-    assert (done.exit_code, done.killed, done.orphans) == (0, None, 1)
+    assert (done.exit_code, done.killed, done.numbers["orphans"]) == (0, None, 1)
 
 
 def test_sweep_can_be_left_to_later(open_launcher, request_for):
     launcher = open_launcher()
     done = launcher.execute(request_for(SH, "-c", "sleep $0 & :", sweep=False))
-    assert done.orphans == 0
+    assert done.numbers["orphans"] == 0
     assert launcher.sweep() == 1
     assert launcher.sweep() == 0
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from analysis.record import encode_checked
 from harness.errors import StoreError
 from harness.screen.progress import read_progress
 from harness.store.writer import Store
@@ -121,3 +122,15 @@ def test_clock_that_was_set_back_is_no_time_between_runs(store, make_measurement
             make_measurement(position, started_at=at(start), wall_ns=2 * 10**9)
         )
     assert read_progress(store.path).seconds == {"x/a": 2.0}
+
+
+def test_rows_of_another_version_are_counted(store, make_measurement):
+    for position, benchmark in enumerate("xyzx"):
+        row = make_measurement(position, benchmark=benchmark, wall_ns=10**9).to_dict() | {"new": 1}
+        del row["before_s"], row["after_s"]
+        if benchmark == "y":
+            del row["wall_ns"]
+        with (store.path / "measurements.jsonl").open("ab") as file:
+            file.write(encode_checked(row) + b"\n")
+    found = read_progress(store.path)
+    assert (found.done, found.seconds) == (4, {"x/a": 1.0, "z/a": 1.0})

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.record import Finding, PlannedRun
+from analysis.record import Finding, PlannedRun, read_manifest
 from harness.errors import StoreError
 from harness.store.writer import Store, is_written_now, new_trial_name, sha256_file, utc_now
 
@@ -358,3 +358,15 @@ def test_a_trial_keeps_one_descriptor_open_whatever_is_written(make_store, make_
     assert opened() == before + 1
     store.finish("complete", None)
     assert opened() == before
+
+
+def test_manifest_keys_of_a_later_version_are_kept(make_store):
+    store = make_store()
+    store.finish("stopped", "why")
+    path = store.path / "manifest.json"
+    later = json.loads(path.read_text()) | {"colour": {"hue": 1}}
+    path.write_text(json.dumps(later))
+    again = Store.reopen(store.path)
+    again.finish("complete", None)
+    assert json.loads(path.read_text())["colour"] == {"hue": 1}
+    assert read_manifest(store.path).further == {"colour": {"hue": 1}}

@@ -13,22 +13,11 @@ from harness.trial.examine import clear_metric_files, examine
 
 ENDED = Execution(
     started_ns=0,
-    start_ns=1,
-    wall_ns=2,
-    spawn_ns=1,
-    user_s=0.0,
-    system_s=0.0,
-    max_rss_bytes=1,
-    floor_bytes=1,
-    minor_faults=0,
-    major_faults=0,
-    voluntary_switches=0,
-    involuntary_switches=0,
     exit_code=0,
     signal=None,
     killed=None,
-    orphans=0,
     survivors=0,
+    numbers={},
 )
 LIMIT = 1000
 

@@ -215,6 +215,24 @@ def test_stored_plan_is_held_against_the_campaign(store, make_campaign):
         check_plan(store, make_campaign(runs=3, warmup=1))
 
 
+def test_plan_of_a_later_version_is_the_same_plan(store, make_campaign):
+    campaign = make_campaign(runs=2)
+    store.append_plan(plan_session(campaign, 7, 1))
+    path = store.path / "plan.jsonl"
+    path.write_text(path.read_text().replace('{"position"', '{"colour":[1],"position"'))
+    check_plan(store, campaign)
+
+
+def test_plan_without_one_of_its_keys_is_damaged(store, make_campaign):
+    campaign = make_campaign(runs=2)
+    store.append_plan(plan_session(campaign, 7, 1))
+    path = store.path / "plan.jsonl"
+    path.write_text(path.read_text().replace('"block":1,', "", 1))
+    with pytest.raises(StoreError, match=r"no planned run.*block") as error:
+        check_plan(store, campaign)
+    assert error.value.where == str(path)
+
+
 def test_edited_plan_is_refused(store, make_campaign):
     campaign = make_campaign(runs=2)
     store.append_plan(plan_session(campaign, 7, 1))

@@ -363,3 +363,11 @@ def test_a_row_with_keys_of_a_later_version_is_read(make_measurement, tmp_path):
     line = encode_checked(make_measurement(0).to_dict() | {"later": 1}) + b"\n"
     (tmp_path / "measurements.jsonl").write_bytes(line)
     assert stored_runs(tmp_path)[1][0].wall_ns == 1_500_000
+
+
+def test_a_row_without_keys_that_an_earlier_version_did_not_write(make_measurement, tmp_path):
+    row = make_measurement(0).to_dict()
+    del row["minor_faults"], row["cpus"]
+    (tmp_path / "measurements.jsonl").write_bytes(encode_checked(row) + b"\n")
+    (found,) = stored_runs(tmp_path)[1]
+    assert (found.wall_ns, found.minor_faults, found.cpus) == (1_500_000, None, None)

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 from scipy.integrate import trapezoid
 
-from analysis.data.trial import read_trial
+from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.methods.mixture.model.mixture import Mixture
 from analysis.methods.mixture.plane.fit import fit_mixture_2d
@@ -268,6 +268,10 @@ class TestMixture:
             MIXTURE.classify([np.nan, 1])
 
 
+def with_memory(trial: Trial, values: np.ndarray) -> Trial:
+    return replace(trial, numbers={**trial.numbers, "max_rss_bytes": values})
+
+
 class TestPairsOfATrial:
     TIMES: ClassVar[dict[str, dict[str, list[float]]]] = {
         "a": {"x": [1.0, 2.0, 3.0, 4.0], "y": [5.0, 6.0, 7.0, 8.0]}
@@ -278,27 +282,27 @@ class TestPairsOfATrial:
         pairs = pairs_of_runs(trial, "a", "x", metrics=("wall", "max_rss"))
         assert pairs.values[:, 0].tolist() == self.TIMES["a"]["x"]
         rows = np.searchsorted(trial.position, pairs.positions)
-        assert pairs.values[:, 1].tolist() == trial.max_rss_bytes[rows].tolist()
-        assert pairs.values[:, 0].tolist() == trial.wall_s[rows].tolist()
+        assert pairs.values[:, 1].tolist() == trial.numbers["max_rss_bytes"][rows].tolist()
+        assert pairs.values[:, 0].tolist() == trial.values("wall")[rows].tolist()
         assert (pairs.names, pairs.units) == (("wall", "max_rss"), ("s", "B"))
         assert any("warm-up run" in caution for caution in pairs.cautions)
 
     def test_incomplete_runs_are_left_out(self, synthetic: Build, tmp_path: Path) -> None:
         trial = read_trial(synthetic(self.TIMES).write(tmp_path))
-        memory = trial.max_rss_bytes.copy()
+        memory = trial.numbers["max_rss_bytes"].copy()
         first = int(np.flatnonzero(trial.benchmark == 0)[0])
         memory[first] = np.nan
-        found = pairs_of_runs(replace(trial, max_rss_bytes=memory), "a", "x")
+        found = pairs_of_runs(with_memory(trial, memory), "a", "x")
         assert len(found.values) == 3
         assert trial.position[first] not in found.positions
         assert "1 run without one of the values" in map(str, found.cautions)
-        nothing = replace(trial, max_rss_bytes=np.full(len(trial), np.nan))
+        nothing = with_memory(trial, np.full(len(trial), np.nan))
         with pytest.raises(InsufficientDataError, match="has both wall and max_rss"):
             pairs_of_runs(nothing, "a", "x")
 
     def test_unmeasured_memory_is_said(self, synthetic: Build, tmp_path: Path) -> None:
         trial = read_trial(synthetic(self.TIMES).write(tmp_path))
-        floored = replace(trial, max_rss_bytes=trial.max_rss_floor_bytes)
+        floored = with_memory(trial, trial.numbers["max_rss_floor_bytes"])
         assert "launcher's floor" in pairs_of_runs(floored, "a", "x").cautions[0]
 
     def test_unknown_names(self, synthetic: Build, tmp_path: Path) -> None:

@@ -1,0 +1,280 @@
+"""One run as it was measured: the record, and in it the one table of a run's numbers.
+
+A field of `Measurement` whose type carries a `RunNumber` is a number of the table. Its name is the
+key in a row of ``measurements.jsonl``, in the launcher's reply and in the reader's columns; what is
+known of it stands here and nowhere else. A number that a later version adds says `since` which.
+Standard library only.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Literal, Self
+
+FIRST = "0.1.0"  # the version that wrote the first trials of schema 1
+
+Better = Literal["lower", "higher"]
+Source = Literal["launcher", "runner", "host"]
+Outcome = Literal[
+    "ok",
+    "exit",
+    "signal",
+    "timeout",
+    "unparsable",
+    "output-mismatch",
+    "output-limit",
+    "hook-failed",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunNumber:
+    """What is known of one number: a row of the table.
+
+    Attributes
+    ----------
+    unit : str
+        Of the stored value; it ends the number's name. Empty for a count.
+    what : str
+        Its meaning, word for word as in ``docs/trial-format.md``.
+    source : {"launcher", "runner", "host"}
+        Who knows it: the launcher sends it in its reply, the runner does or sees it around the run,
+        the host shows it to everybody.
+    metric : str or None
+        What ``--metric`` calls it; None for one that is no metric.
+    better : {"lower", "higher"}
+        Which values of the metric are better.
+    floor : str or None
+        The number at or below which a value says only "at most that much".
+    since : str
+        The first version of fairtrial that stores it.
+    """
+
+    unit: str
+    what: str
+    source: Source
+    metric: str | None = None
+    better: Better = "lower"
+    floor: str | None = None
+    since: str = FIRST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """One run as it was measured: a line of ``measurements.jsonl``. Nothing is rounded.
+
+    `position` is that of the planned run, or a negative number, unique in the trial, for a warm-up
+    that a resumed session repeats. ``None`` means unknown, never zero, and so does a key that a
+    row does not have: a run whose hook before it failed was not executed and has no times, and a
+    trial of another version may have other numbers.
+    """
+
+    position: int
+    session: int
+    segment: int
+    block: int
+    benchmark: str
+    variant: str
+    warmup: bool
+    started_at: str
+    start_ns: Annotated[
+        int | None,
+        RunNumber(
+            unit="ns",
+            what="the monotonic clock at the start: orders runs of one boot, means nothing beyond",
+            source="launcher",
+        ),
+    ] = None
+    wall_ns: Annotated[
+        int | None,
+        RunNumber(
+            unit="ns",
+            what="from the start until the end was noticed",
+            source="launcher",
+            metric="wall",
+        ),
+    ] = None
+    spawn_ns: Annotated[
+        int | None,
+        RunNumber(
+            unit="ns",
+            what="the part of `wall_ns` until the launcher had started the process: it exists, "
+            "and its program is loaded",
+            source="launcher",
+        ),
+    ] = None
+    user_s: Annotated[
+        float | None,
+        RunNumber(
+            unit="s",
+            what="processor time in the program, with that of children it waited for",
+            source="launcher",
+            metric="user",
+        ),
+    ] = None
+    system_s: Annotated[
+        float | None,
+        RunNumber(
+            unit="s",
+            what="processor time in the kernel, likewise",
+            source="launcher",
+            metric="system",
+        ),
+    ] = None
+    max_rss_bytes: Annotated[
+        int | None,
+        RunNumber(
+            unit="B",
+            what="largest resident memory of any one of these processes",
+            source="launcher",
+            metric="max_rss",
+            floor="max_rss_floor_bytes",
+        ),
+    ] = None
+    # The kernel passes the peak of the process that spawns on to a new one.
+    max_rss_floor_bytes: Annotated[
+        int | None,
+        RunNumber(
+            unit="B",
+            what="the launcher's own peak; a `max_rss_bytes` at or below it only says "
+            '"at most the floor"',
+            source="launcher",
+        ),
+    ] = None
+    minor_faults: Annotated[
+        int | None,
+        RunNumber(unit="", what="page faults that needed no disk", source="launcher"),
+    ] = None
+    major_faults: Annotated[
+        int | None,
+        RunNumber(unit="", what="page faults that needed the disk", source="launcher"),
+    ] = None
+    voluntary_switches: Annotated[
+        int | None,
+        RunNumber(unit="", what="how often it waited for something", source="launcher"),
+    ] = None
+    involuntary_switches: Annotated[
+        int | None,
+        RunNumber(unit="", what="how often it was descheduled", source="launcher"),
+    ] = None
+    cpus: tuple[int, ...] | None = None
+    frequency_khz: Annotated[
+        int | None,
+        RunNumber(
+            unit="kHz",
+            what="frequency of the first of them, read after the run, as its driver reports it",
+            source="host",
+        ),
+    ] = None
+    temperature_c: Annotated[
+        float | None,
+        RunNumber(
+            unit="C", what="the hottest processor package, read after the run", source="host"
+        ),
+    ] = None
+    steal_s: Annotated[
+        float | None,
+        RunNumber(
+            unit="s",
+            what="time that a hypervisor took from these CPUs during the run; the kernel counts it "
+            "in ticks, usually of 0.01 s",
+            source="host",
+        ),
+    ] = None
+    padding_bytes: Annotated[
+        int | None,
+        RunNumber(
+            unit="B", what="bytes added to the environment: they move the stack", source="runner"
+        ),
+    ] = None
+    outcome: Outcome
+    exit_code: int | None = None
+    signal: int | None = None
+    detail: str | None = None
+    metrics: Mapping[str, tuple[float, ...]]
+    stdout_bytes: Annotated[
+        int | None,
+        RunNumber(
+            unit="B",
+            what="size of the standard output; null when it was discarded",
+            source="runner",
+        ),
+    ] = None
+    stdout_sha256: str | None = None
+    orphans: Annotated[
+        int,
+        RunNumber(
+            unit="",
+            what="processes that were still there when the program had ended, and had to be killed",
+            source="launcher",
+        ),
+    ] = 0
+    before_s: Annotated[
+        float | None,
+        RunNumber(
+            unit="s", what="time of the hooks before the run; null without any", source="runner"
+        ),
+    ] = None
+    after_s: Annotated[
+        float | None,
+        RunNumber(unit="s", what="time of the hooks after it", source="runner"),
+    ] = None
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> Self:
+        """Read a stored row, of this version or another one.
+
+        Raises
+        ------
+        TypeError
+            If it lacks a key that every row has.
+        """
+        known = {key: row[key] for key in _KEYS if key in row}
+        if known.get("cpus") is not None:
+            known["cpus"] = tuple(known["cpus"])
+        if "metrics" in known:
+            known["metrics"] = {name: tuple(values) for name, values in row["metrics"].items()}
+        return cls(**known)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the measurement as JSON types, without the checksum."""
+        data = {key: getattr(self, key) for key in _KEYS}
+        data["cpus"] = None if self.cpus is None else list(self.cpus)
+        data["metrics"] = {name: list(values) for name, values in self.metrics.items()}
+        return data
+
+
+_KEYS = tuple(field.name for field in fields(Measurement))
+
+# The table, by name.
+NUMBERS: Mapping[str, RunNumber] = {
+    field.name: about
+    for field in fields(Measurement)
+    for about in getattr(field.type, "__metadata__", ())
+}
+LAUNCHER_NUMBERS = frozenset(name for name, about in NUMBERS.items() if about.source == "launcher")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricInfo:
+    """What a metric's numbers mean: its unit and which direction is better."""
+
+    unit: str
+    better: Better
+
+
+# The metrics that every run has, and the numbers that they are. Durations are judged in seconds.
+# Those parsed from output are described in the manifest.
+METRIC_NUMBERS: Mapping[str, str] = {
+    about.metric: name for name, about in NUMBERS.items() if about.metric is not None
+}
+BUILTIN_METRICS: Mapping[str, MetricInfo] = {
+    metric: MetricInfo(
+        unit="s" if NUMBERS[name].unit == "ns" else NUMBERS[name].unit, better=NUMBERS[name].better
+    )
+    for metric, name in METRIC_NUMBERS.items()
+}
+# No campaign may use these names. One that a later version measures may stand in a campaign already:
+# there the campaign's own metric keeps the name.
+RESERVED_METRICS = tuple(
+    metric for metric, name in METRIC_NUMBERS.items() if NUMBERS[name].since == FIRST
+)
