@@ -44,8 +44,8 @@ def problem(text: str | bytes) -> UsageError:
     return error.value
 
 
-def reasons(sample: str | bytes) -> tuple[str, ...]:
-    write("bad", sample)
+def reasons(sample: str | bytes, mode: int = 0o644) -> tuple[str, ...]:
+    write("bad", sample).chmod(mode)
     config = read(f"{HEADING}{ROW}two,a.1,bad,,\n")
     assert config.baseline.benchmarks == config.candidate.benchmarks == ("one",)
     (out,) = config.left_out
@@ -196,8 +196,7 @@ def test_what_is_no_file(here: Path) -> None:
 @pytest.mark.powerless
 @pytest.mark.usefixtures("unreadable_files")
 def test_file_that_must_not_be_read() -> None:
-    write("bad", "1\n").chmod(0)
-    (reason,) = reasons(b"")
+    (reason,) = reasons("1\n", mode=0)
     assert reason == "File 'bad' is not readable: Permission denied"
 
 
