@@ -6,6 +6,7 @@ import io
 import json
 import math
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,11 @@ def _here(monkeypatch):
     monkeypatch.chdir(ROOT)
 
 
-def answer(command: str) -> list[Any]:
+def answer(command: str, codes: Collection[int] = (0,)) -> list[Any]:
     """Give what a command prints: one object, or several one after the other."""
     out, err = io.StringIO(), io.StringIO()
     code = main([*command.split(), "--json"], out, err)
-    assert code == 0, err.getvalue()
+    assert code in codes, err.getvalue()
     return objects(out.getvalue())
 
 
@@ -52,13 +53,16 @@ def keys(value: Any) -> set[str]:
     return set()
 
 
-def section(title: str) -> str:
-    parts = re.split(r"(?m)^## ", PAGE)
+def section(title: str, heading: str = "## ") -> str:
+    parts = re.split(rf"(?m)^{heading}", PAGE)
     return next(part for part in parts if part.splitlines()[0] == title)
 
 
 def documented(title: str) -> set[str]:
-    text = section(title) + section("The head of every result")
+    return documented_in(section(title) + section("The head of every result"))
+
+
+def documented_in(text: str) -> set[str]:
     return {
         name.removesuffix("[]").partition(".<")[0]
         for name in re.findall(r"`([A-Za-z0-9_.<>-]+(?:\[\])?)`", text)
@@ -77,12 +81,17 @@ def test_every_key_is_documented(number):
 
 
 def data_of(title: str) -> dict[str, int]:
+    return data_in(section(title))
+
+
+def data_in(text: str) -> dict[str, int]:
     """Give the mappings whose keys are data, such as names, and how many levels of them.
 
-    The section marks such a mapping as `key.<what>`, or `key.<what>.<what>`.
+    The section marks such a mapping as `key.<what>`, or `key.<what>.<what>`; `key.<anything>` is a
+    value of any shape.
     """
-    marks = re.findall(r"`(\w+)((?:\.<[a-z ]+>)+)`", section(title))
-    return {key: levels.count("<") for key, levels in marks}
+    marks = re.findall(r"`(\w+)((?:\.<[a-z ]+>)+)`", text)
+    return {key: 9 if "<anything>" in levels else levels.count("<") for key, levels in marks}
 
 
 def without_data(value: Any, data: dict[str, int]) -> Any:
@@ -97,9 +106,53 @@ def without_data(value: Any, data: dict[str, int]) -> Any:
 
 
 def below(value: Any, levels: int) -> Any:
-    if levels == 0 or not isinstance(value, dict):
-        return value
-    return [below(item, levels - 1) for item in value.values()]
+    if levels and isinstance(value, dict):
+        return [below(item, levels - 1) for item in value.values()]
+    if levels > 1 and isinstance(value, list):
+        return [below(item, levels) for item in value]
+    return value
+
+
+CAMPAIGN = """\
+name: c
+variants: {a: {}, b: {}}
+benchmarks: {x: {command: ["true"]}}
+protocol: {sessions: 2, warmup: 1, STOP}
+isolation: {cpus: none}
+"""
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """Measure a campaign under a stopping rule, and give what `run --json` printed."""
+    place = tmp_path_factory.mktemp("measured")
+    stop = "stop: {width: 0.5, min_runs: 3, max_runs: 4}"
+    (place / "c.yaml").write_text(CAMPAIGN.replace("STOP", stop))
+    out = io.StringIO()
+    words = ["run", str(place / "c.yaml"), "--dir", str(place / "runs"), "--json", "--quiet"]
+    assert main(words, out, io.StringIO()) == 0
+    return place, objects(out.getvalue())
+
+
+@pytest.mark.parametrize("title", ["run", "run --dry-run", "doctor", "status", "status --diff"])
+def test_every_key_of_the_runner_is_documented(title, measured):
+    place, printed = measured
+    campaign, runs = place / "c.yaml", place / "runs"
+    trial = next(runs.iterdir())
+    commands = {
+        "run --dry-run": f"run {campaign} --dry-run --dir {runs}",
+        "doctor": "doctor",
+        "status": f"status --dir {runs}",
+        "status --diff": f"status {trial} --diff runs/sample",
+    }
+    values = printed if title == "run" else answer(commands[title], codes={0, 3})
+    said = section(title, heading="### ")
+    shared = section("run", heading="### ") + section("run --dry-run", heading="### ")
+    told = documented_in(said) | (documented_in(shared) if "as above" in said else set())
+    data = data_in(said)
+    for value in values:
+        assert keys(without_data(value, data)) - told == set()
+    assert keys(values)
 
 
 def same(ours: Any, first: Any, where: str = "$") -> None:
