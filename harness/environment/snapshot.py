@@ -189,6 +189,7 @@ def _tools(variables: Mapping[str, str], tool_version: str) -> dict[str, Any]:
     }
 
 
+@functools.cache
 def _package(name: str) -> str | None:
     try:
         return importlib.metadata.version(name)

@@ -1,0 +1,290 @@
+"""A stage for trials: real plans, sessions and stores around launchers that only answer."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import runpy
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from harness.campaign.model import Command, Isolation
+from harness.host.reader import Host
+from harness.launch.exchange import Execution, Request
+from harness.launch.interrupts import Interrupted, Interrupts
+from harness.trial.execution import Options, resume, start
+
+hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
+
+TARGET = 4242  # the process that a launcher says it executes
+
+
+def executed(**changes: Any) -> Execution:
+    """Give what a launcher tells of a program that did well."""
+    told = {
+        "started_ns": 1_700_000_000_000_000_000,
+        "start_ns": 5_000_000,
+        "wall_ns": 1_000_000,
+        "spawn_ns": 100_000,
+        "user_s": 0.001,
+        "system_s": 0.0,
+        "max_rss_bytes": 4096,
+        "floor_bytes": 1024,
+        "minor_faults": 1,
+        "major_faults": 0,
+        "voluntary_switches": 1,
+        "involuntary_switches": 0,
+        "exit_code": 0,
+        "signal": None,
+        "killed": None,
+        "orphans": 0,
+        "survivors": 0,
+    }
+    return Execution(**{**told, **changes})
+
+
+class Clock:
+    """The time of sessions: it passes when somebody says so."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def time_ns(self) -> int:
+        return 1_700_000_000_000_000_000 + round(self.now * 1e9)
+
+
+class Launcher:
+    """Answers requests; `answer` gives what differs from a good run, or raises."""
+
+    def __init__(self, stage: Stage, cpus: tuple[int, ...] | None, answer: str) -> None:
+        self.cpus, self._stage, self._answer = cpus, stage, answer
+        self.pid, self.containment, self.dead = 4000, stage.containment, False
+        self.requests: list[Request] = []
+        self.told: list[Execution] = []
+        self.swept = 0
+        self.closed = False
+
+    def execute(self, request: Request, watch=None, every_s: float = 0.25) -> Execution:
+        assert not self.closed
+        copy = dataclasses.replace(request, env=dict(request.env))
+        self.requests.append(copy)
+        self._stage.executed.append((self._answer, copy))
+        for path in (request.stdout, request.stderr):
+            if path is not None:
+                path.touch()
+        changes = getattr(self._stage, self._answer)(copy) or {}
+        killed = watch() if watch is not None else None
+        told = executed(**{"killed": killed, **changes})
+        self.told.append(told)
+        self._stage.clock.now += told.wall_ns / 1e9
+        return told
+
+    def targets(self) -> tuple[int, ...]:
+        return (TARGET,)
+
+    def sweep(self) -> int:
+        self.swept += 1
+        return 0
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Watching:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[Any, ...]] = []
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *words: self.heard.append((name, *words))
+
+    def of(self, name: str) -> list[tuple[Any, ...]]:
+        return [words for said, *words in self.heard if said == name]
+
+
+class Stage:
+    """What a test of a trial has in hand.
+
+    `target` and `command` answer for the launchers of targets and of hooks and builds; `tree` is
+    the host, which a test may change at any time.
+    """
+
+    hosts = hosts
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.runs = folder / "runs"
+        self.host = folder / "host"
+        self.bin = folder / "bin"
+        self.clock = Clock()
+        self.containment = "pid"
+        self.target: Callable[[Request], dict[str, Any] | None] = lambda request: None
+        self.command: Callable[[Request], dict[str, Any] | None] = lambda request: None
+        self.launchers: list[Launcher] = []
+        self.executed: list[tuple[str, Request]] = []
+        self.interrupts: Interrupts | None = None
+        self.slept: list[float] = []
+        self.watching = Watching()
+        self.bin.mkdir()
+        self.program("true")
+        self.tree(hosts.base(2))  # few files: it is read again and again
+
+    def launcher(self, answer: str, cpus: tuple[int, ...] | None = None) -> Launcher:
+        made = Launcher(self, cpus, answer)
+        self.launchers.append(made)
+        return made
+
+    def tree(self, tree: dict[str, str | None]) -> None:
+        hosts.plant(self.host, tree)
+
+    def program(self, name: str, text: str = "#!/bin/sh\n") -> Path:
+        path = self.bin / name
+        path.write_text(text)
+        path.chmod(0o755)
+        return path
+
+    def interrupt(self, number: int = 2) -> None:
+        """Let a signal arrive while a program is executed: the launcher kills it."""
+        assert self.interrupts is not None
+        self.interrupts.received = number
+        raise Interrupted(number)
+
+    def at(self, number: int, act: Callable[[], Any]) -> Callable[[Request], Any]:
+        """Give an answer that does `act` at the execution of that number (from 0), once."""
+        numbers = iter(range(10**6))
+        return lambda request: act() if next(numbers) == number else None
+
+    # --- what is executed ------------------------------------------------------------------
+
+    def start(self, campaign, **options):
+        self.watching = Watching()
+        return start(campaign, Options(folder=self.runs, **options), self.watching)
+
+    def resume(self, campaign, **options):
+        self.watching = Watching()
+        return resume(campaign, Options(folder=self.runs, **options), self.watching)
+
+    # --- what is there afterwards ----------------------------------------------------------
+
+    @property
+    def trial(self) -> Path:
+        (path,) = self.runs.iterdir()
+        return path
+
+    def lines(self, name: str) -> list[dict[str, Any]]:
+        text = (self.trial / name).read_text()
+        return [json.loads(line) for line in text.splitlines()]
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        return self.lines("measurements.jsonl")
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        return json.loads((self.trial / "manifest.json").read_text())
+
+    def findings(self, check: str | None = None, when: str | None = None) -> list[dict[str, Any]]:
+        return [
+            found
+            for found in self.lines("findings.jsonl")
+            if check in {None, found["check"]} and when in {None, found["when"]}
+        ]
+
+    def outputs(self) -> set[str]:
+        return {path.name for path in (self.trial / "outputs").iterdir()}
+
+
+@pytest.fixture
+def stage(tmp_path, monkeypatch):
+    made = Stage(tmp_path)
+
+    class Interruptible(Interrupts):
+        def __init__(self) -> None:
+            super().__init__()
+            made.interrupts = self
+
+        def sleep(self, seconds: float) -> None:
+            made.slept.append(seconds)
+            made.clock.now += seconds
+            self.check()
+
+    class Free:
+        """The lock of CPUs, which nobody else holds: on a stage no CPU is used."""
+
+        def __init__(self, cpus: tuple[int, ...]) -> None:
+            made.locked = cpus
+
+        def __enter__(self) -> None: ...
+        def __exit__(self, *error: object) -> None:
+            made.locked = ()
+
+    def launcher_for(answer: str):
+        def make(isolation, cpus, interrupts, *, contained=True):
+            return made.launcher(answer, cpus)
+
+        return make
+
+    monkeypatch.setattr("harness.trial.session.LauncherClient", launcher_for("target"))
+    monkeypatch.setattr("harness.trial.preparation.LauncherClient", launcher_for("trying"))
+    monkeypatch.setattr("harness.launch.hooks.LauncherClient", launcher_for("command"))
+    monkeypatch.setattr("harness.trial.preparation.Host", lambda: Host(made.host))
+    monkeypatch.setattr("harness.trial.execution.Interrupts", Interruptible)
+    monkeypatch.setattr("harness.trial.execution.CpuLock", Free)
+    for room in ("session", "measure"):
+        monkeypatch.setattr(f"harness.trial.{room}.time", made.clock)
+    for room in ("preparation", "situation"):
+        monkeypatch.setattr(f"harness.trial.{room}.cpus_in_use", lambda: ())
+    monkeypatch.setattr(os, "fsync", lambda fd: None)  # it takes longer than all the rest
+    monkeypatch.setattr(os, "fdatasync", lambda fd: None)
+    made.affinity = []
+    monkeypatch.setattr(os, "sched_setaffinity", lambda pid, cpus: made.affinity.append(cpus))
+    return made
+
+
+@pytest.fixture
+def isolation(stage):
+    """Make an isolation in which programs are found on the stage, and nowhere else."""
+
+    def make(**changes):
+        place = {"PATH": str(stage.bin)}
+        given = {"cpus": "none", "keep_environment": "none", "set_environment": place, **changes}
+        return Isolation(**given)
+
+    return make
+
+
+@pytest.fixture
+def campaign(make_campaign, isolation):
+    """Make a campaign of the stage: two benchmarks, two variants, a warm-up and two runs each."""
+
+    def make(benchmarks=("x", "y"), variants=("a", "b"), **given):
+        fields = {
+            name: given.pop(name)
+            for name in ("hooks", "builds", "checks", "cells")
+            if name in given
+        }
+        protocol = {"sessions": 1, "runs": 2, "warmup": 1, **given}
+        chosen = protocol.pop("isolation", None) or isolation()
+        made = make_campaign(benchmarks, variants, isolation=chosen, **protocol)
+        return dataclasses.replace(made, **fields)
+
+    return make
+
+
+@pytest.fixture
+def commands():
+    """Make commands of hooks and builds: programs of the stage, by their names."""
+
+    def make(*names: str) -> tuple[Command, ...]:
+        return tuple(Command(argv=(name,), mark="campaign.yaml:1:1") for name in names)
+
+    return make

@@ -1,0 +1,278 @@
+"""Starting a trial and going on with one: builds, refusals, drift, and what is left of each."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from harness.campaign.model import Build
+from harness.errors import HostError, LaunchError, StoreError, UsageError
+from harness.launch import CommandFailedError
+from harness.store import is_written_now
+
+
+@pytest.fixture
+def built(stage, campaign, commands):
+    """Make a campaign with a build step of variant a, which the stage can execute."""
+    stage.program("make")
+
+    def make(**given):
+        step = Build(variant="a", steps=commands("make"), cwd=stage.folder, env={"LEVEL": "3"})
+        return campaign(builds=(step,), **given)
+
+    return make
+
+
+def builds(stage):
+    return [request for kind, request in stage.executed if request.argv == ("make",)]
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+# --- a new trial -------------------------------------------------------------------------------
+
+
+def test_a_new_trial_says_what_it_is(stage, campaign):
+    c = campaign(sessions=2)
+    ending = stage.start(c, sessions=1)
+    manifest = stage.manifest
+    assert ending.trial == stage.trial
+    assert manifest["trial"] == stage.trial.name
+    assert (manifest["sessions"], manifest["planned"]) == (1, 12)  # the command line wins
+    assert (manifest["campaign_sha256"], manifest["campaign_path"]) == (c.sha256, str(c.source))
+    assert (manifest["host"], manifest["seed"]) == ("lab07", 7)
+    assert manifest["targets"].keys() == {str(stage.bin / "true")}
+    assert (stage.trial / "campaign.yaml").read_bytes() == c.text
+    assert stage.watching.of("opened")[0][:2] == [stage.trial, c]
+
+
+def test_a_campaign_file_that_will_not_last_is_named_by_its_copy(stage, campaign):
+    stage.start(campaign(), passing=True)
+    assert stage.manifest["campaign_path"] == str(stage.trial / "campaign.yaml")
+
+
+def test_a_missing_program_is_told_before_anything_is_made(stage, campaign):
+    (stage.bin / "true").unlink()
+    with pytest.raises(LaunchError, match="command 'true' not found"):
+        stage.start(campaign())
+    assert list(stage.runs.iterdir()) == []
+    assert stage.locked == ()
+
+
+def test_a_setting_that_is_not_permitted_is_told_before_anything_is_made(
+    stage, campaign, monkeypatch
+):
+    def refuse(*words, **more):
+        raise HostError("nice -5 is not permitted", "isolation.nice")
+
+    monkeypatch.setattr("harness.trial.preparation.LauncherClient", refuse)
+    with pytest.raises(HostError, match="not permitted"):
+        stage.start(campaign())
+    assert list(stage.runs.iterdir()) == []
+    assert stage.executed == []
+
+
+def test_cpus_of_another_trial_are_refused_before_anything_is_made(stage, campaign, monkeypatch):
+    def refuse(cpus):
+        raise HostError("another trial measures on CPU 1")
+
+    monkeypatch.setattr("harness.trial.execution.CpuLock", refuse)
+    with pytest.raises(HostError, match="another trial"):
+        stage.start(campaign())
+    assert list(stage.runs.iterdir()) == []
+
+
+def test_the_measured_cpus_are_held_while_the_trial_lasts(stage, campaign, isolation):
+    held = []
+    stage.target = lambda request: held.append(stage.locked)
+    stage.start(campaign(isolation=isolation(cpus=(1,))))
+    assert set(held) == {(1,)}
+    assert stage.locked == ()
+
+
+# --- builds ------------------------------------------------------------------------------------
+
+
+def test_builds_come_first_with_their_logs_and_variables(stage, built):
+    stage.start(built())
+    assert stage.executed[0] == ("command", builds(stage)[0])
+    assert builds(stage)[0].env[b"LEVEL"] == b"3"
+    assert stage.watching.of("say") == [["build   a"]]
+    assert "build-a-1.log" in stage.outputs()
+    assert len(stage.rows) == 12
+
+
+def test_what_a_build_makes_need_not_be_there_before(stage, built):
+    (stage.bin / "true").unlink()
+    stage.command = lambda request: stage.program("true") and None
+    assert stage.start(built()).status == "complete"
+
+
+def test_a_build_that_fails_leaves_a_stopped_trial_with_its_log(stage, built):
+    stage.command = lambda request: {"exit_code": 2}
+    with pytest.raises(CommandFailedError, match="build step 1 of 'a' failed with exit code 2"):
+        stage.start(built())
+    assert (stage.manifest["status"], stage.rows) == ("stopped", [])
+    assert stage.manifest["reason"].startswith("build step 1 of 'a' failed")
+    assert not is_written_now(stage.trial)
+
+
+def test_a_signal_during_a_build_is_an_ending(stage, built):
+    stage.command = lambda request: stage.interrupt()
+    ending = stage.start(built())
+    assert (ending.status, ending.reason) == ("interrupted", "signal 2")
+    assert (ending.done, ending.planned) == (0, 12)
+    assert stage.manifest["status"] == "interrupted"
+    stage.command = lambda request: None
+    assert stage.resume(built()).done == 12
+
+
+def test_builds_are_repeated_only_when_the_programs_differ(stage, built):
+    stage.target = stage.at(4, stage.interrupt)
+    stage.start(built())
+    stage.target = stage.at(4, stage.interrupt)
+    stage.resume(built())
+    assert len(builds(stage)) == 1
+    stage.program("true", "#!/bin/sh\n# changed\n")
+    stage.command = lambda request: stage.program("true") and None  # the build puts it right
+    stage.target = lambda request: None
+    assert stage.resume(built()).status == "complete"
+    assert len(builds(stage)) == 2
+    assert stage.findings("drift") == []
+
+
+def test_a_program_that_is_gone_is_built_again(stage, built):
+    stage.target = stage.at(4, stage.interrupt)
+    stage.start(built())
+    (stage.bin / "true").unlink()
+    stage.command = lambda request: stage.program("true") and None
+    stage.target = lambda request: None
+    assert stage.resume(built()).status == "complete"
+
+
+# --- going on ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def broken_off(stage, campaign):
+    """Make a trial that was interrupted after five runs, and give its campaign."""
+    c = campaign()
+    stage.target = stage.at(5, stage.interrupt)
+    stage.start(c)
+    stage.target = lambda request: None
+    return c
+
+
+def test_a_complete_trial_is_left_as_it_is(stage, campaign):
+    c = campaign()
+    stage.start(c)
+    before = contents(stage.trial)
+    count = len(stage.executed)
+    ending = stage.resume(c)
+    assert (ending.status, ending.reason) == ("complete", "it was complete already")
+    assert (ending.done, ending.planned, ending.failed) == (12, 12, 0)
+    assert (contents(stage.trial), len(stage.executed)) == (before, count)
+
+
+def test_a_complete_trial_of_another_campaign_is_refused_all_the_same(stage, campaign):
+    stage.start(campaign())
+    with pytest.raises(StoreError, match="the campaign has changed"):
+        stage.resume(campaign(cooldown_s=1.0))
+
+
+def test_there_must_be_a_trial(stage, campaign):
+    stage.runs.mkdir()
+    with pytest.raises(UsageError, match="no trial of campaign 'c'"):
+        stage.resume(campaign())
+
+
+@pytest.mark.parametrize("what", ["campaign", "program", "host", "plan", "kernel"])
+def test_what_has_drifted_is_refused_and_the_trial_stays_as_it_was(
+    stage, broken_off, campaign, what
+):
+    c, says = broken_off, "has changed"
+    if what == "campaign":
+        c = campaign(cooldown_s=1.0)
+    elif what == "program":
+        stage.program("true", "#!/bin/sh\nexit 0\n")
+    elif what == "host":
+        stage.tree({"etc/machine-id": "f" * 32})
+    elif what == "kernel":
+        stage.tree({"proc/sys/kernel/osrelease": "6.2.0\n"})
+        says = "the kernel"
+    else:
+        path = stage.trial / "plan.jsonl"
+        path.write_text(path.read_text().replace('"variant":"a"', '"variant":"b"', 1))
+        says = "the stored plan is not the one"
+    before = contents(stage.trial)
+    with pytest.raises(StoreError, match=says):
+        stage.resume(c)
+    after = contents(stage.trial)
+    assert {name for name in after if after[name] != before[name]} <= {"manifest.json"}
+    assert stage.manifest["status"] == "interrupted"
+    assert stage.manifest["finished"] is not None
+    assert not is_written_now(stage.trial)
+    assert len(stage.rows) == 5
+
+
+@pytest.mark.parametrize("what", ["campaign", "program", "host", "kernel"])
+def test_drift_that_is_accepted_is_recorded_and_held_against_later(
+    stage, broken_off, campaign, what
+):
+    c = broken_off
+    if what == "campaign":
+        c = campaign(cooldown_s=1.0)
+    elif what == "program":
+        stage.program("true", "#!/bin/sh\nexit 0\n")
+    elif what == "host":
+        stage.tree({"etc/machine-id": "f" * 32})
+    else:
+        stage.tree({"proc/sys/kernel/osrelease": "6.2.0\n"})
+    stage.target = stage.at(0, stage.interrupt)
+    assert stage.resume(c, accept_drift=True).status == "interrupted"
+    found = stage.findings("drift", "resume")
+    assert found
+    stage.target = lambda request: None
+    assert stage.resume(c).status == "complete"  # what was accepted is no drift any more
+    assert stage.findings("drift", "resume") == found
+
+
+def test_a_plan_that_would_not_fit_is_refused_even_with_accepted_drift(stage, broken_off, campaign):
+    with pytest.raises(StoreError, match="the stored plan is not the one"):
+        stage.resume(campaign(runs=3), accept_drift=True)
+    assert stage.manifest["status"] == "interrupted"
+
+
+def test_the_trials_seed_is_gone_on_with_unless_another_is_asked_for(stage, campaign):
+    c = dataclasses.replace(campaign(), seed=99)
+    stage.target = stage.at(5, stage.interrupt)
+    stage.start(c)
+    stage.target = lambda request: None
+    with pytest.raises(StoreError, match="the campaign has changed"):
+        stage.resume(campaign(), seed=7)  # the file's, said aloud
+    assert stage.resume(campaign()).status == "complete"
+    assert stage.manifest["seed"] == 99
+
+
+def test_a_signal_while_the_programs_are_built_again_keeps_the_trial(stage, built):
+    stage.target = stage.at(5, stage.interrupt)
+    stage.start(built())
+    stage.program("true", "#!/bin/sh\n# changed\n")
+    stage.command = lambda request: stage.interrupt(15)
+    ending = stage.resume(built())
+    assert (ending.status, ending.reason, ending.done) == ("interrupted", "signal 15", 5)
+    assert stage.manifest["status"] == "interrupted"
+    assert len(stage.rows) == 5
+
+
+def test_a_torn_last_row_is_executed_again(stage, broken_off):
+    path = stage.trial / "measurements.jsonl"
+    path.write_bytes(path.read_bytes()[:-20])
+    assert stage.resume(broken_off).status == "complete"
+    done = [row["position"] for row in stage.rows if row["position"] >= 0]
+    assert sorted(done) == list(range(12))
+    (finding,) = stage.findings("store", "resume")
+    assert "torn" in finding["what"]

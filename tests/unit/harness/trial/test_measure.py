@@ -1,0 +1,332 @@
+"""One planned run -> one row: hooks, request, what is watched, what is kept of the output."""
+
+from __future__ import annotations
+
+import os
+from types import SimpleNamespace
+
+import pytest
+
+from analysis.record import PlannedRun
+from harness.campaign.model import Expect, MetricRule
+from harness.errors import LaunchError, StoreError
+from harness.host.reader import Host
+from harness.launch.hooks import SideCommands
+from harness.launch.interrupts import Interrupted, Interrupts
+from harness.trial.measure import PADDING_VARIABLE, CapReached, Measurer, Setting
+
+MOST = 1000  # bytes that a run may write to one of its outputs
+
+
+class Bench:
+    """Measures runs of one cell; what the session would hear is kept."""
+
+    def __init__(self, stage, campaign, isolation, make_cell, command) -> None:
+        self.stage, self._campaign, self._isolation = stage, campaign, isolation
+        self._make_cell, self._command = make_cell, command
+        self.outputs = stage.folder / "outputs"
+        self.outputs.mkdir()
+        self.threads: list[int] = []
+        self.ticks = 0
+        self.host = Host(stage.host)
+        self.side = SideCommands(None, Interrupts())
+        self.launcher = stage.launcher("target")
+        self.measurer: Measurer | None = None
+
+    def set(self, *, cpus=None, deadline=None, isolation=None, max_time_s=None, **cell) -> None:
+        made = self._make_cell("x", "a", **{"command": self._command, **cell})
+        c = self._campaign(
+            ("x",),
+            ("a",),
+            cells=(made,),
+            max_time_s=max_time_s,
+            isolation=self._isolation(output_limit_bytes=MOST, **(isolation or {})),
+        )
+
+        def tick() -> None:
+            self.ticks += 1
+
+        self.measurer = Measurer(
+            Setting(
+                campaign=c,
+                seed=7,
+                segment=2,
+                launcher=self.launcher,
+                commands=self.side,
+                host=self.host,
+                cpus=cpus,
+                environment={"PATH": str(self.stage.bin), "BASE": "1", "BOTH": "base"},
+                executables={("x", "a"): self.stage.bin / "true"},
+                outputs=self.outputs,
+                deadline=deadline,
+                on_threads=lambda cell, count: self.threads.append(count),
+                on_tick=tick,
+            )
+        )
+
+    def measure(self, position=7, *, warmup=False, **given):
+        if self.measurer is None or given:
+            self.set(**given)
+        run = PlannedRun(
+            position=position, session=3, block=0 if warmup else 4, benchmark="x", variant="a",
+            warmup=warmup,
+        )  # fmt: skip
+        return self.measurer.measure(run)
+
+    @property
+    def request(self):
+        return self.launcher.requests[-1]
+
+    def kept(self) -> dict[str, str]:
+        return {path.name: path.read_text() for path in self.outputs.iterdir()}
+
+
+@pytest.fixture
+def bench(stage, campaign, isolation, make_cell, commands):
+    made = Bench(stage, campaign, isolation, make_cell, *commands("true"))
+    yield made
+    made.side.close()
+    made.host.close()
+
+
+def writes(stdout="", stderr=""):
+    """Give the answer of a program that writes."""
+
+    def answer(request):
+        for path, text in ((request.stdout, stdout), (request.stderr, stderr)):
+            if path is not None:
+                path.write_text(text)
+
+    return answer
+
+
+# --- the row -----------------------------------------------------------------------------------
+
+
+def test_a_row_says_which_run_it_is_and_what_was_measured(bench):
+    row = bench.measure(cpus=(1,))
+    assert (row.position, row.session, row.segment, row.block) == (7, 3, 2, 4)
+    assert (row.benchmark, row.variant, row.warmup, row.outcome) == ("x", "a", False, "ok")
+    assert (row.wall_ns, row.max_rss_bytes, row.exit_code, row.signal) == (1_000_000, 4096, 0, None)
+    assert row.max_rss_floor_bytes == 1024
+    assert row.started_at == "2023-11-14T22:13:20.000000000Z"
+    assert (row.cpus, row.before_s, row.after_s) == ((1,), None, None)
+    assert row.stdout_bytes == 0
+
+
+def test_unpinned_runs_have_no_frequency_of_their_cpu(bench):
+    assert bench.measure().frequency_khz is None
+
+
+def test_a_failed_row_keeps_its_times(bench):
+    bench.stage.target = lambda request: {"exit_code": None, "signal": 11}
+    row = bench.measure()
+    assert (row.outcome, row.detail, row.signal) == ("signal", "ended by signal SIGSEGV", 11)
+    assert row.wall_ns == 1_000_000
+
+
+def test_the_steal_of_a_run_is_what_was_added_while_it_lasted(bench):
+    steal = iter([5.0, 5.25, 6.0, 7.0])
+    bench.host.steal_s = lambda cpus: next(steal)
+    assert bench.measure().steal_s == 0.25
+    # what was read a moment ago after the last run will do; after a rest it is read anew
+    assert bench.measure().steal_s == 0.75
+    bench.stage.clock.now += 1.0
+    later = iter([10.0, 10.5])
+    bench.host.steal_s = lambda cpus: next(later)
+    assert bench.measure().steal_s == 0.5
+    bench.host.steal_s = lambda cpus: None
+    bench.stage.clock.now += 1.0
+    assert bench.measure().steal_s is None
+
+
+# --- the request -------------------------------------------------------------------------------
+
+
+def test_variables_come_from_the_trial_and_the_cell_wins(bench):
+    bench.measure(env={"OWN": "2", "BOTH": "cell"}, isolation={"padding": 0})
+    path = os.fsencode(bench.stage.bin)
+    assert bench.request.env == {b"PATH": path, b"BASE": b"1", b"OWN": b"2", b"BOTH": b"cell"}
+
+
+def test_padding_is_of_the_run_and_does_not_stay(bench):
+    rows = [bench.measure(position, isolation={"padding": "random"}) for position in range(5)]
+    sizes = [len(r.env.get(PADDING_VARIABLE, b"")) for r in bench.launcher.requests]
+    assert sizes == [row.padding_bytes for row in rows]
+    assert len(set(sizes)) > 1
+    bench.measure(isolation={"padding": 17})
+    assert bench.request.env[PADDING_VARIABLE] == b"x" * 17
+
+
+def test_limits_and_times_reach_the_launcher(bench, tmp_path):
+    (tmp_path / "in").touch()
+    bench.measure(
+        timeout_s=2.5, stdin=tmp_path / "in", isolation={"limits": {"nofile": 64}}, stdout="discard"
+    )
+    request = bench.request
+    assert (request.timeout_s, request.grace_s, request.stdin) == (2.5, 1.0, tmp_path / "in")
+    assert [soft for _, soft in request.limits] == [64]
+    assert (request.stdout, request.stderr) == (None, bench.outputs / "current.stderr")
+    assert (request.path, request.argv) == (str(bench.stage.bin / "true"), ("true",))
+
+
+# --- output ------------------------------------------------------------------------------------
+
+
+def test_output_of_a_good_run_is_kept_when_asked_for(bench):
+    bench.stage.target = writes("said\n", "muttered\n")
+    row = bench.measure(stdout="keep")
+    assert (row.stdout_bytes, len(row.stdout_sha256)) == (5, 64)
+    bench.measurer.close()
+    assert bench.kept() == {"0007.stdout": "said\n"}
+
+
+def test_output_of_a_failed_run_is_kept_unasked(bench):
+    bench.stage.target = writes("said\n", "muttered\n")
+    row = bench.measure(-2, warmup=True, expect=Expect(stdout_regex="nothing like it"))
+    assert row.outcome == "output-mismatch"
+    bench.measurer.close()
+    assert bench.kept() == {"w2.stdout": "said\n", "w2.stderr": "muttered\n"}
+
+
+def test_a_flood_is_cut_to_what_is_allowed(bench):
+    bench.stage.target = writes("x" * (MOST + 500))
+    row = bench.measure()
+    assert (row.outcome, row.stdout_bytes, row.stdout_sha256) == ("output-limit", MOST + 500, None)
+    assert len(bench.kept()["0007.stdout"]) == MOST
+
+
+def test_output_that_the_target_deletes_is_nothing(bench):
+    bench.stage.target = lambda request: request.stdout.unlink()
+    row = bench.measure()
+    assert (row.outcome, row.stdout_bytes) == ("ok", 0)
+
+
+def test_metrics_are_read_from_what_this_run_wrote(bench, tmp_path):
+    left = tmp_path / "score.txt"
+    left.write_text("score 1")
+    rule = MetricRule(name="score", source=left, regex=r"score (\d+)", json=None, unit="points",
+                      better="higher")  # fmt: skip
+    stale = bench.measure(metrics=(rule,))
+    assert (stale.outcome, stale.metrics) == ("unparsable", {})
+    bench.stage.target = lambda request: left.write_text("score 5") and None
+    assert bench.measure().metrics == {"score": (5.0,)}
+
+
+def test_a_full_disk_says_nothing_about_the_program(bench, monkeypatch):
+    bench.stage.target = lambda request: {"exit_code": 1}
+    space = SimpleNamespace(f_bavail=1, f_frsize=4096)
+    monkeypatch.setattr(os, "statvfs", lambda place: space)
+    with pytest.raises(StoreError, match="the disk is full"):
+        bench.measure()
+    bench.stage.target = lambda request: None
+    assert bench.measure().outcome == "ok"
+
+
+# --- what ends a run ---------------------------------------------------------------------------
+
+
+def test_what_is_watched_hears_of_the_time_while_a_run_lasts(bench):
+    bench.measure()
+    assert bench.ticks == 1
+
+
+def test_a_run_that_floods_is_ended(bench):
+    bench.stage.target = writes(stderr="x" * (MOST + 1))
+    assert bench.measure().outcome == "output-limit"
+    bench.stage.target = writes(stderr="x" * MOST)
+    assert bench.measure().outcome == "ok"
+    assert [told.killed for told in bench.launcher.told] == ["output-limit", None]
+
+
+def test_a_run_beyond_the_deadline_is_no_measurement(bench):
+    with pytest.raises(CapReached, match="the time cap of 9 s was reached in a run, now discarded"):
+        bench.measure(deadline=bench.stage.clock.now, max_time_s=9.0)
+    row = bench.measure(deadline=bench.stage.clock.now + 1.0, max_time_s=9.0)
+    assert row.outcome == "ok"
+
+
+def test_a_process_that_survives_stops_the_trial(bench):
+    bench.stage.target = lambda request: {"survivors": 2}
+    with pytest.raises(LaunchError, match="2 processes of x / a could not be killed"):
+        bench.measure()
+
+
+def test_a_signal_passes_through(bench):
+    def interrupt(request):
+        raise Interrupted(2)
+
+    bench.stage.target = interrupt
+    with pytest.raises(Interrupted):
+        bench.measure()
+
+
+@pytest.mark.parametrize(
+    ("cpus", "warmup", "threads", "heard"),
+    [
+        ((1,), True, 3, [3]),
+        ((1,), True, 1, []),
+        ((1,), False, 3, []),  # nothing looks at a measured run
+        ((0, 1), True, 3, []),
+        (None, True, 3, []),
+    ],
+)
+def test_threads_are_looked_for_in_warm_ups_on_one_cpu(bench, cpus, warmup, threads, heard):
+    bench.stage.tree({"proc/4242/status": f"Threads:\t{threads}\n"})
+    bench.measure(cpus=cpus, warmup=warmup)
+    assert bench.threads == heard
+
+
+# --- hooks -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hooks(stage, commands):
+    stage.program("prepare")
+    stage.program("tidy")
+    return {"before": commands("prepare"), "after": commands("tidy")}
+
+
+def test_hooks_are_timed_apart_and_know_the_run(bench, hooks):
+    bench.stage.command = lambda request: {"wall_ns": 250_000_000}
+    row = bench.measure(**hooks)
+    assert (row.before_s, row.after_s, row.wall_ns) == (0.25, 0.25, 1_000_000)
+    order = [request.argv[0] for _, request in bench.stage.executed]
+    assert order == ["prepare", "true", "tidy"]
+    env = bench.stage.executed[0][1].env
+    assert env[b"FAIRTRIAL_BENCHMARK"] == b"x"
+    assert env[b"FAIRTRIAL_POSITION"] == b"7"
+    assert bench.kept().keys() <= {"current.stdout", "current.stderr"}
+
+
+def test_a_hook_before_that_fails_leaves_the_program_alone(bench, hooks):
+    def fail(request):
+        request.stdout.write_text("no disk\n")
+        return {"exit_code": 4}
+
+    bench.stage.command = fail
+    row = bench.measure(**hooks)
+    assert row.outcome == "hook-failed"
+    assert "hook 'before' failed with exit code 4" in row.detail
+    assert (row.wall_ns, row.exit_code, row.padding_bytes) == (None, None, None)
+    assert row.started_at == "2023-11-14T22:30:00.000000000Z"  # when the hook began
+    assert bench.launcher.requests == []
+    assert bench.kept() == {"0007.before.log": "no disk\n"}
+
+
+def test_a_hook_after_that_fails_spoils_the_run_and_keeps_its_times(bench, hooks):
+    bench.stage.command = lambda request: {"exit_code": int(request.argv[0] == "tidy")}
+    row = bench.measure(**hooks)
+    assert row.outcome == "hook-failed"
+    assert "hook 'after' failed with exit code 1" in row.detail
+    assert (row.wall_ns, row.before_s, row.after_s) == (1_000_000, 0.001, None)
+    assert "0007.after.log" in bench.kept()
+
+
+def test_closing_removes_what_was_caught_last(bench):
+    bench.stage.target = writes("said\n")
+    bench.measure()
+    assert bench.kept().keys() == {"current.stdout", "current.stderr"}
+    bench.measurer.close()
+    bench.measurer.close()
+    assert bench.kept() == {}

@@ -1,0 +1,435 @@
+"""The loop of a trial: order, warm-ups, rests, caps, signals, hooks, resumption, its end."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import pytest
+
+from analysis.record import StopRule
+from harness.campaign.model import CheckPolicy, Hooks
+from harness.errors import HostError, LaunchError, StoreError
+from harness.launch import CommandFailedError
+from harness.store import Store, is_written_now
+from harness.trial.order import plan_session
+
+KEYS = ("position", "session", "block", "benchmark", "variant", "warmup")
+
+
+def placed(rows):
+    return [tuple(row[key] for key in KEYS) for row in rows]
+
+
+def planned(campaign, *sessions):
+    return [
+        tuple(run.to_dict()[key] for key in KEYS)
+        for session in sessions
+        for run in plan_session(campaign, campaign.seed, session)
+    ]
+
+
+# --- the order ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["shuffled", "interleaved", "sequential"])
+def test_runs_are_those_of_the_plan_in_its_order(stage, campaign, order):
+    c = campaign(sessions=2, order=order)
+    ending = stage.start(c)
+    assert placed(stage.rows) == planned(c, 1, 2) == placed(stage.lines("plan.jsonl"))
+    assert {row["segment"] for row in stage.rows} == {0}
+    assert (ending.status, ending.done, ending.planned, ending.failed) == ("complete", 24, 24, 0)
+    assert stage.manifest["status"] == "complete"
+    assert stage.manifest["files"].keys() >= {"measurements.jsonl", "plan.jsonl"}
+
+
+def test_warm_ups_come_first_and_are_flagged(stage, campaign):
+    stage.start(campaign(warmup=2, runs=1))
+    flags = [row["warmup"] for row in stage.rows]
+    assert flags == [True] * 8 + [False] * 4
+    assert {row["block"] for row in stage.rows[:8]} == {0}
+
+
+def test_each_session_has_a_launcher_of_its_own_which_is_closed(stage, campaign):
+    stage.start(campaign(sessions=3))
+    trying, *sessions = stage.launchers
+    assert (len(trying.requests), trying.closed) == (0, True)
+    assert [len(launcher.requests) for launcher in sessions] == [12, 12, 12]
+    assert all(launcher.closed for launcher in sessions)
+
+
+def test_the_watcher_hears_of_every_run(stage, campaign):
+    stage.start(campaign())
+    heard = [name for name, *_ in stage.watching.heard]
+    assert [n for n in heard if n.startswith("run_")] == ["run_started", "run_done"] * 12
+    assert heard[0] == "opened"
+    assert heard[-1] == "end"
+    assert stage.watching.of("begin") == [[12, 0, 1]]
+    assert [m.position for (m,) in stage.watching.of("run_done")] == list(range(12))
+
+
+# --- rests -------------------------------------------------------------------------------------
+
+
+def test_it_rests_before_each_run_and_between_sessions(stage, campaign):
+    stage.start(campaign(sessions=2, runs=1, warmup=0, cooldown_s=0.5, pause_s=60.0))
+    assert stage.slept == [0.5] * 4 + [60.0] + [0.5] * 4
+
+
+def test_a_rest_ends_with_the_time_that_there_is(stage, campaign):
+    ending = stage.start(campaign(sessions=2, warmup=0, pause_s=600.0, max_time_s=30.0))
+    assert stage.slept == [pytest.approx(30.0, abs=0.1)]
+    assert ending.status == "stopped"
+    assert ending.reason == "the time cap of 30 s was reached before run 8"
+    assert len(stage.rows) == 8
+
+
+# --- caps --------------------------------------------------------------------------------------
+
+
+def test_a_cap_in_runs_ends_the_trial_with_what_there_is(stage, campaign):
+    ending = stage.start(campaign(max_runs=5))
+    assert (ending.status, ending.reason) == ("stopped", "the cap of 5 runs was reached")
+    assert len(stage.rows) == ending.done == 5
+    assert (stage.manifest["status"], stage.manifest["reason"]) == ("stopped", ending.reason)
+    again = stage.resume(campaign(max_runs=5), accept_drift=True)
+    assert (again.status, again.done) == ("stopped", 5)
+
+
+def test_a_run_that_passes_the_time_cap_is_ended_and_leaves_no_row(stage, campaign):
+    def pass_time(request):
+        stage.clock.now += 4.0
+
+    stage.target = pass_time
+    ending = stage.start(campaign(max_time_s=10.0))
+    assert ending.reason == "the time cap of 10 s was reached in a run, now discarded"
+    assert [row["position"] for row in stage.rows] == [0, 1]
+    assert stage.outputs() == set()
+
+
+# --- signals and resumption --------------------------------------------------------------------
+
+
+def test_a_signal_discards_the_run_under_way_and_keeps_the_rest(stage, campaign):
+    stage.target = stage.at(6, stage.interrupt)
+    ending = stage.start(campaign())
+    assert (ending.status, ending.reason, ending.done) == ("interrupted", "signal 2", 6)
+    assert placed(stage.rows) == planned(campaign(), 1)[:6]
+    assert not is_written_now(stage.trial)
+    assert stage.launchers[-1].closed
+
+
+def test_a_resumed_session_repeats_its_warm_ups_and_goes_on_as_a_new_segment(stage, campaign):
+    c = campaign(sessions=2)
+    stage.target = stage.at(6, stage.interrupt)
+    stage.start(c)
+    ending = stage.resume(c)
+    rows = stage.rows
+    assert (ending.status, ending.done) == ("complete", 24)
+    repeated = rows[6:10]
+    assert [row["position"] for row in repeated] == [-1, -2, -3, -4]
+    assert [(r["benchmark"], r["variant"]) for r in repeated] == [
+        (benchmark, variant) for _, _, _, benchmark, variant, warmup in planned(c, 1) if warmup
+    ]
+    assert all(row["warmup"] and row["segment"] == 1 for row in repeated)
+    assert placed(row for row in rows if row["position"] >= 0) == planned(c, 1, 2)
+    assert [row["segment"] for row in rows] == [0] * 6 + [1] * 10 + [0] * 12
+    assert placed(stage.lines("plan.jsonl")) == planned(c, 1, 2)  # written once
+    assert [(e["session"], e["segment"]) for e in stage.lines("environment.jsonl")] == [
+        *((1, 0), (1, 1), (2, 0)),
+    ]
+    assert stage.watching.of("begin") == [[24, 6, 2]]
+
+
+def test_a_session_that_was_complete_is_left_alone(stage, campaign):
+    c = campaign(sessions=2)
+    stage.target = stage.at(12 + 5, stage.interrupt)
+    stage.start(c)
+    before = stage.rows[:12]
+    stage.target = lambda request: None
+    assert stage.resume(c).status == "complete"
+    assert stage.rows[:12] == before
+    assert {row["session"] for row in stage.rows[12:]} == {2}
+
+
+def test_a_signal_between_sessions_is_heard_before_the_next_begins(stage, campaign):
+    c = campaign(sessions=2, pause_s=5.0)
+    stage.target = stage.at(11, lambda: setattr(stage.interrupts, "received", 15))
+    ending = stage.start(c)
+    assert (ending.status, ending.reason, ending.done) == ("interrupted", "signal 15", 12)
+    assert len(stage.lines("environment.jsonl")) == 1
+
+
+def test_sessions_are_appended_to_a_complete_trial(stage, campaign):
+    c = campaign()
+    stage.start(c)
+    before = stage.rows
+    ending = stage.resume(c, sessions=3)
+    assert (ending.status, ending.done, ending.planned) == ("complete", 36, 36)
+    assert stage.rows[:12] == before
+    assert placed(stage.rows) == planned(c, 1, 2, 3)
+    assert (stage.manifest["sessions"], stage.manifest["planned"]) == (3, 36)
+
+
+# --- hooks -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hooked(stage, campaign, commands):
+    for name in ("set-up", "clean-up", "tell"):
+        stage.program(name)
+
+    def make(**given):
+        hooks = Hooks(
+            setup=commands("set-up"), cleanup=commands("clean-up"), finish=commands("tell")
+        )
+        return campaign(hooks=hooks, **given)
+
+    return make
+
+
+def hooks_executed(stage):
+    return [request.argv[0] for kind, request in stage.executed if kind == "command"]
+
+
+def test_hooks_surround_sessions_and_the_last_one_hears_the_status(stage, hooked):
+    stage.start(hooked(sessions=2, runs=1, warmup=0))
+    order = [request.argv[0] if kind == "command" else "run" for kind, request in stage.executed]
+    session = ["set-up", *["run"] * 4, "clean-up"]
+    assert order == [*session, *session, "tell"]
+    told = [request.env for kind, request in stage.executed if kind == "command"]
+    assert [env.get(b"FAIRTRIAL_SESSION") for env in told] == [b"1", b"1", b"2", b"2", None]
+    assert told[-1][b"FAIRTRIAL_STATUS"] == b"complete"
+    assert {env[b"FAIRTRIAL_TRIAL"] for env in told} == {os.fsencode(stage.trial.resolve())}
+    assert stage.outputs() == {
+        *("setup-session1-1.log", "cleanup-session1-1.log", "finish-1.log"),
+        *("setup-session2-1.log", "cleanup-session2-1.log"),
+    }
+    (side,) = [launcher for launcher in stage.launchers if launcher.cpus is not None]
+    assert (side.swept, side.closed) == (2, True)  # what hooks leave ends with their session
+
+
+def test_a_resumed_session_adds_logs_and_overwrites_none(stage, hooked):
+    stage.target = stage.at(3, stage.interrupt)
+    stage.start(hooked())
+    stage.target = lambda request: None
+    stage.resume(hooked())
+    assert {"setup-session1-1.log", "setup-session1-again1-1.log"} <= stage.outputs()
+    assert {"finish-1.log", "finish-again1-1.log"} <= stage.outputs()
+
+
+def test_a_set_up_that_fails_ends_the_trial_and_is_cleaned_up(stage, hooked):
+    stage.command = lambda request: {"exit_code": int(request.argv[0] == "set-up")}
+    with pytest.raises(CommandFailedError, match="hook 'setup' failed with exit code 1"):
+        stage.start(hooked())
+    assert hooks_executed(stage) == ["set-up", "clean-up", "tell"]
+    assert stage.rows == []
+    assert stage.manifest["status"] == "stopped"
+    assert stage.manifest["reason"].startswith("hook 'setup' failed with exit code 1")
+
+
+@pytest.mark.parametrize("name", ["clean-up", "tell"])
+def test_a_hook_that_comes_last_may_fail_and_the_measurements_stand(stage, hooked, name):
+    stage.command = lambda request: {"exit_code": int(request.argv[0] == name)}
+    assert stage.start(hooked()).status == "complete"
+    (finding,) = stage.findings("hook", "after")
+    assert "failed with exit code 1" in finding["what"]
+    assert len(stage.rows) == 12
+
+
+def test_hooks_that_come_last_are_executed_after_a_signal_too(stage, hooked):
+    stage.target = stage.at(0, stage.interrupt)
+    assert stage.start(hooked()).status == "interrupted"
+    assert hooks_executed(stage) == ["set-up", "clean-up", "tell"]
+    assert stage.executed[-1][1].env[b"FAIRTRIAL_STATUS"] == b"interrupted"
+
+
+def test_a_second_signal_ends_a_hook_that_comes_last(stage, hooked):
+    stage.command = lambda request: stage.interrupt(15) if request.argv[0] == "clean-up" else None
+    ending = stage.start(hooked(sessions=2))
+    assert (ending.status, ending.reason) == ("interrupted", "signal 15")
+    assert [found["what"] for found in stage.findings("hook")] == ["hook 'cleanup': interrupted"]
+
+
+# --- what goes wrong ---------------------------------------------------------------------------
+
+
+def test_failed_runs_are_outcomes_and_the_trial_goes_on(stage, campaign):
+    def fail(request):
+        request.stderr.write_text("no such luck\n")
+        return {"exit_code": 3}
+
+    c = campaign(("x",), ("a", "b"))
+    stage.target = lambda request: fail(request) if len(stage.executed) == 4 else None
+    ending = stage.start(c)
+    assert (ending.status, ending.failed, ending.done) == ("complete", 1, 6)
+    assert [row["outcome"] for row in stage.rows] == ["ok"] * 3 + ["exit"] + ["ok"] * 2
+    assert stage.rows[3]["detail"] == "exit code 3, expected 0; stderr: no such luck"
+    assert (stage.trial / "outputs" / "0003.stderr").read_text() == "no such luck\n"
+    assert any("runs were not ok" in line for line in ending.lines("again"))
+
+
+def test_a_launcher_that_dies_stops_the_trial_and_all_rows_stay(stage, campaign):
+    def die():
+        raise LaunchError("the launcher was killed or crashed\nsee the log", "launcher process 7")
+
+    stage.target = stage.at(7, die)
+    with pytest.raises(LaunchError, match="killed or crashed"):
+        stage.start(campaign(sessions=2))
+    assert len(stage.rows) == 7
+    assert stage.manifest["status"] == "stopped"
+    assert stage.manifest["reason"] == "the launcher was killed or crashed"
+    assert stage.manifest["files"]["measurements.jsonl"]
+    assert not is_written_now(stage.trial)
+    assert all(launcher.closed for launcher in stage.launchers)
+    stage.target = lambda request: None
+    assert stage.resume(campaign(sessions=2)).status == "complete"
+
+
+def test_an_error_of_the_system_names_its_place(stage, campaign, monkeypatch):
+    def fail(self, measurement):
+        raise OSError(errno.EIO, "Input/output error", "/some/where")
+
+    monkeypatch.setattr(Store, "append_measurement", fail)
+    with pytest.raises(StoreError, match="the trial had to stop: Input/output error") as caught:
+        stage.start(campaign())
+    assert caught.value.where == "/some/where"
+    assert stage.manifest["status"] == "stopped"
+
+
+def test_a_store_that_cannot_be_closed_gives_its_lock_back(stage, campaign, monkeypatch):
+    def fail(*words, **more):
+        raise StoreError("cannot be written: No space left on device")
+
+    monkeypatch.setattr(Store, "append_measurement", fail)
+    monkeypatch.setattr(Store, "finish", fail)
+    with pytest.raises(StoreError, match="No space left"):
+        stage.start(campaign())
+    assert stage.manifest["status"] == "running"
+    assert not is_written_now(stage.trial)
+
+
+# --- the host ----------------------------------------------------------------------------------
+
+ASLR_OFF = {"proc/sys/kernel/randomize_va_space": "0\n"}
+
+
+def test_the_host_is_looked_at_before_and_after_each_session(stage, campaign):
+    stage.start(campaign(sessions=2))
+    before, after = stage.findings(when="before"), stage.findings(when="after")
+    assert [sum(f["session"] == k for f in before) for k in (1, 2)] == [len(before) / 2] * 2
+    assert {found["session"] for found in after} == {1, 2}
+    assert {"governor", "load", "aslr"} <= {found["check"] for found in before}
+    assert len(stage.watching.of("findings")) >= 4
+
+
+def test_a_required_check_that_fails_later_stops_the_trial(stage, campaign):
+    c = campaign(sessions=2, checks=CheckPolicy(require=("aslr",)))
+    stage.target = stage.at(11, lambda: stage.tree(ASLR_OFF))
+    with pytest.raises(HostError, match="required check 'aslr'") as caught:
+        stage.start(c, strict=True)
+    assert [finding.check for finding in caught.value.findings] == ["aslr"]
+    assert len(stage.rows) == 12
+    assert stage.manifest["status"] == "stopped"
+    assert stage.findings("aslr", "before")[-1]["status"] == "warn"
+
+
+def test_what_changed_on_the_host_between_sessions_is_a_finding(stage, campaign):
+    stage.target = stage.at(11, lambda: stage.tree(ASLR_OFF))
+    stage.start(campaign(sessions=2))
+    (finding,) = stage.findings("environment")
+    assert (finding["session"], finding["where"]) == (2, "kernel.aslr")
+    assert "2" in finding["what"]
+
+
+def test_changed_variables_are_named_and_their_values_are_not(stage, campaign, isolation):
+    def with_variable(text):
+        return campaign(
+            sessions=2,
+            isolation=isolation(set_environment={"PATH": str(stage.bin), "COLOUR": text}),
+        )
+
+    stage.target = stage.at(12, stage.interrupt)
+    stage.start(with_variable("one"))
+    stage.target = lambda request: None
+    stage.resume(with_variable("two"), accept_drift=True)
+    (finding,) = stage.findings("environment")
+    assert finding["what"] == "environment variables changed: COLOUR"
+
+
+def test_what_happens_during_a_long_session_is_found_after_a_block(stage, campaign):
+    def swap():
+        stage.tree({"proc/vmstat": "pswpin 70\npswpout 9\n"})
+        stage.clock.now += 31.0
+
+    stage.target = stage.at(5, swap)
+    stage.start(campaign(runs=3))
+    (during,) = stage.findings(when="during")
+    assert (during["check"], during["status"]) == ("swap", "fail")
+    assert stage.findings("swap", "after")[0]["status"] == "fail"
+
+
+def test_a_target_with_threads_on_one_cpu_is_named_once_a_cell(stage, campaign, isolation):
+    stage.tree({"proc/4242/status": "Threads:\t3\n"})
+    stage.start(campaign(("x",), ("a", "b"), warmup=2, isolation=isolation(cpus=(1,))))
+    found = stage.findings("threads", "during")
+    assert sorted(f["what"] for f in found) == [
+        "x / a has 3 threads, pinned to one CPU",
+        "x / b has 3 threads, pinned to one CPU",
+    ]
+    assert stage.affinity[0] == (0,)  # fairtrial leaves the measured CPU
+    assert stage.launchers[1].cpus == (1,)
+    assert {tuple(row["cpus"]) for row in stage.rows} == {(1,)}
+
+
+# --- the stopping rule -------------------------------------------------------------------------
+
+RULE = StopRule(width=0.5, min_runs=3, max_runs=6)
+
+
+def ruled(campaign, **given):
+    return campaign(("x",), ("a", "b"), stop=RULE, runs=RULE.max_runs, warmup=0, **given)
+
+
+def test_a_session_ends_when_it_is_precise_and_says_so(stage, campaign):
+    ending = stage.start(ruled(campaign, sessions=2))
+    assert [row["session"] for row in stage.rows] == [1] * 6 + [2] * 6
+    assert [(end.session, end.runs, end.why) for end in ending.session_ends] == [
+        *((1, 3, "width"), (2, 3, "width")),
+    ]
+    assert (ending.done, ending.planned) == (12, 12)
+    assert [end["session"] for end in stage.manifest["session_ends"]] == [1, 2]
+    assert [found["status"] for found in stage.findings("stop", "after")] == ["ok", "ok"]
+    assert [total for _, total in stage.watching.of("session_ended")] == [18, 12]
+    assert len(stage.lines("plan.jsonl")) == 24  # the plan holds the most that there may be
+
+
+def test_a_session_that_had_ended_when_the_trial_was_killed_only_gets_its_record(
+    stage, campaign, monkeypatch
+):
+    c = ruled(campaign)
+
+    def killed(self, end):
+        raise StoreError("the host died here")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("harness.trial.session.TrialRun._session_ended", killed)
+        with pytest.raises(StoreError, match="died"):
+            stage.start(c)
+    assert stage.manifest["session_ends"] == []
+    count = len(stage.rows)
+    ending = stage.resume(c)
+    assert ending.status == "complete"
+    assert len(stage.rows) == count == 6
+    assert [end["why"] for end in stage.manifest["session_ends"]] == ["width"]
+    assert [launcher for launcher in stage.launchers[2:] if launcher.requests] == []
+
+
+def test_a_session_that_has_ended_is_not_gone_on_with(stage, campaign):
+    c = ruled(campaign, sessions=2)
+    stage.target = stage.at(8, stage.interrupt)
+    stage.start(c)
+    stage.target = lambda request: None
+    assert stage.resume(c).status == "complete"
+    assert [row["session"] for row in stage.rows] == [1] * 6 + [2] * 6
+    assert stage.rows[8]["segment"] == 1
