@@ -99,6 +99,18 @@ def test_the_published_results_table_with_the_scan(k: int) -> None:
     assert columns(SEARCHED.benchmarks[k], SEARCHED) == expected
 
 
+def test_the_levels_of_bisection_are_told_with_their_own_steps() -> None:
+    # p = 0.1584: 0.5 + 174 / 512 is accepted, 175 is not; its two decimals are the printed 0.83
+    fourth = COMPATIBLE.benchmarks[3].mean
+    assert {step.risk for step in fourth.steps} == {1 - (0.5 + 174 / 512)}
+    assert [step.outcome for step in fourth.steps] == [*["not rejected"] * 3, "rejected"]
+    for row in COMPATIBLE.benchmarks[1:]:
+        for decision in (row.mean, row.median):
+            (risk,) = {step.risk for step in decision.steps}
+            assert decision.confidence <= 1 - risk < decision.confidence + 0.01
+            assert decision.pvalue == decision.steps[-1].pvalue <= risk
+
+
 def test_the_recommended_levels() -> None:
     rows = SEARCHED.benchmarks
     assert [row.mean.confidence for row in rows] == SEARCH["recommended"]["mean"]

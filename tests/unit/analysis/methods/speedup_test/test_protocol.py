@@ -161,6 +161,8 @@ def test_more_than_5000_runs_need_no_shapiro() -> None:
     assert done.steps[0].outcome == "not tested"
     assert "5000" in done.steps[0].consequence
     assert done.significant is not None
+    most = speedup_test(np.random.default_rng(1).normal(10, 1, 5000), LARGE).mean
+    assert most.steps[0].outcome != "not tested"
 
 
 def test_the_risk_is_the_decimal_complement() -> None:
@@ -178,6 +180,23 @@ def test_a_p_of_exactly_the_risk_is_accepted() -> None:
         assert done.significant is True
     assert speedup_test(x, y, confidence=0.951).median.significant is False
     assert speedup_test(x, y, confidence=None).median.confidence == 0.95
+
+
+def test_a_check_fails_at_exactly_its_p() -> None:
+    x, y = 11 + 1.5 * (NORMAL - 10), NORMAL
+    usual = speedup_test(x, y)
+    normal, _, f, t = usual.mean.steps
+    shape = usual.median.steps[0]
+    assert t.test == STUDENT
+    at_f = speedup_test(x, y, confidence=1 - f.pvalue).mean
+    assert path(at_f)[2:] == [(F_TEST, "rejected"), (WELCH, "rejected")]
+    assert at_f.pvalue == at_f.steps[-1].pvalue != t.pvalue
+    at_normal = speedup_test(x, y, confidence=1 - normal.pvalue).mean
+    assert path(at_normal) == [(SHAPIRO, "rejected")] * 2
+    assert (at_normal.significant, at_normal.pvalue) == (None, None)
+    at_shape = speedup_test(x, y, confidence=1 - shape.pvalue).median
+    assert path(at_shape) == [(KOLMOGOROV, "rejected")]
+    assert (at_shape.significant, at_shape.pvalue) == (None, None)
 
 
 def test_the_search_tells_the_steps_of_its_level() -> None:
@@ -236,6 +255,29 @@ def test_bisection_is_cut_to_two_decimals() -> None:
             assert halved.confidence is None
         else:
             assert scan.confidence - 0.0101 < halved.confidence <= scan.confidence
+
+
+@pytest.mark.parametrize("shift", [0.02, 0.1, 0.3, 0.5])
+def test_bisection_tells_the_steps_at_the_risk_that_it_accepted(shift: float) -> None:
+    done = speedup_test(NORMAL + shift, NORMAL, confidence=None, compatible=True).median
+    (risk,) = {step.risk for step in done.steps}
+    assert done.confidence <= 1 - risk < done.confidence + 0.01
+    assert (risk * 512).is_integer()  # eight halvings of [0.5, 1]
+    assert done.pvalue == done.steps[-1].pvalue <= risk
+    assert [step.outcome for step in done.steps] == ["not rejected", "rejected"]
+    # a whole step further nothing is accepted
+    above = speedup_test(NORMAL + shift, NORMAL, confidence=1 - risk + 1 / 512)
+    assert above.median.significant is False
+
+
+@pytest.mark.parametrize("compatible", [False, True])
+def test_the_lowest_level_counts(compatible: bool) -> None:
+    # W = 37 of 8 and 9 runs without ties has p = 0.4813: accepted at 0.51, not at 0.52
+    y = np.arange(11.0, 20.0)
+    x = np.array([11.5, 12.5, 13.5, 14.5, 15.5, 16.5, 17.5, 19.5])
+    done = speedup_test(x, y, confidence=None, compatible=compatible).median
+    assert done.pvalue == pytest.approx(0.4813, abs=1e-4)
+    assert (done.significant, done.confidence) == (True, 0.51)
 
 
 def test_cautions_name_the_known_rates() -> None:

@@ -84,7 +84,8 @@ def test_what_is_no_prefix_is_refused_at_once(here: Path) -> None:
             OriginalFiles(prefix)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.powerless
+@pytest.mark.usefixtures("unreadable_files")
 def test_a_folder_that_must_not_be_written(here: Path) -> None:
     here.chmod(0o500)
     try:
