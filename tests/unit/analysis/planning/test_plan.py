@@ -47,6 +47,23 @@ def test_the_answers_keep_their_promise(pair, rng):
     assert all(len(line) <= 96 for line in str(plan).splitlines())
 
 
+def test_only_what_is_asked_for_and_not_reached_is_capped(pair, rng):
+    x, y = pair()
+    assert plan_runs(x, y, width=0.02, effect=1.02, rng=rng).capped == ()
+    assert plan_runs(x, y, width=0.02, rng=rng).capped == ()
+    assert plan_runs(x, y, width=0.02, effect=1.00001, max_runs=200, rng=rng).capped == ("effect",)
+
+
+def test_the_loop_of_a_plan_starts_at_five_runs_where_there_are_so_many(pair, rng):
+    for runs, start in ((20, 5), (5, 5), (4, 4), (3, 3)):
+        assert plan_runs(*pair(m=runs), width=1e-6, rng=rng).loop.steps[0].runs == start
+
+
+def test_arguments_are_refused_before_the_pilot_is_looked_at(pair, rng):
+    with pytest.raises(UsageError, match="width must be a number above 0"):
+        plan_runs(*pair(m=2), width=-1.0, rng=rng)
+
+
 def test_an_effect_below_one_needs_as_many(pair, rng):
     slower = plan_runs(*pair(), effect=1 / 1.01, rng=rng)
     faster = plan_runs(*pair(), effect=1.01, rng=stream(5, "test"))
@@ -71,6 +88,11 @@ def test_what_differs_between_sessions_is_not_spread_between_runs():
     found = residuals(logs, np.array([1, 1, 1, 2, 2, 2]))
     assert found == pytest.approx(np.array([-0.1, 0, 0.1] * 2) * math.sqrt(6 / 4))
     assert residuals(logs, None).std() == pytest.approx(logs.std(ddof=1))
+    # two runs more than sessions are enough to tell the spread around the sessions' means
+    two = residuals(logs[[0, 1, 3, 4]], np.array([1, 1, 2, 2]))
+    assert two == pytest.approx(np.array([-0.05, 0.05] * 2) * math.sqrt(4 / 2))
+    one = residuals(logs[[0, 1, 3]], np.array([1, 1, 2]))
+    assert one == pytest.approx((logs[[0, 1, 3]] - logs[[0, 1, 3]].mean()) * math.sqrt(3 / 2))
     single = residuals(logs[:3], np.array([1, 2, 3]))  # a run a session: their spread is all
     assert single.std() == pytest.approx(0.1)
     assert residuals(np.full(5, math.log(0.3)), None).tolist() == [0.0] * 5
@@ -148,7 +170,7 @@ def test_the_documented_figures(pair, rng):
     assert "needs more than 1000 runs, the cap (probability 0.8)" in " ".join(str(capped).split())
     most = plan_runs(*pair(), max_runs=10_000, grid=(3,), simulations=100, rng=rng)
     assert most.max_runs == 10_000
-    with pytest.raises(UsageError, match="no more than 10,000 runs"):
+    with pytest.raises(UsageError, match="no more than 10,000 runs can be simulated, not 10,001"):
         plan_runs(*pair(), max_runs=10_001, rng=rng)
 
 
@@ -159,3 +181,29 @@ def test_a_pilot_of_fewer_than_ten_runs_is_small(pair, rng, runs, told):
     plan = plan_runs(x, type(y).from_samples("y", short, better="lower"), rng=rng)
     found = [c.text for c in plan.cautions if c.code == "small-pilot"]
     assert [f"only {runs} runs of some benchmark" in text for text in found] == [True] * told
+
+
+@pytest.mark.parametrize("most", [437, 10_000])
+def test_the_search_is_exact_below_400_runs_and_good_to_half_a_percent_above(most):
+    for least in [*range(3, 400), 401, 437, 799, 1000, 6143, 9999]:
+        found = least_runs(lambda m, least=least: float(m >= least), 1.0, most)
+        if least > most:
+            assert found is None
+        elif found < 400:
+            assert found == least
+        else:
+            assert least <= found <= min(1.005 * least, most)
+
+
+def test_the_search_never_looks_beyond_the_cap():
+    looked = []
+
+    def goal(runs):
+        looked.append(runs)
+        return float(runs >= 7)
+
+    assert least_runs(goal, 1.0, 7) == 7
+    assert max(looked) == 7
+    assert least_runs(goal, 1.0, 6) is None
+    assert max(looked) == 7
+    assert least_runs(lambda m: 0.0, 1.0, 3) is None
