@@ -70,8 +70,10 @@ def main() -> int:
     if parser.parse_args().write:
         PASSED.write_text(json.dumps(state(), indent=1) + "\n", encoding="utf-8")
         return 0
-    then = json.loads(PASSED.read_text(encoding="utf-8")) if PASSED.exists() else {}
-    found = changes(then, state())
+    if not PASSED.exists():
+        print(f"no calibration has passed yet: there is no {PASSED.relative_to(ROOT)}")
+        return 1
+    found = changes(json.loads(PASSED.read_text(encoding="utf-8")), state())
     if found:
         print("since the calibrations have passed:", *found, sep="\n  ")
     return int(bool(found))
