@@ -29,6 +29,7 @@ SCHEMA = 1
 
 MANIFEST = "manifest.json"
 CAMPAIGN = "campaign.yaml"
+RESOLVED = "resolved.json"
 ENVIRONMENT = "environment.jsonl"
 PLAN = "plan.jsonl"
 MEASUREMENTS = "measurements.jsonl"
@@ -131,7 +132,8 @@ class SessionEnd:
 class Manifest:
     """``manifest.json``: what a trial is and how it ended.
 
-    `campaign_sha256` is the campaign's identity: the SHA-256 of its parsed and defaulted content.
+    `campaign_sha256` is the campaign's identity: the SHA-256 of its parsed content, made by the rule
+    `campaign_identity`; a trial of the first version, which had one rule only, does not say it.
     `sessions` is how many sessions are planned (the campaign's, or more after ``--sessions``).
     `metrics` holds the metrics parsed from output: name -> {"unit", "better"}.
     `targets` maps each executable's path to its SHA-256 when the trial began.
@@ -146,6 +148,7 @@ class Manifest:
     tool_version: str
     campaign_name: str
     campaign_sha256: str
+    campaign_identity: int = 1
     campaign_path: str
     baseline: str
     variants: tuple[str, ...]

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 from analysis.faces import hands_on
 
 if TYPE_CHECKING:
-    from .load import load_campaign as load_campaign
+    from .identity import (
+        RULE as RULE,
+        first_defaults as first_defaults,
+        identity_of as identity_of,
+    )
+    from .load import campaign_name as campaign_name, load_campaign as load_campaign
     from .model import (
         Build as Build,
         Campaign as Campaign,
@@ -18,6 +23,8 @@ if TYPE_CHECKING:
         MetricRule as MetricRule,
         Order as Order,
     )
+    from .resolved import resolved_text as resolved_text, stored_defaults as stored_defaults
+    from .schema.defaults import Table as Table
     from .schema.quantities import MAX_SECONDS as MAX_SECONDS
     from .source.json_path import JsonPathError as JsonPathError, find as find
     from .starter import starter_text as starter_text
@@ -25,8 +32,11 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "load": "load_campaign",
+            "identity": "RULE first_defaults identity_of",
+            "load": "campaign_name load_campaign",
             "model": "Build Campaign Cell CheckPolicy Command Isolation MetricRule Order",
+            "resolved": "resolved_text stored_defaults",
+            "schema.defaults": "Table",
             "schema.quantities": "MAX_SECONDS",
             "source.json_path": "JsonPathError find",
             "starter": "starter_text",

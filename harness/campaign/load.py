@@ -9,13 +9,17 @@ from ..errors import CampaignError, Problem, UsageError
 from .model import Campaign
 from .resolve.campaign import Resolver
 from .schema.check import check_shape
+from .schema.defaults import Table, todays_defaults
+from .schema.kinds import NAME
 from .source.yaml_marks import Document, read_document
 
 MAX_BYTES = 1024 * 1024
 MAX_SEED = 2**63 - 1
 
 
-def load_campaign(path: Path, *, seed: int | None = None) -> Campaign:
+def load_campaign(
+    path: Path, *, seed: int | None = None, defaults: Table | None = None
+) -> Campaign:
     """Read, check and resolve a campaign file.
 
     Parameters
@@ -24,6 +28,9 @@ def load_campaign(path: Path, *, seed: int | None = None) -> Campaign:
         The YAML file. Its folder is where relative paths in it begin.
     seed : int, optional
         Takes the place of the file's seed.
+    defaults : Table, optional
+        What holds for keys that the file leaves out, in place of today's defaults. A key that the
+        table lacks is younger than it, and has today's.
 
     Returns
     -------
@@ -45,13 +52,28 @@ def load_campaign(path: Path, *, seed: int | None = None) -> Campaign:
     shape = check_shape(document)
     problems = [*document.problems, *shape.problems]
     campaign = None
-    if shape.section is not None:
-        resolver = Resolver(document, shape)
+    if shape.given is not None:
+        resolver = Resolver(document, shape, {**todays_defaults(), **(defaults or {})})
         campaign = resolver.resolve(seed, data)
         problems += resolver.problems
     if problems or campaign is None:
         raise CampaignError(sorted(problems, key=_place))
     return dataclasses.replace(campaign, notes=tuple(dict.fromkeys(resolver.notes)))
+
+
+def campaign_name(path: Path) -> str:
+    """Read only the name of a campaign, by which its trials are found.
+
+    Raises
+    ------
+    CampaignError
+        If the file cannot be read, or has no name.
+    """
+    document = read_document(_decode(_read(path), path), str(path))
+    given = document.value.get("name") if isinstance(document.value, dict) else None
+    if isinstance(given, str) and NAME.fullmatch(given):
+        return str(given)
+    raise CampaignError([*document.problems, *check_shape(document).problems])
 
 
 def _read(path: Path) -> bytes:

@@ -6,9 +6,8 @@ list, environment, limits and checks. Paths are absolute.
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -49,9 +48,9 @@ class MetricRule:
     """
 
     name: str
-    source: Literal["stdout", "stderr"] | Path
-    regex: str | None
-    json: str | None
+    source: Literal["stdout", "stderr"] | Path = "stdout"
+    regex: str | None = None
+    json: str | None = None
     unit: str
     better: Better
 
@@ -67,13 +66,13 @@ class Cell:
     variant: str
     command: Command
     cwd: Path
-    stdin: Path | None
-    env: Mapping[str, str]
-    stdout: Sink
-    stderr: Sink
-    timeout_s: float | None
-    expect: Expect
-    metrics: tuple[MetricRule, ...]
+    stdin: Path | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    stdout: Sink = "file"
+    stderr: Sink = "file"
+    timeout_s: float | None = None
+    expect: Expect = field(default_factory=Expect)
+    metrics: tuple[MetricRule, ...] = ()
     before: tuple[Command, ...] = ()
     after: tuple[Command, ...] = ()
 
@@ -151,12 +150,13 @@ class Campaign:
     """One campaign, parsed, defaulted and with every template filled in.
 
     `cells` is ordered benchmark by benchmark, variant by variant. `notes` are cautions for the
-    reader, such as a baseline that was chosen by default.
+    reader, such as a baseline that was chosen by default; `defaults` held for the keys that the
+    file leaves out.
     """
 
     name: str
-    description: str
-    seed: int
+    description: str = ""
+    seed: int = 1
     baseline: str
     variants: tuple[str, ...]
     benchmarks: tuple[str, ...]
@@ -169,6 +169,7 @@ class Campaign:
     notes: tuple[str, ...]
     source: Path
     text: bytes
+    defaults: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     # asked for once or twice a run, of up to 10,000 cells
     _index: Mapping[tuple[str, str], Cell] = field(init=False, repr=False, compare=False)
@@ -183,34 +184,44 @@ class Campaign:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the parsed and defaulted content as JSON types, paths relative to the file."""
-        skipped = {"source", "text", "notes", "_index"}
-        root = self.source.parent
-        return {
-            entry.name: _content(getattr(self, entry.name), root)
-            for entry in fields(self)
-            if entry.name not in skipped
-        }
+        return dict(content(self, self.source.parent))
 
     @property
     def sha256(self) -> str:
-        """The campaign's identity: SHA-256 of its parsed and defaulted content, not of its bytes."""
-        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        """The identity that a new trial of this campaign has."""
+        from .identity import identity_of
+
+        return identity_of(self)
 
 
-def _content(value: Any, root: Path) -> Any:  # noqa: ANN401 - any value of a campaign
-    if is_dataclass(value):
-        # A mark says where a value stands, not what it is: moving a line is no change. A stopping
-        # rule that is not there leaves the identity of trials from before there were any.
-        return {
-            entry.name: _content(getattr(value, entry.name), root)
-            for entry in fields(value)
-            if entry.name != "mark" and (entry.name, getattr(value, entry.name)) != ("stop", None)
-        }
+# What says where a campaign came from, and where in it something stands: moving a line is no change.
+_NO_CONTENT: Mapping[type, frozenset[str]] = {
+    Campaign: frozenset({"source", "text", "notes", "defaults", "_index"}),
+    Command: frozenset({"mark"}),
+}
+# Tells of a part, one of its fields and that field's content whether to leave it out.
+LeavesOut = Callable[[object, str, object], bool]
+
+
+def content(value: Any, root: Path, leaves_out: LeavesOut | None = None) -> Any:  # noqa: ANN401 - any value of a campaign
+    """Give what is in a part of a campaign as JSON types, paths relative to `root`."""
+    if is_dataclass(value) and not isinstance(value, type):
+        found = {}
+        for name in _names(type(value)):
+            inside = content(getattr(value, name), root, leaves_out)
+            if leaves_out is None or not leaves_out(value, name, inside):
+                found[name] = inside
+        return found
     if isinstance(value, Path):
         return str(value.relative_to(root)) if value.is_relative_to(root) else str(value)
     if isinstance(value, Mapping):
-        return {key: _content(item, root) for key, item in value.items()}
+        return {key: content(item, root, leaves_out) for key, item in value.items()}
     if isinstance(value, tuple):
-        return [_content(item, root) for item in value]
+        return [content(item, root, leaves_out) for item in value]
     return value
+
+
+@functools.cache
+def _names(part: Any) -> tuple[str, ...]:  # noqa: ANN401 - a class of the above
+    skipped = _NO_CONTENT.get(part, frozenset())
+    return tuple(field.name for field in fields(part) if field.name not in skipped)

@@ -42,26 +42,29 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ..campaign import load_campaign
     from ..errors import UsageError
     from ..screen import View, preview, scale
-    from ..trial import Options, resume, start
+    from ..trial import Options, resume, start, trial_begun
 
     if (args.trial or args.accept_drift) and not args.resume:
         raise UsageError("--trial and --accept-drift go with --resume")
-    campaign = load_campaign(args.campaign, seed=args.seed)
+    begun = None
+    if args.resume:
+        begun = trial_begun(
+            args.campaign, args.dir, named=args.trial, sessions=args.sessions, seed=args.seed
+        )
+    campaign = begun.campaign if begun else load_campaign(args.campaign, seed=args.seed)
     view = View(err, quiet=args.quiet, verbose=args.verbose)
     options = Options(
         folder=args.dir,
         strict=args.strict,
         accept_drift=args.accept_drift,
-        sessions=args.sessions,
-        trial=args.trial,
-        seed=args.seed,
+        sessions=begun.sessions if begun else args.sessions,
     )
     shown = preview(campaign, options)
     if args.dry_run:
         out.write(str(shown) + "\n") if not args.json else write_json(shown.to_dict(), out)
         return 0
     view.say(scale(campaign, shown.sessions, shown.seconds))
-    ending = resume(campaign, options, view) if args.resume else start(campaign, options, view)
+    ending = resume(begun, options, view) if begun else start(campaign, options, view)
     return report_ending(ending, view, again=_again(args), json_to=out if args.json else None)
 
 

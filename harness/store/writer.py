@@ -29,6 +29,7 @@ from analysis.record import (
     MEASUREMENTS,
     OUTPUTS,
     PLAN,
+    RESOLVED,
     Finding,
     Manifest,
     Measurement,
@@ -81,8 +82,10 @@ class Store:
                 reserve.write_bytes(b"\0" * _RESERVE_BYTES)
 
     @classmethod
-    def create(cls, manifest: Manifest, runs: Path, campaign_text: bytes) -> Store:
-        """Make a new trial directory below `runs`.
+    def create(
+        cls, manifest: Manifest, runs: Path, campaign_text: bytes, resolved: bytes = b"{}\n"
+    ) -> Store:
+        """Make a new trial directory below `runs`, with its campaign as a file and resolved.
 
         Raises
         ------
@@ -95,6 +98,7 @@ class Store:
             for name in (ENVIRONMENT, PLAN, FINDINGS):
                 (path / name).touch()
             _write_synced(path / CAMPAIGN, campaign_text)
+            _write_synced(path / RESOLVED, resolved)
             store = cls(path, manifest)
             store.write_manifest()
             _sync_folder(runs)
@@ -270,6 +274,7 @@ class Store:
         self.free_reserve()
         self.sync()
         names = [ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS, CAMPAIGN]
+        names += [RESOLVED] if (self.path / RESOLVED).exists() else []  # the first version has none
         with _storing(self.path):
             kept = (self.path / OUTPUTS).rglob("*")  # hooks may have made folders there
             files = [path for path in kept if path.is_file() and not path.is_symlink()]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from analysis.faces import hands_on
 
 if TYPE_CHECKING:
+    from .begun import Begun as Begun, trial_begun as trial_begun
     from .ending import Ending as Ending
     from .execution import Options as Options, resume as resume, start as start
     from .order import plan_session as plan_session
@@ -22,6 +23,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "begun": "Begun trial_begun",
             "ending": "Ending",
             "execution": "Options resume start",
             "order": "plan_session",

@@ -12,10 +12,11 @@ from pathlib import Path
 from analysis.record import CAMPAIGN, Manifest
 from analysis.version import VERSION
 
-from ..campaign import Campaign
+from ..campaign import RULE, Campaign, identity_of, resolved_text
 from ..errors import FairtrialError, LaunchError
 from ..launch import Interrupted, Interrupts, SideCommands, base_environment, hashes, resolve_all
 from ..store import CpuLock, Store, new_trial_name, utc_now
+from .begun import Begun
 from .ending import Ending
 from .preparation import Prepared, on_housekeeping_cpus, planned_runs, prepare
 from .resumption import (
@@ -27,7 +28,6 @@ from .resumption import (
     refuse,
     settle,
     target_drift,
-    trial_to_resume,
 )
 from .session import TrialRun, describe
 from .watcher import Watcher
@@ -44,8 +44,6 @@ class Options:
     strict: bool = False
     accept_drift: bool = False
     sessions: int | None = None
-    trial: Path | None = None
-    seed: int | None = None
     passing: bool = False
 
 
@@ -100,7 +98,8 @@ def start(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
         if not campaign.builds:  # say what is missing before a folder is made
             executables = means.executables()
         manifest = _manifest(campaign, means.prepared, sessions, options)
-        store = Store.create(manifest, options.folder, campaign.text)
+        resolved = resolved_text(campaign)
+        store = Store.create(manifest, options.folder, campaign.text, resolved)
         watcher.opened(store.path, campaign, means.prepared)
         try:
             if campaign.builds:
@@ -112,18 +111,16 @@ def start(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
         return means.execute(store, executables)
 
 
-def resume(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
-    """Go on with the newest unfinished trial of a campaign, or append sessions to a finished one.
+def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
+    """Go on with an unfinished trial, or append sessions to a finished one.
 
     Raises
     ------
     FairtrialError
-        If there is none, if it has drifted, or if it had to stop again.
+        If it has drifted, or if it had to stop again.
     """
-    path, manifest = trial_to_resume(options.folder, campaign, options.trial)
-    sessions = max(manifest.sessions, options.sessions or 0)
-    if options.seed is None:  # the trial may have been given another one than the file's
-        campaign = dataclasses.replace(campaign, seed=manifest.seed)
+    path, manifest, campaign = begun.path, begun.manifest, begun.campaign
+    sessions = begun.sessions
     if manifest.status == "complete" and sessions == manifest.sessions:
         refuse(path, campaign_drift(path, manifest, campaign))
         done = manifest.needed
@@ -177,7 +174,7 @@ def _accept(
     record(store, drifts)
     # What was accepted is what later resumptions are held against.
     store.update(
-        campaign_sha256=campaign.sha256,
+        campaign_sha256=identity_of(campaign, manifest.campaign_identity),
         host=host,
         host_id=host_id,
         cpu_model=prepared.state.cpu_model,
@@ -259,6 +256,7 @@ def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Op
         tool_version=VERSION,
         campaign_name=campaign.name,
         campaign_sha256=campaign.sha256,
+        campaign_identity=RULE,
         campaign_path=str(stored if options.passing else campaign.source),
         baseline=campaign.baseline,
         variants=campaign.variants,

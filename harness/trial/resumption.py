@@ -10,7 +10,7 @@ from typing import Any
 
 from analysis.record import CAMPAIGN, Finding, Manifest, PlannedRun, read_manifest
 
-from ..campaign import Campaign
+from ..campaign import Campaign, identity_of
 from ..environment import diff
 from ..errors import StoreError, UsageError
 from ..store import Store, is_written_now
@@ -30,7 +30,7 @@ def trials_of(folder: Path, campaign: str) -> list[tuple[Path, Manifest]]:
     return sorted(found, key=lambda item: item[1].started, reverse=True)
 
 
-def trial_to_resume(folder: Path, campaign: Campaign, named: Path | None) -> tuple[Path, Manifest]:
+def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Path, Manifest]:
     """Choose the newest unfinished trial of the campaign, or the one that was named.
 
     Where all are finished it is the newest: it may be given more sessions.
@@ -42,13 +42,10 @@ def trial_to_resume(folder: Path, campaign: Campaign, named: Path | None) -> tup
     StoreError
         If it is being written by another process.
     """
-    if named is not None:
-        trials = [(named, read_manifest(named))]
-    else:
-        trials = trials_of(folder, campaign.name)
+    trials = [(named, read_manifest(named))] if named else trials_of(folder, campaign)
     if not trials:
         raise UsageError(
-            f"there is no trial of campaign '{campaign.name}' to resume",
+            f"there is no trial of campaign '{campaign}' to resume",
             str(folder),
             "leave out --resume to start one, or name its folder with --dir or --trial",
         )
@@ -74,7 +71,8 @@ class Drift:
 
 def campaign_drift(path: Path, manifest: Manifest, campaign: Campaign) -> list[Drift]:
     """Compare the campaign's identity; the difference is that of the two texts."""
-    if campaign.sha256 == manifest.campaign_sha256:
+    now = identity_of(campaign, manifest.campaign_identity)
+    if now == manifest.campaign_sha256:
         return []
     old = (path / CAMPAIGN).read_text(encoding="utf-8", errors="replace").splitlines()
     new = campaign.text.decode("utf-8", errors="replace").splitlines()
@@ -84,7 +82,7 @@ def campaign_drift(path: Path, manifest: Manifest, campaign: Campaign) -> list[D
         Drift(
             what=f"the campaign has changed:\n{text}" if text else "the campaign has changed",
             old=manifest.campaign_sha256,
-            new=campaign.sha256,
+            new=now,
         )
     ]
 

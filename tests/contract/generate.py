@@ -9,7 +9,9 @@ import re
 import sys
 from pathlib import Path
 
+from harness.campaign.schema.defaults import SECTIONS
 from harness.campaign.schema.editor import schema_text
+from harness.campaign.schema.shapes import Key, Section
 from harness.checks.registry import CHECKS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,6 +21,25 @@ def checks_table() -> str:
     """Give every check with its reason, as a Markdown table."""
     rows = [f"| [`{check.name}`](checks.md#{check.name}) | {check.reason} |" for check in CHECKS]
     return "\n".join(["| check | why it matters |", "|---|---|", *rows])
+
+
+def keys_table() -> str:
+    """Give every key of a campaign with its default and its meaning, as a Markdown table."""
+    rows = [
+        f"| `{prefix}{name}` | {_default(key)} | {key.meaning} |"
+        for prefix, section in SECTIONS.items()
+        for name, key in section.keys.items()
+        if not isinstance(key.kind, Section) or key.otherwise
+    ]
+    return "\n".join(["| key | default | meaning |", "|---|---|---|", *rows])
+
+
+def _default(key: Key) -> str:
+    """Say what holds without a key, as it would be written."""
+    if key.required:
+        return "required"
+    plain = "none" if key.default in (None, [], {}, "") else f"`{key.kind.spelled(key.default)}`"
+    return key.otherwise or plain
 
 
 def with_part(page: str, name: str, part: str) -> str:
@@ -33,10 +54,11 @@ def with_part(page: str, name: str, part: str) -> str:
 
 def generated(root: Path = ROOT) -> dict[Path, str]:
     """Give each file that is made from the code, wholly or in part, with the text that it needs."""
-    advice = root / "docs" / "measuring-well.md"
+    advice, campaign = root / "docs" / "measuring-well.md", root / "docs" / "campaign.md"
     return {
         root / "configs" / "campaign.schema.json": schema_text(),
         advice: with_part(advice.read_text(encoding="utf-8"), "checks", checks_table()),
+        campaign: with_part(campaign.read_text(encoding="utf-8"), "keys", keys_table()),
     }
 
 

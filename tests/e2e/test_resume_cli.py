@@ -2,8 +2,13 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def stopped_trial(lab, runs=2, **sections):
@@ -262,3 +267,82 @@ def test_damaged_line_of_another_file_is_named(lab, killed, name):
     done = lab.run_fairtrial("run", killed, "--resume")
     assert done.returncode == 5
     assert f"{name}:1: the line is no JSON" in done.stderr
+
+
+# --- another version of fairtrial goes on ------------------------------------------------------
+
+
+@pytest.fixture
+def other_version(tmp_path):
+    """Give the command of a version whose defaults are others."""
+    tree = tmp_path / "other-version"
+    for half in ("harness", "analysis"):
+        shutil.copytree(ROOT / half, tree / half, ignore=shutil.ignore_patterns("__pycache__"))
+    model = tree / "harness/campaign/model.py"
+    text = model.read_text()
+    for old, new in (
+        ("sessions: int = 3", "sessions: int = 5"),
+        ("warmup: int = 1", "warmup: int = 2"),
+    ):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    model.write_text(text)
+
+    def execute(lab, *args):
+        return subprocess.run(
+            [sys.executable, "-P", "-m", "harness", *map(str, args)],
+            cwd=lab.folder,
+            env={**lab.environment, "PYTHONPATH": str(tree)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+
+    return execute
+
+
+def test_changed_defaults_change_no_trial_under_way(lab, other_version):
+    # the cap stops it in its first session, of three by default, each with one warm-up
+    path = lab.write_campaign(protocol={"runs": 2, "max_runs": 5})
+    assert lab.run_fairtrial("run", path).returncode == 0
+    assert (lab.manifest()["sessions"], lab.manifest()["planned"]) == (3, 36)
+    fresh = json.loads(other_version(lab, "run", path, "--dry-run", "--json").stdout)
+    assert (fresh["sessions"], fresh["planned"]) == (5, 80)
+    status = lab.run_fairtrial("status", lab.trial(), "--json").stdout
+    assert other_version(lab, "status", lab.trial(), "--json").stdout == status
+    shown = other_version(lab, "run", path, "--resume", "--dry-run", "--json")
+    assert shown.returncode == 0, shown.stderr
+    assert [json.loads(shown.stdout)[key] for key in ("sessions", "planned")] == [3, 36]
+    assert json.loads(shown.stdout)["campaign_sha256"] == lab.manifest()["campaign_sha256"]
+    done = other_version(lab, "run", path, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert "stopped after 5 of 36 runs" in done.stderr
+    (lab.folder / "c.yaml").write_text(path.read_text().replace('"max_runs": 5', '"max_runs": 99'))
+    done = other_version(lab, "run", path, "--resume", "--accept-drift")
+    assert done.returncode == 0, done.stderr
+    lab.assert_complete_once_each(planned=36)
+    verdict = lab.run_fairtrial("verdict", lab.trial(), "--json").stdout
+    assert other_version(lab, "verdict", lab.trial(), "--json").stdout == verdict
+
+
+@pytest.mark.parametrize("version", ["this", "other"])
+def test_a_trial_of_the_first_version_is_finished(lab, other_version, version):
+    golden = ROOT / "tests/golden/schemas/1-unfinished"
+    shutil.copytree(golden, lab.folder / "runs" / "unfinished-old")
+    (lab.trial() / "outputs").mkdir()  # empty then: git keeps no empty folder
+    shutil.copy(golden / "campaign.yaml", lab.folder)
+    lab.script("tool", "#!/bin/sh\necho said 0.15\n")
+    # another machine, and another program: neither can be that of then
+    args = ("run", "campaign.yaml", "--resume", "--accept-drift")
+    done = lab.run_fairtrial(*args) if version == "this" else other_version(lab, *args)
+    assert done.returncode == 0, done.stderr
+    lab.assert_complete_once_each(planned=36)
+    drifts = [found["what"] for found in lab.findings() if found["check"] == "drift"]
+    assert any("tool" in what for what in drifts)
+    assert not any("the campaign has changed" in what for what in drifts)
+    old, new = json.loads((golden / "manifest.json").read_text()), lab.manifest()
+    assert new["campaign_sha256"] == old["campaign_sha256"]
+    assert (new["campaign_identity"], new["sessions"], new["status"]) == (1, 3, "complete")
+    assert lab.lines()[:6] == (golden / "measurements.jsonl").read_bytes().splitlines()

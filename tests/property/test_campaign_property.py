@@ -18,7 +18,8 @@ from harness.campaign.schema.check import check_shape
 from harness.campaign.schema.editor import editor_schema
 from harness.campaign.source.yaml_marks import read_document
 
-FULL: dict[str, Any] = {
+# Every form that a key may have; keys that nothing is said of here are added below.
+FORMS: dict[str, Any] = {
     "name": "full",
     "description": "every key",
     "seed": 3,
@@ -93,7 +94,8 @@ FULL: dict[str, Any] = {
     "checks": {"require": ["load"], "warn": ["turbo"]},
 }
 
-SCHEMA = jsonschema.Draft202012Validator(editor_schema())
+EDITOR = editor_schema()
+SCHEMA = jsonschema.Draft202012Validator(EDITOR)
 
 TEXTS = (
     *("", "x", "a b", "ten", "null", "auto", "none", "all", "on", "off", "true", "2-3", "2", "2,x"),
@@ -101,11 +103,40 @@ TEXTS = (
     *("1kB", "0.5MiB", "0MB", "1KB", "64 MB", "10", "1_000", "lower", "higher", "fifo", "other"),
     *("shuffled", "discard", "load", "loud", "0" * 64, "g" * 64, "stdout", "build", "variant"),
 )
+EDGES = (2**63 - 1, 2**63, 10**6, 10**6 + 1, 10**9, 10**30, 4095, 4096, 65536, 65537)
+FRACTIONS = (0.5, 1.0, 1e6, 1e-9, 1.5e300, -0.5, 3e2)
+
+
+def described(schema: dict[str, Any]) -> dict[str, Any]:
+    """Give the part of the schema that another one refers to."""
+    return EDITOR["$defs"][schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+
+
+def completed(value: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """Add each key that `value` lacks, with the first value that the schema takes for it."""
+    keys = described(schema)["properties"]
+    added = {}
+    for name, key in keys.items():
+        inner = described(key)
+        if isinstance(value.get(name), dict) and "properties" in inner:
+            added[name] = completed(value[name], inner)
+        elif name not in value and name != "stop":  # it cannot stand beside 'runs'
+            takes = jsonschema.Draft202012Validator(key | {"$defs": EDITOR["$defs"]})
+            tries = (*TEXTS, *range(-30, 200), *EDGES, *FRACTIONS, True, [], ["x"], {})
+            added[name] = next(trial for trial in tries if takes.is_valid(trial))
+    return value | added
+
+
+FULL = completed(FORMS, EDITOR)
+FULL["benchmarks"]["text"] |= completed(
+    FULL["benchmarks"]["text"], EDITOR["$defs"]["BenchmarkSection"]
+)
+
 SCALARS = st.one_of(
     st.sampled_from(TEXTS),
     st.integers(-30, 200),
-    st.sampled_from([2**63 - 1, 2**63, 10**6, 10**6 + 1, 10**9, 10**30, 4095, 4096, 65536, 65537]),
-    st.sampled_from([0.5, 1.0, 1e6, 1e-9, 1.5e300, -0.5, 3e2]),
+    st.sampled_from(EDGES),
+    st.sampled_from(FRACTIONS),
     st.booleans(),
     st.none(),
 )
@@ -160,6 +191,29 @@ def _has(value: Any, step: Any) -> bool:
 
 def loader_accepts(campaign: object) -> bool:
     return not check_shape(read_document(json.dumps(campaign), "x.yaml")).problems
+
+
+def test_the_full_campaign_has_every_key():
+    for name, section in EDITOR["$defs"].items():
+        where = {
+            "VariantSection": FULL["variants"]["a"] | FULL["variants"]["b"],
+            "BenchmarkSection": FULL["benchmarks"]["text"],
+            "ExpectSection": FULL["benchmarks"]["text"]["expect"],
+            "MetricSection": {**FULL["benchmarks"]["text"]["metrics"]["t"], "json": ""},
+            "Shell": FULL["benchmarks"]["shell"]["command"],
+            "KeptEnvironment": FULL["isolation"]["environment"],
+            "LimitsSection": FULL["isolation"]["limits"],
+            "StopSection": section["properties"],
+        }.get(name) or FULL[name.removesuffix("Section").lower()]
+        if name == "VariantSection":
+            where = {**FULL["benchmarks"]["text"], **where}
+        assert section["properties"].keys() - where.keys() <= {"stop"}, name
+    assert EDITOR["properties"].keys() == FULL.keys()
+
+
+def test_a_key_that_nobody_wrote_down_is_added():
+    section = {"properties": {"x": {"type": "integer", "minimum": 199}, "y": {"const": 1}}}
+    assert completed({"y": 1}, section) == {"y": 1, "x": 199}
 
 
 def test_the_full_campaign_is_accepted_by_both():

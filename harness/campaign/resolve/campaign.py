@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from analysis.record import StopRule
-
 from ...errors import Problem
-from ..model import Build, Campaign, CheckPolicy, Command, Hooks, Isolation, Protocol
+from ..model import Build, Campaign, CheckPolicy, Hooks, Isolation, Protocol
 from ..schema.check import Shape, known_keys, unknown_key
+from ..schema.defaults import Table, completed, fields_of
 from ..schema.kinds import nearest
-from ..schema.sections import CampaignSection, IsolationSection
+from ..schema.sections import CHECKS, HOOKS, ISOLATION, PROTOCOL
 from ..source.excerpt import quote
 from ..source.templates import TemplateError, parse_template
 from ..source.yaml_marks import Document, Location
@@ -28,17 +28,20 @@ class Resolver:
     document : Document
         The file's values and marks.
     shape : Shape
-        The document held against the model; its section must not be ``None``.
+        The document held against the shape of a campaign; what it gives must not be ``None``.
+    defaults : Table
+        What holds for keys that are left out.
     """
 
-    def __init__(self, document: Document, shape: Shape) -> None:
-        assert shape.section is not None
+    def __init__(self, document: Document, shape: Shape, defaults: Table) -> None:
+        assert shape.given is not None
         self.document = document
         self.shape = shape
-        self.section: CampaignSection = shape.section
+        self.defaults = defaults
+        self.values = completed("", shape.given, defaults)
         self.filler = Filler(document)
-        self.variants, problems = entries(document, "variants", self.section.variants)
-        self.benchmarks, more = entries(document, "benchmarks", self.section.benchmarks)
+        self.variants, problems = entries(document, "variants", self.values["variants"])
+        self.benchmarks, more = entries(document, "benchmarks", self.values["benchmarks"])
         self.problems: list[Problem] = problems + more
         self.notes: list[str] = []
 
@@ -51,29 +54,30 @@ class Resolver:
             )
             self._problem(("benchmarks",), what, "measure fewer at a time", key=True)
             return None
-        section = self.section
-        maker = CellMaker(self.document, self.shape, section, self.filler)
+        values = self.values
+        maker = CellMaker(self.document, self.shape, values, self.defaults, self.filler)
         cells = tuple(
             maker.cell(benchmark, variant)
             for benchmark in self.benchmarks
             for variant in self.variants
         )
         campaign = Campaign(
-            name=section.name,
-            description=section.description,
-            seed=section.seed if seed is None else seed,
+            name=values["name"],
+            description=values["description"],
+            seed=values["seed"] if seed is None else seed,
             baseline=self._baseline(),
             variants=tuple(entry.name for entry in self.variants),
             benchmarks=tuple(entry.name for entry in self.benchmarks),
             cells=cells,
             builds=tuple(self._builds(maker)),
-            hooks=self._hooks(),
-            protocol=self._protocol(),
-            isolation=self._isolation(section.isolation),
-            checks=self._checks(),
+            hooks=self._hooks(values["hooks"]),
+            protocol=self._protocol(values["protocol"]),
+            isolation=self._isolation(values["isolation"]),
+            checks=self._checks(values["checks"]),
             notes=(),
             source=maker.source,
             text=text,
+            defaults=self.defaults,
         )
         self._unused_values()
         self.filler.finish(self._broken_values())
@@ -83,7 +87,7 @@ class Resolver:
 
     def _baseline(self) -> str:
         names = [entry.name for entry in self.variants]
-        given = self.section.baseline
+        given: str | None = self.values["baseline"]
         if given is None:
             first = names[0] if names else ""
             if len(names) == 1:
@@ -104,9 +108,9 @@ class Resolver:
 
     def _builds(self, maker: CellMaker) -> Iterator[Build]:
         for variant in self.variants:
-            own = getattr(variant.section, "build", None)
-            path: Location = ("build",) if own is None else (*variant.path, "build")
-            given = self.section.build if own is None else own
+            own = "build" in variant.given
+            path: Location = (*variant.path, "build") if own else ("build",)
+            given = variant.given["build"] if own else self.values["build"]
             values = {**variant.values, "variant": variant.name}
             who = f"in the build of variant {quote(variant.name)}"
             steps = self.filler.steps(path, given, values, who)
@@ -114,59 +118,36 @@ class Resolver:
                 env = maker.build_environment(variant, values, who)
                 yield Build(variant=variant.name, steps=steps, cwd=maker.root, env=env)
 
-    def _hooks(self) -> Hooks:
-        hooks = self.section.hooks
-        commands: dict[str, tuple[Command, ...]] = {
-            name: self.filler.steps(("hooks", name), getattr(hooks, name), {}, "")
+    def _hooks(self, values: Mapping[str, Any]) -> Hooks:
+        commands = {
+            name: self.filler.steps(("hooks", name), values[name], {}, "")
             for name in ("setup", "cleanup", "finish")
         }
-        return Hooks(**commands, timeout_s=hooks.timeout)
+        return Hooks(**fields_of(HOOKS, values) | commands)
 
-    def _protocol(self) -> Protocol:
-        given = self.section.protocol
-        if given.order == "sequential":
+    def _protocol(self, values: Mapping[str, Any]) -> Protocol:
+        if values["order"] == "sequential":
             self.notes.append(
                 "order 'sequential': what drifts on the host during the trial looks like a"
                 " difference between variants; 'shuffled' avoids that"
             )
-        stop = None
-        if given.stop is not None:
-            stop = StopRule(
-                width=given.stop.width,
-                min_runs=given.stop.min_runs,
-                max_runs=given.stop.max_runs,
-                max_time_s=given.stop.max_time,
+        protocol = Protocol(**fields_of(PROTOCOL, values))
+        rule = protocol.stop
+        if rule is None:
+            return protocol
+        if rule.min_runs > rule.max_runs:
+            there = ("protocol", "stop", "max_runs") in self.document.keys
+            name = "max_runs" if there else "min_runs"
+            what = (
+                f"'{name}' makes the least of {rule.min_runs} runs more than the most,"
+                f" {rule.max_runs}"
             )
-        return Protocol(
-            sessions=given.sessions,
-            runs=given.runs if stop is None else stop.max_runs,
-            warmup=given.warmup,
-            order=given.order,
-            cooldown_s=given.cooldown,
-            pause_s=given.pause,
-            timeout_s=given.timeout,
-            grace_s=given.grace,
-            max_runs=given.max_runs,
-            max_time_s=given.max_time,
-            stop=stop,
-        )
+            self._problem(("protocol", "stop", name), what, "raise max_runs, or lower min_runs")
+        return dataclasses.replace(protocol, runs=rule.max_runs)
 
-    def _isolation(self, given: IsolationSection) -> Isolation:
-        keep = given.environment.keep
-        limits = given.limits.model_dump(by_alias=True, exclude_none=True)
-        return Isolation(
-            cpus=self._cpus(given.cpus),
-            nice=given.nice,
-            scheduling=given.scheduling,
-            priority=Isolation().priority if given.priority is None else given.priority,
-            aslr=given.aslr,
-            padding=_padding(given.padding),
-            keep_environment=tuple(keep) if isinstance(keep, list) else keep,
-            set_environment=dict(given.environment.set),
-            limits=limits,
-            containment=given.containment,
-            output_limit_bytes=given.output_limit,
-        )
+    def _isolation(self, values: Mapping[str, Any]) -> Isolation:
+        made = {"cpus": self._cpus(values["cpus"]), "padding": _padding(values["padding"])}
+        return Isolation(**fields_of(ISOLATION, values) | made)
 
     def _cpus(self, given: Any) -> Any:  # noqa: ANN401 - "auto", "none", or numbers in a form
         if given in {"auto", "none"} if isinstance(given, str) else False:
@@ -188,13 +169,12 @@ class Resolver:
             cpus += some
         return tuple(cpus)
 
-    def _checks(self) -> CheckPolicy:
-        checks = self.section.checks
-        for index, name in enumerate(checks.warn):
-            if name in checks.require:
+    def _checks(self, values: Mapping[str, Any]) -> CheckPolicy:
+        for index, name in enumerate(values["warn"]):
+            if name in values["require"]:
                 what = f"the check '{name}' is both required and only warning"
                 self._problem(("checks", "warn", index), what, "delete it in one of the lists")
-        return CheckPolicy(require=tuple(checks.require), warn=tuple(checks.warn))
+        return CheckPolicy(**fields_of(CHECKS, values))
 
     def _unused_values(self) -> None:
         """Report the values that no template uses: they are typing errors, or left over."""

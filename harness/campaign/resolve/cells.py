@@ -13,15 +13,21 @@ from analysis.record import Better
 from ...errors import Problem
 from ..model import Cell, Expect, MetricRule, Sink
 from ..schema.check import Shape
+from ..schema.defaults import Table, completed, fields_of
 from ..schema.kinds import nearest
-from ..schema.sections import CampaignSection
-from ..schema.target import MetricSection
+from ..schema.target import EXPECT, METRIC, VARIANT
 from ..source.excerpt import quote
 from ..source.json_path import JsonPathError, parse_path
 from ..source.templates import TemplateError, parse_template
 from ..source.yaml_marks import Document, Location
 from .filler import Filler
 from .matrix import Entry
+
+# The fields of a cell that are not simply what its variant or benchmark says, and those that are.
+_MADE = ("command", "cwd", "stdin", "env", "expect", "metrics")
+_PLAIN = {
+    name: key.field for name, key in VARIANT.keys.items() if key.field and key.field not in _MADE
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,18 +39,17 @@ class _Scope:
     who: str
 
     def pick(self, key: str) -> tuple[Any, Location]:
-        """Find what `key` is here, and where it stands."""
+        """Find what `key` is here, and where it stands; None when nobody gives it."""
         for entry in reversed(self.entries):
-            value = getattr(entry.section, key)
-            if value is not None:
-                return value, (*entry.path, key)
+            if key in entry.given:
+                return entry.given[key], (*entry.path, key)
         return None, (*self.entries[0].path, key)
 
     def merged(self, key: str) -> dict[str, tuple[Any, Location]]:
         """Merge the mappings that are given as `key`, by name."""
         merged: dict[str, tuple[Any, Location]] = {}
         for entry in self.entries:
-            given: Mapping[str, Any] = getattr(entry.section, key) or {}
+            given: Mapping[str, Any] = entry.given.get(key, {})
             merged |= {name: (value, (*entry.path, key, name)) for name, value in given.items()}
         return merged
 
@@ -53,14 +58,34 @@ class CellMaker:
     """Makes cells; `problems` and `notes` collect what their parts show.
 
     Where both give something, the variant takes precedence over its benchmark.
+
+    Parameters
+    ----------
+    document : Document
+        The file's values and marks.
+    shape : Shape
+        The document held against the shape of a campaign.
+    values : mapping
+        Every key of the campaign that belongs to no variant or benchmark.
+    defaults : Table
+        What holds for keys that are left out.
+    filler : Filler
+        Fills in the templates.
     """
 
     def __init__(
-        self, document: Document, shape: Shape, section: CampaignSection, filler: Filler
+        self,
+        document: Document,
+        shape: Shape,
+        values: Mapping[str, Any],
+        defaults: Table,
+        filler: Filler,
     ) -> None:
         self.document = document
         self.shape = shape
-        self.section = section
+        self.hooks: Mapping[str, Any] = values["hooks"]
+        self.timeout_s: float | None = values["protocol"]["timeout"]
+        self.defaults = defaults
         self.filler = filler
         self.source = Path(document.name).absolute()
         self.root = self.source.parent
@@ -85,9 +110,10 @@ class CellMaker:
             command = []
             self._no_command(benchmark, variant)
         cwd = self._path(scope, "cwd", self.root) or self.root
-        stdout, stderr = self._sink(scope, "stdout"), self._sink(scope, "stderr")
-        timeout, _ = scope.pick("timeout")
-        hooks = self.section.hooks
+        plain = self._plain(scope)
+        sinks: dict[str, Sink] = {name: plain[name] for name in ("stdout", "stderr")}
+        if plain["timeout_s"] is None:
+            plain["timeout_s"] = self.timeout_s
         return Cell(
             benchmark=benchmark.name,
             variant=variant.name,
@@ -95,17 +121,22 @@ class CellMaker:
             cwd=cwd,
             stdin=self._path(scope, "stdin", self.root),
             env=self._environment(scope),
-            stdout=stdout,
-            stderr=stderr,
-            timeout_s=self.section.protocol.timeout if timeout is None else timeout,
-            expect=self._expect(scope, stdout),
+            expect=self._expect(scope, sinks["stdout"]),
             metrics=tuple(
-                self._metric(scope, name, cwd, {"stdout": stdout, "stderr": stderr})
-                for name in scope.merged("metrics")
+                self._metric(scope, name, cwd, sinks) for name in scope.merged("metrics")
             ),
-            before=self.filler.steps(("hooks", "before"), hooks.before, values, who),
-            after=self.filler.steps(("hooks", "after"), hooks.after, values, who),
+            before=self.filler.steps(("hooks", "before"), self.hooks["before"], values, who),
+            after=self.filler.steps(("hooks", "after"), self.hooks["after"], values, who),
+            **plain,
         )
+
+    def _plain(self, scope: _Scope) -> dict[str, Any]:
+        """Give the fields of a cell that are what the file says, with no template in them."""
+        fields = {}
+        for name, field in _PLAIN.items():
+            given, _ = scope.pick(name)
+            fields[field] = self.defaults[f"variants.*.{name}"] if given is None else given
+        return fields
 
     def build_environment(
         self, variant: Entry, values: Mapping[str, str], who: str
@@ -156,55 +187,41 @@ class CellMaker:
             for name, (text, path) in scope.merged("env").items()
         }
 
-    def _sink(self, scope: _Scope, key: str) -> Sink:
-        sink, _ = scope.pick(key)
-        return "file" if sink is None else sink
-
     def _expect(self, scope: _Scope, stdout: Sink) -> Expect:
         given, path = scope.pick("expect")
-        if given is None:
-            return Expect()
+        values = completed("expect.", given or {}, self.defaults)
         for key in ("sha256", "regex", "file"):
-            if getattr(given, key) is not None and stdout == "discard":
+            if values[key] is not None and stdout == "discard":
                 self._discarded((*path, key), f"'{key}'", "stdout")
-        if given.regex is not None:
-            self._regex((*path, "regex"), given.regex)
-        file = None
-        if given.file is not None:
-            file = self.root / self._file((*path, "file"), given.file, scope)
-        return Expect(
-            exit_codes=tuple(given.exit) if isinstance(given.exit, list) else (given.exit,),
-            stdout_sha256=None if given.sha256 is None else given.sha256.lower(),
-            stdout_regex=given.regex,
-            stdout_file=file,
-        )
+        if values["regex"] is not None:
+            self._regex((*path, "regex"), values["regex"])
+        if values["file"] is not None:
+            values["file"] = self.root / self._file((*path, "file"), values["file"], scope)
+        if values["sha256"] is not None:
+            values["sha256"] = values["sha256"].lower()
+        if not isinstance(values["exit"], list):
+            values["exit"] = [values["exit"]]
+        return Expect(**fields_of(EXPECT, values))
 
     def _metric(self, scope: _Scope, name: str, cwd: Path, sinks: Mapping[str, Sink]) -> MetricRule:
-        found, path = scope.merged("metrics")[name]
-        rule: MetricSection = found
-        kind = (rule.unit, rule.better)
+        given, path = scope.merged("metrics")[name]
+        rule = completed("metrics.*.", given, self.defaults)
+        kind = (rule["unit"], rule["better"])
         first = self._kinds.setdefault(name, kind)
         if first != kind:
             what = f"the metric {quote(name)} is in {first[0]}, {first[1]} is better, elsewhere"
             self._report(path, what, "give one unit and one direction to a name", key=True)
-        if rule.regex is not None:
-            self._metric_regex((*path, "regex"), rule.regex)
-        if rule.json_path is not None:
-            self._json_path((*path, "json"), rule.json_path)
-        source: Any = rule.source
+        if rule["regex"] is not None:
+            self._metric_regex((*path, "regex"), rule["regex"])
+        if rule["json"] is not None:
+            self._json_path((*path, "json"), rule["json"])
+        source = rule["from"]
         if source in sinks:
             if sinks[source] == "discard":
                 self._discarded(path, f"the metric {quote(name)}", source, key=True)
         else:
-            source = cwd / self._file((*path, "from"), source, scope)
-        return MetricRule(
-            name=name,
-            source=source,
-            regex=rule.regex,
-            json=rule.json_path,
-            unit=rule.unit,
-            better=rule.better,
-        )
+            rule["from"] = cwd / self._file((*path, "from"), source, scope)
+        return MetricRule(name=name, **fields_of(METRIC, rule))
 
     def _metric_regex(self, path: Location, text: str) -> None:
         pattern = self._regex(path, text)

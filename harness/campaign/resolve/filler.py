@@ -8,11 +8,13 @@ from collections.abc import Collection, Mapping, Sequence
 from ...errors import Problem
 from ..model import Command
 from ..schema.kinds import nearest
-from ..schema.target import Shell
 from ..source.templates import Template, TemplateError, parse_template
 from ..source.yaml_marks import Document, Location
 
 _SHELL_SIGNS = frozenset({"|", "||", "&", "&&", ";", ">", ">>", "<", "<<", "2>", "2>&1", "&>"})
+
+# A text, a list of arguments, or a text for the shell.
+_Command = str | list[str] | Mapping[str, str]
 
 
 class Filler:
@@ -38,7 +40,7 @@ class Filler:
         return self._fill(path, template, values, who)
 
     def command(
-        self, path: Location, given: str | list[str] | Shell, values: Mapping[str, str], who: str
+        self, path: Location, given: _Command, values: Mapping[str, str], who: str
     ) -> Command:
         """Make the command that stands at `path`."""
         argv: list[str]
@@ -50,7 +52,7 @@ class Filler:
         elif isinstance(given, str):
             argv = [self._fill(path, part, values, who) for part in self._split(path, given)]
         else:
-            argv = ["/bin/sh", "-c", self.text((*path, "shell"), given.shell, values, who)]
+            argv = ["/bin/sh", "-c", self.text((*path, "shell"), given["shell"], values, who)]
         if argv and not argv[0]:
             place = (*path, 0) if isinstance(given, list) else path
             self._report(place, "the command begins with an empty text", "name a program")
@@ -59,15 +61,16 @@ class Filler:
     def steps(
         self,
         path: Location,
-        given: str | Shell | Sequence[list[str] | Shell],
+        given: str | Mapping[str, str] | Sequence[_Command] | None,
         values: Mapping[str, str],
         who: str,
     ) -> tuple[Command, ...]:
-        """Make the commands that stand at `path`: a list of them, or one."""
-        if isinstance(given, str | Shell):
+        """Make the commands that stand at `path`: a list of them, one, or none."""
+        if isinstance(given, str | Mapping):
             return (self.command(path, given, values, who),)
         return tuple(
-            self.command((*path, index), step, values, who) for index, step in enumerate(given)
+            self.command((*path, index), step, values, who)
+            for index, step in enumerate(given or ())
         )
 
     def finish(self, silent: Collection[str]) -> None:

@@ -7,10 +7,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
+from typing import Any
 
 from ...errors import Problem
 from ..schema.kinds import NAME
-from ..schema.target import BenchmarkSection, Target, VariantSection
+from ..schema.target import VARIANT
 from ..source.excerpt import quote
 from ..source.yaml_marks import Document, Location
 
@@ -19,19 +20,17 @@ MAX_CELLS = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One variant or benchmark: its section, and its values for templates with their places."""
+    """One variant or benchmark: the keys that it gives, and its values for templates."""
 
     name: str
     path: Location
-    section: Target
+    given: Mapping[str, Any]
     values: Mapping[str, str] = field(default_factory=dict)
     places: Mapping[str, Location] = field(default_factory=dict)
 
 
 def entries(
-    document: Document,
-    part: str,
-    sections: Mapping[str, VariantSection | None] | Mapping[str, BenchmarkSection | None],
+    document: Document, part: str, sections: Mapping[str, Mapping[str, Any] | None]
 ) -> tuple[list[Entry], list[Problem]]:
     """Write out every matrix of one part of the campaign, "variants" or "benchmarks".
 
@@ -40,14 +39,13 @@ def entries(
     list of Entry, list of Problem
         The entries in the order of the file, and names that are taken or are none.
     """
-    empty = VariantSection() if part == "variants" else BenchmarkSection()
     found: dict[str, Entry] = {}
     problems: list[Problem] = []
-    for name, given in sections.items():
-        section = given or empty
+    for name, section in sections.items():
+        given = section or {}
         path: Location = (part, name)
-        values = dict(section.__pydantic_extra__ or {})
-        matrix = section.matrix or {}
+        values = {key: text for key, text in given.items() if key not in VARIANT.keys}
+        matrix: Mapping[str, list[str]] = given.get("matrix", {})
         for key in matrix.keys() & values.keys():
             what = f"{quote(key)} is a value and a parameter of the matrix"
             problems.append(document.problem((*path, key), what, "delete one", key=True))
@@ -58,7 +56,7 @@ def entries(
             )
             continue
         for combination in product(*matrix.values()):
-            entry = _entry(path, section, values, dict(zip(matrix, combination, strict=True)))
+            entry = _entry(path, given, values, dict(zip(matrix, combination, strict=True)))
             problem = _name_problem(document, entry, found)
             if problem:
                 problems.append(problem)
@@ -68,7 +66,10 @@ def entries(
 
 
 def _entry(
-    path: Location, section: Target, values: Mapping[str, str], chosen: Mapping[str, str]
+    path: Location,
+    given: Mapping[str, Any],
+    values: Mapping[str, str],
+    chosen: Mapping[str, str],
 ) -> Entry:
     """Make the entry of one combination of the matrix."""
     suffixes = [re.sub(r"[^A-Za-z0-9._+-]+", "_", text) for text in chosen.values()]
@@ -77,14 +78,14 @@ def _entry(
     return Entry(
         name="-".join([str(path[1]), *suffixes]),
         path=path,
-        section=section,
+        given=given,
         values={**values, **chosen},
         places=places,
     )
 
 
 def _name_problem(document: Document, entry: Entry, taken: Mapping[str, Entry]) -> Problem | None:
-    place = (*entry.path, "matrix") if entry.section.matrix else entry.path
+    place = (*entry.path, "matrix") if "matrix" in entry.given else entry.path
     other = taken.get(entry.name)
     if other is not None:
         what = f"the name {quote(entry.name, 100)} is taken by {other.path[0]}.{other.path[1]}"

@@ -1,7 +1,7 @@
 """How each kind of value is spelled in a campaign file.
 
-A kind reads the text of a scalar and describes the same spellings as JSON Schema, so that the
-loader and the editor agree. Numbers and switches are written without quotes and as in JSON: no
+A kind reads what the file holds and describes the same spellings as JSON Schema, so that the loader
+and the editor agree. Numbers and switches are written without quotes and as in JSON: no
 underscores, no leading zeros, no other bases, nothing that is not finite.
 """
 
@@ -9,27 +9,178 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
-
 from ..source.excerpt import quote
-from ..source.yaml_marks import Plain
+from ..source.yaml_marks import Location, Plain
+from .faults import Faults
 
 JsonSchema = dict[str, Any]
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
+EMPTY = "give a value, or delete the key"
 
 
-def wrong(what: str, fix: str | None = None, path: Sequence[str | int] = ()) -> PydanticCustomError:
-    """Make the error of a value; `what` continues the sentence that its key's name begins.
+class Refusal(ValueError):  # noqa: N818 - becomes a problem, not an error
+    """A value that is refused in words of its own; `what` continues the sentence of its key."""
 
-    `path` leads from the validated value to the wrong one inside it.
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
+class Kind(ABC):
+    """What may stand at a key."""
+
+    @abstractmethod
+    def read(self, value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - each kind has its own type
+        """Give the value of what the file holds at `at`, or `WRONG` once the faults are told."""
+
+    @abstractmethod
+    def schema(self, sections: dict[str, JsonSchema]) -> JsonSchema:
+        """Describe the spellings as JSON Schema; `sections` collects those that are referred to."""
+
+    def inner(self, _step: str | int) -> Kind | None:
+        """Give what may stand one step further inside."""
+        return None
+
+    def spelled(self, value: Any) -> Any:  # noqa: ANN401 - see above
+        """Write a value as a file could hold it, as a JSON type."""
+        return value
+
+
+def _fix_of_text(value: object) -> str | None:
+    return "give a value; put the text 'null' in quotes" if value is None else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scalar(Kind):
+    """A kind that is written as one text.
+
+    `needs` says what is allowed, as the end of 'must be ...'. `parse` gives the value of a text or
+    raises ValueError. `form` describes the spellings; `fix` gives a remedy for a wrong value, where
+    there is one that `needs` does not say; `spell` is the way back.
     """
-    return PydanticCustomError("campaign", "{what}", {"what": what, "fix": fix, "path": [*path]})
+
+    needs: str
+    parse: Callable[[str], Any]
+    form: JsonSchema
+    fix: Callable[[object], str | None] = _fix_of_text
+    spell: Callable[[Any], Any] = lambda value: value
+
+    def read(self, value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - as the base
+        """Give the value of a text."""
+        try:
+            if not isinstance(value, str):
+                raise ValueError  # noqa: TRY004 - one way out for every wrong value
+            return self.parse(value)
+        except Refusal as refusal:
+            return faults.value(at, f"{refusal.what}, not {described(value)}", None)
+        except ValueError:
+            what = f"must be {self.needs}, not {described(value)}"
+            return faults.value(at, what, self.fix(value))
+
+    def schema(self, sections: dict[str, JsonSchema]) -> JsonSchema:  # noqa: ARG002 - as the base
+        """Describe the spellings."""
+        return self.form
+
+    def spelled(self, value: Any) -> Any:  # noqa: ANN401 - as the base
+        """Write a value as a file could hold it."""
+        return self.spell(value)
+
+
+def text() -> Scalar:
+    """Take any text; numbers and switches count as the text that was written."""
+    form = {"type": ["string", "number", "boolean"], "pattern": "^[^\\u0000]*$"}
+    return Scalar(needs="a text", parse=str, form=form)
+
+
+def pattern(regex: str, meaning: str) -> Scalar:
+    """Take a text of a given shape."""
+
+    def parse(given: str) -> str:
+        if not re.fullmatch(regex, given):
+            raise ValueError
+        return str(given)
+
+    return Scalar(needs=meaning, parse=parse, form={"type": "string", "pattern": f"^({regex})$"})
+
+
+def name() -> Scalar:
+    """Take the name of a campaign, a variant, a benchmark or a metric."""
+
+    def parse(given: str) -> str:
+        if not NAME.fullmatch(given):
+            raise ValueError
+        return str(given)
+
+    texts = {"type": "string", "pattern": f"^{NAME.pattern}$"}
+    return Scalar(
+        needs="a name of at most 100 letters, digits and . _ + -, beginning with a letter or digit",
+        parse=parse,
+        form={"anyOf": [texts, {"type": "number", "minimum": 0}, {"type": "boolean"}]},
+    )
+
+
+def choice(*words: str) -> Scalar:
+    """Take one of a few words."""
+    many = len(words) >= 8
+
+    def parse(given: str) -> str:
+        if given not in words:
+            raise ValueError
+        return str(given)
+
+    def fix(value: object) -> str | None:
+        near = nearest(value, words) if isinstance(value, str) else None
+        said = f"did you mean '{near}'? " if near else ""
+        if many:
+            said += ("Known here: " if near else "known here: ") + ", ".join(words)
+        return said.strip() or None
+
+    needs = "a known name" if many else one_of(words)
+    return Scalar(needs=needs, parse=parse, form={"enum": list(words)}, fix=fix)
+
+
+def unquoted(
+    needs: str,
+    parse: Callable[[str], Any],
+    form: JsonSchema,
+    spell: Callable[[Any], Any] = lambda value: value,
+) -> Scalar:
+    """Take something that is written without quotes."""
+
+    def fix(value: object) -> str | None:
+        """Point at quotes that hide a good value, or at an empty value."""
+        if value is None:
+            return EMPTY
+        if not isinstance(value, str):
+            return None
+        bare = re.sub("[ _,]", "", value)
+        try:
+            parse(Plain(bare))
+        except ValueError:
+            return None
+        return f"write {bare} without quotes" if not isinstance(value, Plain) else f"write {bare}"
+
+    return Scalar(needs=needs, parse=parse, form=form, fix=fix, spell=spell)
+
+
+def either(*kinds: Scalar) -> Scalar:
+    """Take the first of several kinds that reads the text."""
+
+    def parse(given: str) -> Any:  # noqa: ANN401 - of the kind that reads it
+        for kind in kinds:
+            try:
+                return kind.parse(given)
+            except ValueError:
+                continue
+        raise ValueError
+
+    needs = " or ".join(kind.needs for kind in kinds)
+    return unquoted(needs, parse, {"anyOf": [kind.form for kind in kinds]})
 
 
 def described(value: object) -> str:
@@ -39,220 +190,6 @@ def described(value: object) -> str:
     if isinstance(value, str):
         return quote(value)
     return "a list" if isinstance(value, list) else "a mapping"
-
-
-@dataclass(frozen=True)
-class Kind(ABC):
-    """One kind of scalar; put it beside the type of a field in ``Annotated``."""
-
-    @property
-    @abstractmethod
-    def needs(self) -> str:
-        """Say what is allowed, as the end of 'must be ...'."""
-
-    @abstractmethod
-    def read(self, text: str) -> Any:  # noqa: ANN401 - each kind has its own type
-        """Give the value of the text, or raise ValueError."""
-
-    @abstractmethod
-    def schema(self) -> JsonSchema:
-        """Describe the spellings as JSON Schema."""
-
-    def parse(self, value: object) -> Any:  # noqa: ANN401 - see above
-        """Give the value of what the file holds."""
-        try:
-            if not isinstance(value, str):
-                raise ValueError  # noqa: TRY004 - one way out for every wrong value
-            return self.read(value)
-        except ValueError:
-            raise wrong(f"must be {self.needs}, not {described(value)}", self.fix(value)) from None
-
-    def fix(self, value: object) -> str | None:
-        """Give a remedy for a wrong value, where there is one that its `needs` does not say."""
-        return "give a value; put the text 'null' in quotes" if value is None else None
-
-    def __get_pydantic_core_schema__(
-        self, source: object, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        """Tell pydantic how to read the value."""
-        return core_schema.no_info_plain_validator_function(self.parse)
-
-    def __get_pydantic_json_schema__(
-        self, core: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchema:
-        """Tell pydantic how editors shall check the value."""
-        return self.schema()
-
-
-@dataclass(frozen=True)
-class Text(Kind):
-    """Any text; numbers and switches count as the text that was written."""
-
-    @property
-    def needs(self) -> str:
-        """Say what is allowed."""
-        return "a text"
-
-    def read(self, text: str) -> str:
-        """Give the text."""
-        return str(text)
-
-    def schema(self) -> JsonSchema:
-        """Describe the spellings."""
-        return {"type": ["string", "number", "boolean"], "pattern": "^[^\\u0000]*$"}
-
-
-@dataclass(frozen=True)
-class Unquoted(Kind):
-    """A kind whose values are written without quotes."""
-
-    def fix(self, value: object) -> str | None:
-        """Point at quotes that hide a good value, or at an empty value."""
-        if value is None:
-            return "give a value, or delete the key"
-        if not isinstance(value, str):
-            return None
-        bare = re.sub("[ _,]", "", value)
-        try:
-            self.read(Plain(bare))
-        except ValueError:
-            return None
-        return f"write {bare} without quotes" if not isinstance(value, Plain) else f"write {bare}"
-
-
-@dataclass(frozen=True)
-class Choice(Kind):
-    """One of a few words."""
-
-    words: tuple[str, ...]
-
-    @property
-    def needs(self) -> str:
-        """Say what is allowed."""
-        return one_of(self.words) if len(self.words) < 8 else "a known name"
-
-    def read(self, text: str) -> str:
-        """Give the word."""
-        if text not in self.words:
-            raise ValueError
-        return str(text)
-
-    def fix(self, value: object) -> str | None:
-        """Give the nearest word."""
-        near = nearest(value, self.words) if isinstance(value, str) else None
-        fix = f"did you mean '{near}'? " if near else ""
-        if len(self.words) >= 8:
-            fix += ("Known here: " if near else "known here: ") + ", ".join(self.words)
-        return fix.strip() or None
-
-    def schema(self) -> JsonSchema:
-        """Describe the spellings."""
-        return {"enum": list(self.words)}
-
-
-@dataclass(frozen=True)
-class Name(Kind):
-    """A name of a campaign, a variant, a benchmark or a metric."""
-
-    @property
-    def needs(self) -> str:
-        """Say what is allowed."""
-        return "a name of at most 100 letters, digits and . _ + -, beginning with a letter or digit"
-
-    def read(self, text: str) -> str:
-        """Give the name."""
-        if not NAME.fullmatch(text):
-            raise ValueError
-        return str(text)
-
-    def schema(self) -> JsonSchema:
-        """Describe the spellings."""
-        return {
-            "anyOf": [
-                {"type": "string", "pattern": f"^{NAME.pattern}$"},
-                {"type": "number", "minimum": 0},
-                {"type": "boolean"},
-            ]
-        }
-
-
-@dataclass(frozen=True)
-class Pattern(Kind):
-    """A text of a given shape."""
-
-    pattern: str
-    meaning: str
-
-    @property
-    def needs(self) -> str:
-        """Say what is allowed."""
-        return self.meaning
-
-    def read(self, text: str) -> str:
-        """Give the text."""
-        if not re.fullmatch(self.pattern, text):
-            raise ValueError
-        return str(text)
-
-    def schema(self) -> JsonSchema:
-        """Describe the spellings."""
-        return {"type": "string", "pattern": f"^({self.pattern})$"}
-
-
-@dataclass(frozen=True)
-class Either(Unquoted):
-    """The first of several kinds that reads the text."""
-
-    kinds: tuple[Kind, ...]
-
-    @property
-    def needs(self) -> str:
-        """Say what is allowed."""
-        return " or ".join(kind.needs for kind in self.kinds)
-
-    def read(self, text: str) -> Any:  # noqa: ANN401 - of the kind that reads it
-        """Give the value."""
-        for kind in self.kinds:
-            try:
-                return kind.read(text)
-            except ValueError:
-                continue
-        raise ValueError
-
-    def schema(self) -> JsonSchema:
-        """Describe the spellings."""
-        return {"anyOf": [kind.schema() for kind in self.kinds]}
-
-
-@dataclass(frozen=True)
-class Key(Kind):
-    """A key of a mapping; which keys are allowed stands in the mapping's own schema."""
-
-    kind: Kind
-
-    @property
-    def needs(self) -> str:
-        """Say what is allowed."""
-        return self.kind.needs
-
-    def read(self, text: str) -> Any:  # noqa: ANN401 - of the kind that reads it
-        """Give the key."""
-        return self.kind.read(text)
-
-    def schema(self) -> JsonSchema:
-        """Describe any key."""
-        return {"type": "string"}
-
-
-class Given:
-    """Beside an optional type: the key may be missing, but not be there without a value."""
-
-    def __get_pydantic_core_schema__(
-        self, source: object, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        """Take ``None`` out of what may stand in the file."""
-        schema = handler(source)
-        return schema["schema"] if schema["type"] == "nullable" else schema
 
 
 def one_of(words: Sequence[str]) -> str:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ..source.yaml_marks import Plain
-from .kinds import JsonSchema, Unquoted, described, wrong
+from .kinds import JsonSchema, Refusal, Scalar, unquoted
 
 MAX_SECONDS = 1_000_000
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,24})(?:\.[0-9]{1,25})?(?:[eE][+-]?[0-9]{1,3})?")
@@ -30,152 +29,116 @@ _BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12} | {
     "TiB": 2**40,
 }
 _UNIT = re.compile(r"(?P<number>[0-9.]+)(?P<unit>[A-Za-z]+)")
+_MOST_BYTES = 2**62
 
 
-@dataclass(frozen=True)
-class Whole(Unquoted):
-    """A whole number between two bounds."""
+def whole(minimum: int, maximum: int) -> Scalar:
+    """Take a whole number between two bounds."""
+    large = maximum >= 10**6
 
-    minimum: int
-    maximum: int
+    def parse(given: str) -> int:
+        if large and _number(given) > maximum:
+            raise Refusal(f"must be at most {maximum:,}")
+        return _whole(given, minimum, maximum)
 
-    @property
-    def needs(self) -> str:
-        """Say what is allowed."""
-        if self.maximum >= 10**6:
-            return f"a whole number of at least {self.minimum}"
-        return f"a whole number from {self.minimum} to {self.maximum}"
-
-    def parse(self, value: object) -> int:
-        """Give the number; one that is too large is told its bound."""
-        if isinstance(value, Plain) and _number(value) > self.maximum >= 10**6:
-            raise wrong(f"must be at most {self.maximum:,}, not {described(value)}")
-        return int(super().parse(value))
-
-    def read(self, text: str) -> int:
-        """Give the number."""
-        number = _number(text)
-        if not self.minimum <= number <= self.maximum or number != int(number):
-            raise ValueError
-        return int(number)
-
-    def schema(self) -> JsonSchema:
-        """Describe the spellings."""
-        return {"type": "integer", "minimum": self.minimum, "maximum": self.maximum}
+    needs = f"at least {minimum}" if large else f"from {minimum} to {maximum}"
+    needs = f"a whole number {'of ' if large else ''}{needs}"
+    return unquoted(needs, parse, _whole_form(minimum, maximum))
 
 
-@dataclass(frozen=True)
-class Share(Unquoted):
-    """A number above 0, and at most a bound: a part of a whole such as 0.015."""
+def share(maximum: int) -> Scalar:
+    """Take a number above 0, at most a bound: a part of a whole such as 0.015."""
 
-    maximum: int
-
-    @property
-    def needs(self) -> str:
-        """Say what is allowed."""
-        return f"a number such as 0.015, more than 0 and at most {self.maximum}"
-
-    def read(self, text: str) -> float:
-        """Give the number."""
-        number = float(_number(text))
-        if not 0 < number <= self.maximum:
+    def parse(given: str) -> float:
+        number = float(_number(given))
+        if not 0 < number <= maximum:
             raise ValueError
         return number
 
-    def schema(self) -> JsonSchema:
-        """Describe the spellings."""
-        return {"type": "number", "exclusiveMinimum": 0, "maximum": self.maximum}
+    form = {"type": "number", "exclusiveMinimum": 0, "maximum": maximum}
+    return unquoted(f"a number such as 0.015, more than 0 and at most {maximum}", parse, form)
 
 
-@dataclass(frozen=True)
-class Switch(Unquoted):
-    """``on`` or ``off``, ``true`` or ``false``."""
+def switch() -> Scalar:
+    """Take ``on`` or ``off``, ``true`` or ``false``."""
 
-    @property
-    def needs(self) -> str:
-        """Say what is allowed."""
-        return "on or off"
-
-    def read(self, text: str) -> bool:
-        """Tell whether it is on."""
-        if text in {"on", "off"}:
-            return text == "on"
-        if isinstance(text, Plain) and text in {"true", "false"}:
-            return text == "true"
+    def parse(given: str) -> bool:
+        if given in {"on", "off"}:
+            return given == "on"
+        if isinstance(given, Plain) and given in {"true", "false"}:
+            return given == "true"
         raise ValueError
 
-    def schema(self) -> JsonSchema:
-        """Describe the spellings."""
-        return {"enum": [True, False, "on", "off"]}
+    form = {"enum": [True, False, "on", "off"]}
+    return unquoted("on or off", parse, form, lambda value: "on" if value else "off")
 
 
-@dataclass(frozen=True)
-class Duration(Unquoted):
-    """Seconds, or a number with a unit: ``500ms``, ``60s``, ``2min``, ``1h``."""
+def duration(*, positive: bool = False) -> Scalar:
+    """Take seconds, or a number with a unit: ``500ms``, ``60s``, ``2min``, ``1h``."""
 
-    positive: bool = False
-
-    @property
-    def needs(self) -> str:
-        """Say what is allowed."""
-        more = "more than 0" if self.positive else "0 or more"
-        return f"a duration such as 500ms, 60s, 2min or 1h, {more} and at most {MAX_SECONDS:,} s"
-
-    def read(self, text: str) -> float:
-        """Give the seconds."""
-        scaled = re.fullmatch(_DURATION, text)
-        seconds = float(_scaled(text, _SECONDS) if scaled else _number(text))
-        if not 0 <= seconds <= MAX_SECONDS or (self.positive and seconds == 0):
+    def parse(given: str) -> float:
+        scaled = re.fullmatch(_DURATION, given)
+        seconds = float(_scaled(given, _SECONDS) if scaled else _number(given))
+        if not 0 <= seconds <= MAX_SECONDS or (positive and seconds == 0):
             raise ValueError
         return seconds
 
-    def schema(self) -> JsonSchema:
-        """Describe the spellings."""
-        number: JsonSchema = {"type": "number", "maximum": MAX_SECONDS}
-        number["exclusiveMinimum" if self.positive else "minimum"] = 0
-        return {"anyOf": [number, {"type": "string", "pattern": _anchored(self, _DURATION)}]}
+    least = "more than 0" if positive else "0 or more"
+    needs = f"a duration such as 500ms, 60s, 2min or 1h, {least} and at most {MAX_SECONDS:,} s"
+    number: JsonSchema = {"type": "number", "maximum": MAX_SECONDS}
+    number["exclusiveMinimum" if positive else "minimum"] = 0
+    form = {"anyOf": [number, _unit_form(_DURATION, positive=positive)]}
+    return unquoted(
+        needs, parse, form, lambda seconds: f"{seconds:.9f}".rstrip("0").rstrip(".") + "s"
+    )
 
 
-@dataclass(frozen=True)
-class Size(Unquoted):
-    """Bytes, or a number with a unit: ``64MB`` is 64,000,000, ``64MiB`` is 67,108,864."""
+def size(*, positive: bool = False) -> Scalar:
+    """Take bytes, or a number with a unit: ``64MB`` is 64,000,000, ``64MiB`` is 67,108,864."""
 
-    positive: bool = False
-
-    @property
-    def needs(self) -> str:
-        """Say what is allowed."""
-        least = "at least 1" if self.positive else "0 or more"
-        return f"a size such as 4096, 64MB or 1GiB, {least}"
-
-    def read(self, text: str) -> int:
-        """Give the bytes."""
-        if re.fullmatch(_SIZE, text):
-            size = round(_scaled(text, _BYTES))
+    def parse(given: str) -> int:
+        if re.fullmatch(_SIZE, given):
+            count = round(_scaled(given, _BYTES))
         else:
-            size = Whole(0, 2**62).read(text)
-        if self.positive and size == 0:
+            count = _whole(given, 0, _MOST_BYTES)
+        if positive and count == 0:
             raise ValueError
-        return size
+        return count
 
-    def schema(self) -> JsonSchema:
-        """Describe the spellings."""
-        number = Whole(int(self.positive), 2**62).schema()
-        return {"anyOf": [number, {"type": "string", "pattern": _anchored(self, _SIZE)}]}
+    def spell(count: int) -> str | int:
+        units = [(unit, factor) for unit, factor in _BYTES.items() if count and count % factor == 0]
+        unit, factor = max(units, key=lambda item: item[1], default=("B", 1))
+        return count if unit == "B" else f"{count // factor}{unit}"
+
+    needs = f"a size such as 4096, 64MB or 1GiB, {'at least 1' if positive else '0 or more'}"
+    number = _whole_form(int(positive), _MOST_BYTES)
+    form = {"anyOf": [number, _unit_form(_SIZE, positive=positive)]}
+    return unquoted(needs, parse, form, spell)
 
 
-def _number(text: str) -> int | float:
+def _number(given: str) -> int | float:
     """Read a number as JSON spells it; a fraction that is none makes a whole number."""
-    if not isinstance(text, Plain) or not _NUMBER.fullmatch(text):
+    if not isinstance(given, Plain) or not _NUMBER.fullmatch(given):
         return float("nan")
-    return int(text) if text.lstrip("-").isdigit() else float(text)
+    return int(given) if given.lstrip("-").isdigit() else float(given)
 
 
-def _scaled(text: str, units: Mapping[str, int | Fraction]) -> Fraction:
-    match = _UNIT.fullmatch(text)
+def _whole(given: str, minimum: int, maximum: int) -> int:
+    number = _number(given)
+    if not minimum <= number <= maximum or number != int(number):
+        raise ValueError
+    return int(number)
+
+
+def _whole_form(minimum: int, maximum: int) -> JsonSchema:
+    return {"type": "integer", "minimum": minimum, "maximum": maximum}
+
+
+def _scaled(given: str, units: Mapping[str, int | Fraction]) -> Fraction:
+    match = _UNIT.fullmatch(given)
     assert match is not None  # the caller's pattern is narrower
     return Fraction(match["number"]) * units[match["unit"]]
 
 
-def _anchored(kind: Duration | Size, pattern: str) -> str:
-    return f"^{_NOT_ZERO if kind.positive else ''}({pattern})$"
+def _unit_form(regex: str, *, positive: bool) -> JsonSchema:
+    return {"type": "string", "pattern": f"^{_NOT_ZERO if positive else ''}({regex})$"}

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.record import Manifest, Measurement
+from harness.campaign.identity import RULE
 from harness.campaign.model import (
     Campaign,
     Cell,
@@ -101,6 +102,7 @@ def make_manifest():
             tool_version="0.1.0",
             campaign_name="c",
             campaign_sha256="0" * 64,
+            campaign_identity=RULE,
             campaign_path="campaign.yaml",
             baseline="a",
             variants=("a", "b"),

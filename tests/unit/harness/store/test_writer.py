@@ -37,6 +37,7 @@ def test_new_trial_has_all_files_from_the_start(make_store):
     assert {entry.name for entry in path.iterdir() if not entry.name.startswith(".")} == {
         "manifest.json",
         "campaign.yaml",
+        "resolved.json",
         "environment.jsonl",
         "plan.jsonl",
         "measurements.jsonl",
@@ -45,6 +46,13 @@ def test_new_trial_has_all_files_from_the_start(make_store):
     }
     assert (path / "campaign.yaml").read_bytes() == b"name: c\n"
     assert json.loads((path / "manifest.json").read_text())["status"] == "running"
+
+
+def test_a_trial_without_its_resolved_campaign_is_finished_without_it(make_store):
+    store = make_store()
+    (store.path / "resolved.json").unlink()  # as the first version left its trials
+    store.finish("stopped", None)
+    assert "resolved.json" not in store.manifest.files
 
 
 def test_trial_that_exists_is_never_written_over(make_store):
@@ -311,6 +319,7 @@ def test_finish_hashes_every_file_and_gives_the_lock_back(make_store, make_measu
         "measurements.jsonl",
         "findings.jsonl",
         "campaign.yaml",
+        "resolved.json",
         "outputs/0000.stdout",
     }
     for name, digest in manifest["files"].items():

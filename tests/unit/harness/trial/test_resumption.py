@@ -40,26 +40,26 @@ def test_newest_unfinished_trial_is_chosen(tmp_path, make_trial, make_campaign):
     make_trial(1, status="interrupted")
     wanted = make_trial(2, status="stopped")
     make_trial(3, status="complete")
-    path, manifest = trial_to_resume(tmp_path / "runs", make_campaign(), None)
+    path, manifest = trial_to_resume(tmp_path / "runs", "c", None)
     assert (path, manifest.status) == (wanted, "stopped")
 
 
 def test_killed_trial_counts_as_unfinished(tmp_path, make_trial, make_campaign):
     make_trial(1, status="complete")
     wanted = make_trial(2, status="running")
-    assert trial_to_resume(tmp_path / "runs", make_campaign(), None)[0] == wanted
+    assert trial_to_resume(tmp_path / "runs", "c", None)[0] == wanted
 
 
 def test_finished_trial_is_chosen_when_there_is_no_other(tmp_path, make_trial, make_campaign):
     make_trial(1, status="complete")
     wanted = make_trial(2, status="complete")
-    assert trial_to_resume(tmp_path / "runs", make_campaign(), None)[0] == wanted
+    assert trial_to_resume(tmp_path / "runs", "c", None)[0] == wanted
 
 
 def test_named_trial_is_taken(tmp_path, make_trial, make_campaign):
     wanted = make_trial(1, status="interrupted")
     make_trial(2, status="interrupted")
-    assert trial_to_resume(tmp_path / "elsewhere", make_campaign(), wanted)[0] == wanted
+    assert trial_to_resume(tmp_path / "elsewhere", "c", wanted)[0] == wanted
 
 
 def test_trials_of_other_campaigns_and_damaged_ones_are_passed_over(tmp_path, make_trial):
@@ -71,7 +71,7 @@ def test_trials_of_other_campaigns_and_damaged_ones_are_passed_over(tmp_path, ma
 
 def test_no_trial_is_a_usage_error_with_the_folder(tmp_path, make_campaign):
     with pytest.raises(UsageError, match="no trial of campaign 'c' to resume") as caught:
-        trial_to_resume(tmp_path, make_campaign(), None)
+        trial_to_resume(tmp_path, "c", None)
     assert caught.value.where == str(tmp_path)
 
 
@@ -79,7 +79,7 @@ def test_trial_that_is_being_written_is_refused(tmp_path, make_manifest, make_ca
     store = Store.create(make_manifest(), tmp_path, b"")
     try:
         with pytest.raises(StoreError, match="being written by another process"):
-            trial_to_resume(tmp_path, make_campaign(), None)
+            trial_to_resume(tmp_path, "c", None)
     finally:
         store.release()
 

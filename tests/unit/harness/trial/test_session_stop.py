@@ -322,7 +322,7 @@ def test_a_rule_plans_its_most_and_changes_the_identity(tmp_path):
     assert ruled.protocol.runs == 50
     assert ruled.sha256 != plain.sha256
     assert ruled.to_dict()["protocol"]["stop"]["width"] == 0.015
-    assert "stop" not in plain.to_dict()["protocol"]  # trials from before keep their identity
+    assert plain.to_dict()["protocol"]["stop"] is None
 
 
 def test_the_editor_refuses_what_the_loader_refuses():

@@ -1,0 +1,107 @@
+"""Whether two campaigns ask for the same experiment: the SHA-256 of what is in them.
+
+Not the bytes count but the parsed content. Of that the identity leaves out whatever equals its
+default, so that a key is the same left out or written out, and so that a version with one more key
+gives every earlier campaign the identity that it had.
+
+A trial says in its manifest by which rule its identity was made. Rule 1, the first version's, hashed
+the defaults too; it stays computable, with the keys and the defaults which that version had.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .model import Campaign, content
+from .schema.defaults import SECTIONS, Table, todays_defaults
+from .schema.shapes import Section
+
+RULE = 2  # by which the identity of a new trial is made
+_FIRST_VERSION = Path(__file__).with_name("first_version.json")
+
+
+def identity_of(campaign: Campaign, rule: int = RULE) -> str:
+    """Give a campaign's identity by a rule.
+
+    Parameters
+    ----------
+    campaign : Campaign
+        Resolved with the defaults with which its trial began.
+    rule : int
+        1 for a trial of the first version, else 2.
+    """
+    always: Mapping[str, list[str]] = _first_version()["fields"] if rule == 1 else {}
+    defaults = _Defaults({**todays_defaults(), **campaign.defaults})
+
+    def leaves_out(part: object, name: str, inside: object) -> bool:
+        if name in always.get(type(part).__name__, ()):
+            return False
+        emptied = inside == {} and dataclasses.is_dataclass(getattr(part, name))
+        return emptied or defaults.has(type(part), name, inside)
+
+    found = content(campaign, campaign.source.parent, leaves_out)
+    text = json.dumps(found, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def first_defaults() -> Table:
+    """Give the defaults of the first version, whose trials do not store them."""
+    table: Table = _first_version()["defaults"]
+    return table
+
+
+@functools.cache
+def _first_version() -> dict[str, Any]:
+    """Read what the campaigns of the first version could hold. The file never changes."""
+    known: dict[str, Any] = json.loads(_FIRST_VERSION.read_bytes())
+    return known
+
+
+class _Defaults:
+    """The defaults of each part of a campaign, as its content has them."""
+
+    def __init__(self, table: Table) -> None:
+        self._parts: dict[type, dict[str, Any]] = {}
+        for prefix, section in SECTIONS.items():
+            if section.model is not None:
+                part = self._parts.setdefault(section.model, _of_the_class(section.model))
+                part |= _of_the_keys(prefix, section, table)
+
+    def has(self, part: type, name: str, inside: object) -> bool:
+        """Tell whether that is the default of the part's field."""
+        if part not in self._parts:
+            self._parts[part] = _of_the_class(part)
+        return name in self._parts[part] and bool(self._parts[part][name] == inside)
+
+
+def _of_the_keys(prefix: str, section: Section, table: Table) -> dict[str, Any]:
+    """Give the defaults of the fields that stand for keys of the file."""
+    found = {}
+    for name, key in section.keys.items():
+        if key.field is None or key.required:
+            continue
+        if not isinstance(key.kind, Section):
+            found[key.field] = table.get(f"{prefix}{name}")
+        elif key.kind.model is None:  # a mapping of those of its keys that are set
+            inner = {item: table.get(f"{prefix}{name}.{item}") for item in key.kind.keys}
+            found[key.field] = {item: value for item, value in inner.items() if value is not None}
+    return found
+
+
+def _of_the_class(part: type) -> dict[str, Any]:
+    """Give the defaults of the fields that stand for no key, such as what a later version adds."""
+    found = {}
+    for field in dataclasses.fields(part):
+        if field.default_factory is not dataclasses.MISSING:
+            found[field.name] = field.default_factory()
+        elif field.default is not dataclasses.MISSING:
+            found[field.name] = field.default
+    return {
+        name: list(value) if isinstance(value, tuple) else value for name, value in found.items()
+    }

@@ -1,0 +1,103 @@
+"""A trial that has begun, and its campaign with the defaults that held then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.record import MANIFEST, RESOLVED, Manifest
+
+from ..campaign import (
+    RULE,
+    Campaign,
+    Table,
+    campaign_name,
+    first_defaults,
+    load_campaign,
+    stored_defaults,
+)
+from ..errors import StoreError
+from .resumption import trial_to_resume
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """A trial to go on with, and its campaign as the version that began it would read it now.
+
+    `sessions` is how many there are to be in all.
+    """
+
+    path: Path
+    manifest: Manifest
+    campaign: Campaign
+    sessions: int
+
+
+def trial_begun(
+    file: Path,
+    folder: Path,
+    *,
+    named: Path | None = None,
+    sessions: int | None = None,
+    seed: int | None = None,
+) -> Begun:
+    """Find the trial to go on with, and read the campaign file under the defaults of then.
+
+    Parameters
+    ----------
+    file : Path
+        The campaign.
+    folder : Path
+        The folder of trials.
+    named : Path, optional
+        The trial; otherwise it is the newest unfinished one.
+    sessions : int, optional
+        How many there are to be in all, if these are more than the trial has.
+    seed : int, optional
+        In place of the trial's.
+
+    Raises
+    ------
+    FairtrialError
+        If there is no such trial, or if it or the file cannot be used.
+    """
+    path, manifest = trial_to_resume(folder, campaign_name(file), named)
+    return Begun(
+        path=path,
+        manifest=manifest,
+        campaign=load_campaign(
+            file,
+            seed=manifest.seed if seed is None else seed,  # it may not be the file's
+            defaults=defaults_of(path, manifest),
+        ),
+        sessions=max(manifest.sessions, sessions or 0),
+    )
+
+
+def defaults_of(path: Path, manifest: Manifest) -> Table:
+    """Give the defaults with which a trial began.
+
+    Raises
+    ------
+    StoreError
+        If a later version began it, or if what it stored of them is not there.
+    """
+    where = path / RESOLVED
+    if manifest.campaign_identity == 1:
+        return first_defaults()
+    if manifest.campaign_identity > RULE:
+        raise StoreError(
+            f"the campaign's identity is made by rule {manifest.campaign_identity}, and {RULE} is "
+            "the newest known here",
+            str(path / MANIFEST),
+            "use the fairtrial version that wrote it, or a newer one",
+        )
+    try:
+        return stored_defaults(where.read_bytes())
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise StoreError(
+            f"the defaults with which the trial began cannot be read: {reason}",
+            str(where),
+            "restore the file from a copy, or start a new trial",
+        ) from error
