@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from analysis.errors import InsufficientDataError, UsageError
+from analysis.planning import pilot
 from analysis.planning.pilot import least_runs, residuals
 from analysis.planning.plan import plan_runs
 from analysis.stats.streams import stream
@@ -207,3 +208,9 @@ def test_the_search_never_looks_beyond_the_cap():
     assert least_runs(goal, 1.0, 6) is None
     assert max(looked) == 7
     assert least_runs(lambda m: 0.0, 1.0, 3) is None
+
+
+def test_how_much_is_held_at_a_time_changes_no_number(pair, monkeypatch):
+    at_once = plan_runs(*pair(), grid=(3, 50), simulations=250, rng=stream(5, "t"))
+    monkeypatch.setattr(pilot, "_CHUNK", 5000)  # a hundred trials of 50 runs
+    assert plan_runs(*pair(), grid=(3, 50), simulations=250, rng=stream(5, "t")) == at_once
