@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from ..errors import UsageError
 from ..formats import files_said
-from ..run_numbers import BUILTIN_METRICS
 
 if TYPE_CHECKING:
     from ..formats import Reading
@@ -89,14 +88,23 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     )
 
 
+class _EveryRunsMetrics:
+    """The metrics that every run has, for the help: the table is read when that is shown."""
+
+    def __str__(self) -> str:
+        from ..run_numbers import BUILTIN_METRICS
+
+        return ", ".join(
+            f"{name} (default)" if name == "wall" else name for name in BUILTIN_METRICS
+        )
+
+
 def add_metric(parser: argparse.ArgumentParser) -> None:
     """Add ``--metric``."""
-    others = [metric for metric in BUILTIN_METRICS if metric != "wall"]
-    parser.add_argument(
-        "--metric",
-        metavar="M",
-        help=f"{', '.join(['wall (default)', *others])}, or one parsed from output",
+    metric = parser.add_argument(
+        "--metric", metavar="M", help="%(known)s, or one parsed from output"
     )
+    vars(metric)["known"] = _EveryRunsMetrics()
 
 
 def add_confidence(
