@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from analysis.run_numbers import LAUNCHER_NUMBERS
 from harness.campaign.model import Command, Isolation
 from harness.host.reader import Host
 from harness.launch.exchange import Execution, Request
@@ -26,24 +27,28 @@ TARGET = 4242  # the process that a launcher says it executes
 
 def executed(**changes: Any) -> Execution:
     """Give what a launcher tells of a program that did well."""
-    told = {
-        "started_ns": 1_700_000_000_000_000_000,
+    numbers = {
         "start_ns": 5_000_000,
         "wall_ns": 1_000_000,
         "spawn_ns": 100_000,
         "user_s": 0.001,
         "system_s": 0.0,
         "max_rss_bytes": 4096,
-        "floor_bytes": 1024,
+        "max_rss_floor_bytes": 1024,
         "minor_faults": 1,
         "major_faults": 0,
         "voluntary_switches": 1,
         "involuntary_switches": 0,
+        "orphans": 0,
+    }
+    assert numbers.keys() == LAUNCHER_NUMBERS
+    told = {
+        "started_ns": 1_700_000_000_000_000_000,
         "exit_code": 0,
         "signal": None,
         "killed": None,
-        "orphans": 0,
         "survivors": 0,
+        "numbers": numbers | {name: changes.pop(name) for name in numbers if name in changes},
     }
     return Execution(**{**told, **changes})
 
