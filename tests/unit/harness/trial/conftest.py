@@ -18,7 +18,9 @@ from harness.campaign.model import Command, Isolation
 from harness.host.reader import Host
 from harness.launch.exchange import Execution, Request
 from harness.launch.interrupts import Interrupted, Interrupts
+from harness.trial.begun import Begun
 from harness.trial.execution import Options, resume, start
+from harness.trial.resumption import trial_to_resume
 
 hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
 
@@ -166,9 +168,12 @@ class Stage:
         self.watching = Watching()
         return start(campaign, Options(folder=self.runs, **options), self.watching)
 
-    def resume(self, campaign, **options):
+    def resume(self, campaign, *, sessions=0, **options):
         self.watching = Watching()
-        return resume(campaign, Options(folder=self.runs, **options), self.watching)
+        path, manifest = trial_to_resume(self.runs, campaign.name, None)
+        sessions = max(manifest.sessions, sessions)
+        begun = Begun(path=path, manifest=manifest, campaign=campaign, sessions=sessions)
+        return resume(begun, Options(folder=self.runs, **options), self.watching)
 
     # --- what is there afterwards ----------------------------------------------------------
 

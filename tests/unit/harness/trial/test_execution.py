@@ -246,15 +246,9 @@ def test_a_plan_that_would_not_fit_is_refused_even_with_accepted_drift(stage, br
     assert stage.manifest["status"] == "interrupted"
 
 
-def test_the_trials_seed_is_gone_on_with_unless_another_is_asked_for(stage, campaign):
-    c = dataclasses.replace(campaign(), seed=99)
-    stage.target = stage.at(5, stage.interrupt)
-    stage.start(c)
-    stage.target = lambda request: None
+def test_another_seed_is_another_campaign(stage, broken_off):
     with pytest.raises(StoreError, match="the campaign has changed"):
-        stage.resume(campaign(), seed=7)  # the file's, said aloud
-    assert stage.resume(campaign()).status == "complete"
-    assert stage.manifest["seed"] == 99
+        stage.resume(dataclasses.replace(broken_off, seed=99))
 
 
 def test_a_signal_while_the_programs_are_built_again_keeps_the_trial(stage, built):
