@@ -186,13 +186,6 @@ class Campaign:
         """Give the parsed and defaulted content as JSON types, paths relative to the file."""
         return dict(content(self, self.source.parent))
 
-    @property
-    def sha256(self) -> str:
-        """The identity that a new trial of this campaign has."""
-        from .identity import identity_of
-
-        return identity_of(self)
-
 
 # What says where a campaign came from, and where in it something stands: moving a line is no change.
 _NO_CONTENT: Mapping[type, frozenset[str]] = {

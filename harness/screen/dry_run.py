@@ -11,7 +11,7 @@ from typing import Any
 
 from analysis.record import Finding, PlannedRun
 
-from ..campaign import Campaign
+from ..campaign import Campaign, identity_of
 from ..checks import check_before
 from ..errors import LaunchError, StoreError
 from ..host import CpuPlan, Host
@@ -50,7 +50,7 @@ class Preview:
         rule = self.campaign.protocol.stop
         return {
             "campaign": self.campaign.name,
-            "campaign_sha256": self.campaign.sha256,
+            "campaign_sha256": identity_of(self.campaign),
             "sessions": self.sessions,
             "planned": planned_runs(self.campaign, self.sessions),
             "stop": None if rule is None else rule.to_dict(),

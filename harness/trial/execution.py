@@ -255,7 +255,7 @@ def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Op
         trial=trial,
         tool_version=VERSION,
         campaign_name=campaign.name,
-        campaign_sha256=campaign.sha256,
+        campaign_sha256=identity_of(campaign),
         campaign_identity=RULE,
         campaign_path=str(stored if options.passing else campaign.source),
         baseline=campaign.baseline,

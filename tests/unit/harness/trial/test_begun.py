@@ -44,7 +44,7 @@ def begin(tmp_path, file, make_manifest):
             "seed": campaign.seed,
             "sessions": campaign.protocol.sessions,
             "planned": planned_runs(campaign, campaign.protocol.sessions),
-            "campaign_sha256": campaign.sha256,
+            "campaign_sha256": identity_of(campaign),
             "campaign_identity": RULE,
         }
         manifest = make_manifest(**fields | changes)

@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from harness.campaign.identity import identity_of
 from harness.campaign.model import Build
 from harness.errors import HostError, LaunchError, StoreError, UsageError
 from harness.launch import CommandFailedError
@@ -42,7 +43,10 @@ def test_a_new_trial_says_what_it_is(stage, campaign):
     assert ending.trial == stage.trial
     assert manifest["trial"] == stage.trial.name
     assert (manifest["sessions"], manifest["planned"]) == (1, 12)  # the command line wins
-    assert (manifest["campaign_sha256"], manifest["campaign_path"]) == (c.sha256, str(c.source))
+    assert (manifest["campaign_sha256"], manifest["campaign_path"]) == (
+        identity_of(c),
+        str(c.source),
+    )
     assert (manifest["host"], manifest["seed"]) == ("lab07", 7)
     assert manifest["targets"].keys() == {str(stage.bin / "true")}
     assert (stage.trial / "campaign.yaml").read_bytes() == c.text
