@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import AnalysisError
+from ...stats import read_only
 from .counts import checked_resamples
+from .fitting.fit import fit_mixture
 from .model.mixture import Mixture
 from .values import checked
 
@@ -61,8 +63,7 @@ def fitted_sample(
         If there are too few values, one is not finite, all are equal, or no resample can be fitted.
     """
     checked_resamples(resamples)
-    x = checked(values)
-    x.flags.writeable = False
+    x = read_only(checked(values))
     refit = fit if fit is not None else _default_fit(mixture)
     replicates = []
     for _ in range(resamples):
@@ -84,8 +85,6 @@ def fitted_sample(
 
 
 def _default_fit(mixture: Mixture) -> Fit:
-    from .fitting.fit import fit_mixture
-
     scale = mixture.scale
     return lambda values: fit_mixture(values, scale=scale)
 

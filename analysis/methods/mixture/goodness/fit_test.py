@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....errors import UsageError
+from ....stats import read_only
 from ..counts import MOST_COMPONENTS, MOST_STARTS, MOST_WORKERS, checked_count
 from ..fitting.fit import fit_mixture
 from ..fitting.sample import Sample, prepared
@@ -126,8 +127,7 @@ def ks_fit(
         progress=progress,
     )
     failed = int(np.isnan(found).sum())
-    found = np.sort(np.where(np.isnan(found), _FAILED, found))
-    found.flags.writeable = False
+    found = read_only(np.sort(np.where(np.isnan(found), _FAILED, found)))
     statistic = float(ks_distance(sample.values, tested.weights, tested.means, tested.sds))
     result = FitTest(
         statistic=statistic,

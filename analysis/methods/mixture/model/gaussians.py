@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ....errors import UsageError
 from ....report import Result
+from ....stats import read_only
 
 __all__ = ["BIC_MARGIN", "Gaussians", "Parameters", "finite", "frozen", "total_weight"]
 
@@ -66,9 +67,7 @@ class Gaussians(Result):
 
 def frozen(values: ArrayLike) -> Array:
     """Give a copy that cannot be written to."""
-    x = np.array(values, dtype=np.float64)
-    x.flags.writeable = False
-    return x
+    return read_only(np.array(values, dtype=np.float64))
 
 
 def finite(values: ArrayLike, name: str) -> Array:

@@ -12,6 +12,7 @@ from ....data import Trial
 from ....errors import InsufficientDataError, UsageError
 from ....record import BUILTIN_METRICS
 from ....report import Caution
+from ....stats import read_only
 
 __all__ = ["Pairs", "pairs_of_runs"]
 
@@ -81,13 +82,11 @@ def pairs_of_runs(
             n=0,
             needed=1,
         )
-    values, positions = columns[used], trial.position[used].copy()
-    values.flags.writeable = positions.flags.writeable = False
     return Pairs(
-        values=values,
+        values=read_only(columns[used]),
         names=(metrics[0], metrics[1]),
         units=(info[0].unit, info[1].unit),
-        positions=positions,
+        positions=read_only(trial.position[used]),
         cautions=tuple(_cautions(trial, cell, complete, used, metrics)),
     )
 
