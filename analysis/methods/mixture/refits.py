@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...errors import AnalysisError
 from ...stats import read_only
 from .counts import checked_resamples
+from .fitting.fit import fit_mixture
 from .model.mixture import Mixture
 from .values import checked
 
@@ -84,8 +85,6 @@ def fitted_sample(
 
 
 def _default_fit(mixture: Mixture) -> Fit:
-    from .fitting.fit import fit_mixture
-
     scale = mixture.scale
     return lambda values: fit_mixture(values, scale=scale)
 

@@ -14,7 +14,7 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, InsufficientDataError, StoreError, UsageError
-from analysis.formats.sources import read_sources, trials_of
+from analysis.formats.sources import Reading, read_sources, trials_of
 from analysis.methods.mixture.goodness.fit_test import ks_fit
 from analysis.methods.mixture.plane.report import plane_report
 from analysis.methods.mixture.report.answer import mixture_report
@@ -330,17 +330,21 @@ def test_options_out_of_range(name, value):
 # ---- sources
 
 
+def read(sources, **how):
+    return read_sources(sources, Reading(**how), lists=True)
+
+
 def test_plain_lists(tmp_path):
     (tmp_path / "a.dat").write_text("# seconds\n1.5\n\n2.5 # second run\n3e0\n")
     (tmp_path / "b.txt").write_text("1\n2\n4\n")
     (tmp_path / "c.csv").write_text("time\n1\n2\n4\n")
-    found = read_sources([str(tmp_path / name) for name in ("a.dat", "b.txt", "c.csv")])
+    found = read([str(tmp_path / name) for name in ("a.dat", "b.txt", "c.csv")])
     assert [one.name for one in found.matrices] == ["a", "b", "c"]
     assert [one.benchmarks for one in found.matrices] == [("values",)] * 3
     assert found.matrices[0].samples[0].tolist() == [1.5, 2.5, 3.0]
     assert found.matrices[2].samples[0].tolist() == [1.0, 2.0, 4.0]
     assert "smaller values were taken as better" in found.cautions[0]
-    sure = read_sources([str(tmp_path / "a.dat"), str(tmp_path / "b.txt")], better="higher")
+    sure = read([str(tmp_path / "a.dat"), str(tmp_path / "b.txt")], better="higher")
     assert {one.better for one in sure.matrices} == {"higher"}
     assert sure.cautions == ()
 
@@ -358,60 +362,60 @@ def test_plain_lists(tmp_path):
 def test_bad_plain_lists(tmp_path, text, message):
     (tmp_path / "a.dat").write_text(text)
     with pytest.raises(AnalysisError, match=message):
-        read_sources([str(tmp_path / "a.dat")])
+        read([str(tmp_path / "a.dat")])
 
 
 def test_matrix_files(tmp_path):
     path = tmp_path / "m.csv"
     path.write_text("benchmark,r1,r2\na,1,2\nb,3,4\n")
-    assert read_sources([str(path)]).matrices[0].benchmarks == ("a", "b")
-    columns = read_sources([str(GOLDEN / "times.csv")], layout="columns").matrices[0]
+    assert read([str(path)]).matrices[0].benchmarks == ("a", "b")
+    columns = read([str(GOLDEN / "times.csv")], layout="columns").matrices[0]
     assert columns.values("time").size == 31
     path.write_text("benchmark,r1\na,1\nb,3\n")
     with pytest.raises(AnalysisError, match="each benchmark has one run"):
-        read_sources([str(path)])
+        read([str(path)])
     path.with_suffix(".json").write_text(
         json.dumps({"name": "j", "better": "higher", "unit": "ops", "samples": {"a": [1, 2]}})
     )
     json_file = str(path.with_suffix(".json"))
-    assert read_sources([json_file]).matrices[0].better == "higher"
+    assert read([json_file]).matrices[0].better == "higher"
     with pytest.raises(UsageError, match="the file says that higher"):
-        read_sources([json_file], better="lower")
+        read([json_file], better="lower")
 
 
 def test_trials_and_their_variants(tmp_path):
-    found = read_sources([str(SAMPLE)])
+    found = read([str(SAMPLE)])
     assert [one.name for one in found.matrices] == ["gzip-6", "gzip-1"]
-    one = read_sources([f"{SAMPLE}:gzip-1"], metric="max_rss")
+    one = read([f"{SAMPLE}:gzip-1"], metric="max_rss")
     assert [matrix.name for matrix in one.matrices] == ["gzip-1"]
     assert one.matrices[0].unit == "B"
     (tmp_path / "mine.dat").write_text("0.1\n0.2\n0.3\n")
-    mixed = read_sources([f"{SAMPLE}:gzip-1", str(tmp_path / "mine.dat")])
+    mixed = read([f"{SAMPLE}:gzip-1", str(tmp_path / "mine.dat")])
     assert {matrix.unit for matrix in mixed.matrices} == {"s"}
     other = shutil.copytree(SAMPLE, tmp_path / "other")
-    twice = read_sources([str(SAMPLE), f"{other}:gzip-1"])
+    twice = read([str(SAMPLE), f"{other}:gzip-1"])
     assert len({matrix.name for matrix in twice.matrices}) == 3
 
 
 @pytest.mark.parametrize("source", ["nowhere", "nowhere:x", "x" * 5000, ""])
 def test_missing_sources(source):
     with pytest.raises((UsageError, StoreError)):
-        read_sources([source])
+        read([source])
     with pytest.raises((UsageError, StoreError)):
         trials_of([source])
 
 
 def test_wrong_sources(tmp_path):
     with pytest.raises(UsageError, match="no variant 'nix'"):
-        read_sources([f"{SAMPLE}:nix"])
+        read([f"{SAMPLE}:nix"])
     with pytest.raises(UsageError, match="no variant 'nix'"):
         trials_of([f"{SAMPLE}:nix"])
     with pytest.raises(UsageError, match="in this trial lower values are better"):
-        read_sources([str(SAMPLE)], better="higher")
+        read([str(SAMPLE)], better="higher")
     with pytest.raises(UsageError, match="--metric is for trials"):
-        read_sources([str(GOLDEN / "times.csv")], metric="user")
+        read([str(GOLDEN / "times.csv")], metric="user")
     with pytest.raises(StoreError):
-        read_sources([str(tmp_path)])
+        read([str(tmp_path)])
 
 
 # ---- two metrics
