@@ -36,7 +36,7 @@ _COMPILERS: Mapping[str, tuple[str, ...]] = {
     "javac": ("-version",),
     "ld": ("--version",),
 }
-_PACKAGES = ("numpy", "scipy", "pyyaml", "psutil", "pydantic", "rich")
+_PACKAGES = ("numpy", "scipy", "pyyaml", "psutil", "rich")
 _LIMITS = ("AS", "CORE", "CPU", "DATA", "FSIZE", "MEMLOCK", "NOFILE", "NPROC", "RTPRIO", "STACK")
 _PATIENCE_S = 5.0
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import dataclasses
 import errno
 import marshal
 import os
@@ -114,15 +115,8 @@ class LauncherClient:
         self._poller.register(self._interrupts.fd, select.POLLIN)
         # The kernel tells the pid of the writer in our own terms, whatever namespace it is in.
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        config = {
-            "cpus": list(cpus) if cpus else None,
-            "nice": isolation.nice,
-            "scheduling": isolation.scheduling,
-            "priority": isolation.priority,
-            "aslr": isolation.aslr,
-            "containment": containment,
-        }
-        self._send(config)
+        chosen = {"cpus": list(cpus) if cpus else None, "containment": containment}
+        self._send(dataclasses.asdict(isolation) | chosen)
         self.pid = self._credentials()
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         reply = self._receive()

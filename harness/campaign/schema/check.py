@@ -10,7 +10,7 @@ from ..source.yaml_marks import Document, Location
 from .faults import Faults
 from .kinds import Kind, described
 from .sections import CAMPAIGN
-from .shapes import Section
+from .shapes import Forms, Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ def _section(path: Location) -> Section:
     kind: Kind | None = CAMPAIGN
     for step in path:
         kind = kind.inner(step) if kind is not None else None
-    while kind is not None and not isinstance(kind, Section):
-        kind = getattr(kind, "mapping", None)  # one of several forms
-    assert kind is not None, "only a section has keys to tell"
+    if isinstance(kind, Forms):
+        kind = kind.mapping
+    assert isinstance(kind, Section), "only a section has keys to tell"
     return kind
