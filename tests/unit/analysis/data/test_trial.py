@@ -170,6 +170,16 @@ def test_at_the_floor_is_no_value(synthetic: Build, tmp_path: Path) -> None:
     assert trial.matrix("a").cautions == ()
 
 
+def test_a_floor_is_that_of_ones_own_runs(synthetic: Build, tmp_path: Path) -> None:
+    made = synthetic({"a": {"x": [1.0, 1.0]}, "b": {"x": [1.0, 1.0]}})
+    made.rows = [
+        replace(row, max_rss_bytes=row.max_rss_floor_bytes) if row.variant == "b" else row
+        for row in made.rows
+    ]
+    trial = read_trial(made.write(tmp_path))
+    assert (trial.below_floor("a", "max_rss"), trial.below_floor("b", "max_rss")) == ((), ("x",))
+
+
 def test_a_number_that_some_runs_lack(synthetic: Build, tmp_path: Path) -> None:
     # one session by a version that did not store it
     for late in (False, True):
@@ -230,8 +240,9 @@ def test_a_variant_without_runs(synthetic: Build, tmp_path: Path) -> None:
         replace(row, outcome="exit", exit_code=1) if row.variant == "b" else row
         for row in made.rows
     ]
-    with pytest.raises(InsufficientDataError, match="no run of 'b'"):
+    with pytest.raises(InsufficientDataError, match="no run of 'b'") as error:
         read_trial(made.write(tmp_path)).matrix("b")
+    assert (error.value.n, error.value.needed) == (0, 1)
 
 
 def test_a_benchmark_without_runs_is_said(synthetic: Build, tmp_path: Path) -> None:
@@ -514,6 +525,17 @@ def test_a_session_of_other_runs_than_the_manifest_says(synthetic: Build, tmp_pa
     assert [text for text in said(trial) if "manifest says" in text] == [
         "the manifest says that session 2 ended after 3 runs a cell, and its runs go to 4"
     ]
+
+
+def test_a_session_that_ended_and_has_no_runs(synthetic: Build, tmp_path: Path) -> None:
+    end = SessionEnd(session=2, runs=1, why="width", width=0.01, text="")
+    made = synthetic({"a": {"x": [1.0] * 4}}, sessions=2, stop=StopRule(width=0.02))
+    made.manifest = replace(made.manifest, session_ends=(end,))
+    made.rows = [row for row in made.rows if row.session == 1]
+    texts = said(read_trial(made.write(tmp_path)))
+    assert any(
+        "session 2 ended after 1 runs a cell, and its runs go to 0" in text for text in texts
+    )
 
 
 def test_an_interrupted_trial(synthetic: Build, tmp_path: Path) -> None:
