@@ -385,6 +385,21 @@ def test_replicates_all_on_one_side_have_no_bca() -> None:
         bootstrap_speedup(*suite(), interval="bca", resamples=2, rng=rng(3))
 
 
+@pytest.mark.parametrize("factor", [1e-9, 1e-3, 1e3, 1e9])
+def test_replicates_that_tie_with_the_ratio_do_so_at_any_ratio(factor: float) -> None:
+    # of three runs one resample in five has their mean again, but for rounding
+    a = matrix("a", {"x": [1.03, 1.37, 1.11]})
+    b = matrix("b", {"x": [1.7, 1.7]})
+    far = matrix("b", {n: v * factor for n, v in zip(b.benchmarks, b.samples, strict=True)})
+    near, found = (
+        bootstrap_speedup(a, side, interval="bca", centre="mean", resamples=500, rng=rng())
+        for side in (b, far)
+    )
+    assert (found.low, found.high) == pytest.approx(
+        (near.low * factor, near.high * factor), rel=1e-9
+    )
+
+
 def test_few_resamples_are_said() -> None:
     found = bootstrap_speedup(*suite(), resamples=100, rng=rng())
     assert any("the ends are rough; take 400 or more" in text for text in found.cautions)
