@@ -75,12 +75,16 @@ def _biplot(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 
 
 def _read(args: argparse.Namespace) -> _Systems:
-    from ..formats import is_file, open_trial, read_one, trial_and_variant
+    from ..formats import is_file, open_trial, read_each, trial_and_variant
 
     if len(args.sources) > 1:
-        matrices = [read_one(text, reading(args)) for text in args.sources]
-        return _medians(matrices, args.sources)
+        return _medians(read_each(args.sources, reading(args)), args.sources)
     (source,) = args.sources
+    try:
+        Path(source).exists()
+    except (OSError, ValueError) as error:  # such as a name too long
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"this cannot be read: {reason}", source) from None
     named = trial_and_variant(source)
     if named is not None and named[1] is None:
         trial = open_trial(named[0])

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         Sources as Sources,
         is_file as is_file,
         open_trial as open_trial,
+        read_each as read_each,
         read_one as read_one,
         read_sides as read_sides,
         read_sources as read_sources,
@@ -26,7 +27,7 @@ else:
         __name__,
         {
             "registry": "FORMATS files_said",
-            "sources": "Reading Sides Sources is_file open_trial read_one read_sides read_sources "
+            "sources": "Reading Sides Sources is_file open_trial read_each read_one read_sides read_sources "
             "trial_and_variant trials_of",
             "systems_table": "read_systems",
         },

@@ -26,6 +26,7 @@ __all__ = [
     "Sources",
     "is_file",
     "open_trial",
+    "read_each",
     "read_one",
     "read_sides",
     "read_sources",
@@ -131,16 +132,34 @@ def read_sides(candidate: str, baseline: str | None, how: Reading) -> Sides:
     first = _one(candidate, how)
     second = _baseline_of(candidate) if baseline is None else baseline
     found = [first, _one(second, how)]
-    if not any(one.sure for one in found):
-        raise UsageError(
-            "a matrix file does not say which direction is better",
-            candidate,
-            "add --better lower (times) or --better higher (scores, rates)",
-        )
-    ours, theirs = _agreeing(found, how.better)
+    ours, theirs = _directed(found, how)
+    if second != candidate:  # one variant of two trials has one name
+        ours, theirs = _told_apart(found, [ours, theirs])
     return Sides(
         candidate=ours, baseline=theirs, trials=(_folder_of(candidate), _folder_of(second))
     )
+
+
+def read_each(sources: Sequence[str], how: Reading) -> list[PerformanceMatrix]:
+    """Read sources that are compared, each a variant of a trial or a file.
+
+    Raises
+    ------
+    UsageError, StoreError, AnalysisError
+        As for `read_sides`.
+    """
+    return _directed([_one(source, how) for source in sources], how)
+
+
+def _directed(found: Sequence[_Read], how: Reading) -> list[PerformanceMatrix]:
+    """Refuse a comparison without a direction."""
+    if not any(one.sure for one in found):
+        raise UsageError(
+            "a matrix file does not say which direction is better",
+            found[0].source,
+            "add --better lower (times) or --better higher (scores, rates)",
+        )
+    return _agreeing(found, how.better)
 
 
 def read_one(source: str, how: Reading) -> PerformanceMatrix:

@@ -12,6 +12,7 @@ from analysis.formats.registry import FORMATS, files_said, format_of
 from analysis.formats.sources import (
     Reading,
     open_trial,
+    read_each,
     read_one,
     read_sides,
     read_sources,
@@ -94,6 +95,22 @@ def test_equal_names_are_told_apart_by_their_source(
     other = str(synthetic({"new": {"a": [1.0, 1.1]}}).write(tmp_path / "runs" / "two"))
     names = [matrix.name for matrix in read_sources([trial, other], Reading()).matrices]
     assert names == ["old", f"{trial}:new", f"{other}:new"]
+
+
+def test_one_variant_of_two_trials_is_two_names(
+    trial: str, synthetic: Build, tmp_path: Path
+) -> None:
+    other = str(synthetic({"old": {"a": [1.0, 1.1]}}).write(tmp_path / "runs" / "two"))
+    sides = read_sides(f"{trial}:old", f"{other}:old", Reading())
+    assert (sides.candidate.name, sides.baseline.name) == (f"{trial}:old", f"{other}:old")
+    same = read_sides(f"{trial}:old", f"{trial}:old", Reading())
+    assert (same.candidate.name, same.baseline.name) == ("old", "old")
+
+
+def test_sources_that_are_compared_need_a_direction(trial: str, file: str) -> None:
+    assert [m.better for m in read_each([file, f"{trial}:new", file], Reading())] == ["lower"] * 3
+    with pytest.raises(UsageError, match="which direction is better"):
+        read_each([file, file], Reading())
 
 
 @pytest.mark.parametrize("text", ["gone", "gone:v", "x" * 5000, "a\0b", ""])
