@@ -20,7 +20,7 @@ from typing import Any
 
 from .model import Campaign, content
 from .schema.defaults import SECTIONS, Table, todays_defaults
-from .schema.shapes import Section
+from .schema.section import Section
 
 RULE = 2  # by which the identity of a new trial is made
 _FIRST_VERSION = Path(__file__).with_name("first_version.json")

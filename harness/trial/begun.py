@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,7 +83,6 @@ def defaults_of(path: Path, manifest: Manifest) -> Table:
     StoreError
         If a later version began it, or if what it stored of them is not there.
     """
-    where = path / RESOLVED
     if manifest.campaign_identity == 1:
         return first_defaults()
     if manifest.campaign_identity > RULE:
@@ -93,11 +93,15 @@ def defaults_of(path: Path, manifest: Manifest) -> Table:
             "use the fairtrial version that wrote it, or a newer one",
         )
     try:
-        return stored_defaults(where.read_bytes())
+        text = (path / RESOLVED).read_bytes()
+        digest = hashlib.sha256(text).hexdigest()
+        if manifest.files.get(RESOLVED, digest) != digest:  # of a killed trial none is known
+            raise ValueError("it has changed since the trial ended")
+        return stored_defaults(text)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise StoreError(
             f"the defaults with which the trial began cannot be read: {reason}",
-            str(where),
+            str(path / RESOLVED),
             "restore the file from a copy, or start a new trial",
         ) from error

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.campaign.schema.defaults import SECTIONS
 from harness.campaign.schema.editor import schema_text
-from harness.campaign.schema.shapes import Key, Section
+from harness.campaign.schema.section import Key, Section
 from harness.checks.registry import CHECKS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -80,8 +80,9 @@ def test_complete_trial_is_exit_0_and_untouched(lab):
     assert {p: p.read_bytes() for p in lab.trial().rglob("*") if p.is_file()} == before
 
 
-def test_nothing_to_resume(lab):
-    done = lab.run_fairtrial("run", lab.write_campaign(), "--resume")
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_nothing_to_resume(lab, more):
+    done = lab.run_fairtrial("run", lab.write_campaign(), "--resume", *more)
     assert done.returncode == 2
     assert "there is no trial of campaign 'c' to resume" in done.stderr
 

@@ -9,8 +9,9 @@ from ...errors import Problem
 from ..source.yaml_marks import Document, Location
 from .faults import Faults
 from .kinds import Kind, described
+from .section import Section
 from .sections import CAMPAIGN
-from .shapes import Forms, Section
+from .shapes import Forms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

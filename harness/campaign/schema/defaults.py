@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from .section import Section
 from .sections import CAMPAIGN
-from .shapes import Section
 from .target import EXPECT, METRIC, VARIANT
 
 Table = Mapping[str, Any]

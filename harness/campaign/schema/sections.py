@@ -16,7 +16,8 @@ from ...checks import CHECK_NAMES
 from ..model import Campaign, CheckPolicy, Hooks, Isolation, Order, Protocol
 from .kinds import choice, either, name, pattern
 from .quantities import duration, share, size, switch, whole
-from .shapes import Forms, Key, Listed, Mapped, Section
+from .section import Key, Section
+from .shapes import Forms, Listed, Mapped
 from .target import BENCHMARK, ENVIRONMENT, NAMES, STEPS, TEXT, TIMEOUT, VARIANT
 
 _RUNS = whole(1, 10**6)

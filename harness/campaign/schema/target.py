@@ -12,7 +12,8 @@ from ..source.excerpt import quote
 from ..source.templates import VALUE_NAME
 from .kinds import NAME, choice, name, pattern, text
 from .quantities import duration, whole
-from .shapes import Forms, Key, Listed, Mapped, Section
+from .section import Key, Section
+from .shapes import Forms, Listed, Mapped
 
 # Names that a value for templates cannot have: each has a meaning of its own.
 PREDEFINED = ("variant", "benchmark")

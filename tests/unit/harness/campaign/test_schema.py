@@ -12,9 +12,11 @@ import pytest
 
 from harness.campaign.identity import identity_of
 from harness.campaign.load import load_campaign
+from harness.campaign.model import Isolation
 from harness.campaign.schema.check import known_keys
 from harness.campaign.schema.defaults import SECTIONS, todays_defaults
 from harness.campaign.schema.editor import editor_schema
+from harness.campaign.schema.section import Key, Section
 from harness.campaign.starter import starter_text
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -114,6 +116,24 @@ def test_the_defaults_of_the_documentation_are_those_of_the_schema():
     assert told["protocol.sessions"] == 3
     for key, default in told.items():
         assert table[key.replace("benchmarks.*.", "variants.*.")].startswith(f"`{default}`"), key
+
+
+def test_every_key_comes_to_a_field_of_the_model():
+    # but for those that the resolver reads by themselves, and the limits, which stay a mapping
+    alone = {"build", "hooks.before", "hooks.after", "variants.*.matrix", "variants.*.build"}
+    lost = {
+        f"{prefix}{name}"
+        for prefix, part in SECTIONS.items()
+        for name, key in part.keys.items()
+        if part.model is not None and key.field is None
+    }
+    assert lost == alone | {"isolation.environment"}
+
+
+def test_a_key_that_names_a_field_which_is_none_is_a_mistake_of_ours():
+    key = Key(kind=SECTIONS[""].keys["description"].kind, meaning="", field="nobody")
+    with pytest.raises(LookupError, match="no field 'nobody', which 'x' names"):
+        Section("S", "", {"x": key}, model=Isolation)
 
 
 # those that a file can spell, whatever else is in it

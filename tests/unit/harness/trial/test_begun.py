@@ -188,6 +188,10 @@ def test_lost_defaults_are_told(file, begin):
 def test_damaged_defaults_are_told(file, begin):
     path = begin()
     (path / "resolved.json").write_text("{}")
+    with pytest.raises(StoreError, match="cannot be read: it has changed since the trial ended"):
+        begun_of(file)
+    manifest = json.loads((path / "manifest.json").read_text()) | {"files": {}}  # it was killed
+    (path / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(StoreError, match="cannot be read: it holds no defaults"):
         begun_of(file)
 
