@@ -62,7 +62,7 @@ import json, pathlib, sys
 from harness.campaign import first_defaults, identity_of, load_campaign
 for path in map(pathlib.Path, sys.argv[1:]):
     then = load_campaign(path, defaults=first_defaults())
-    print(path.name, identity_of(then, 1), load_campaign(path).sha256)
+    print(path.name, identity_of(then, 1), identity_of(load_campaign(path)))
 """
 
 
