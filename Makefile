@@ -23,6 +23,9 @@ ALONE := $(BIN)/python tests/own_network.py
 PYTEST := $(ALONE) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
 MOST := -m "not calibration or spot_check"
 
+# The tests start the command hundreds of times: what is compiled of it is kept.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test lint unit wheel calibrate cover docs-check versions constraints generated kernels setup clean
 
 demo: $(READY)
