@@ -22,8 +22,6 @@ from harness.trial.begun import Begun
 from harness.trial.execution import Options, resume, start
 from harness.trial.resumption import trial_to_resume
 
-hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
-
 TARGET = 4242  # the process that a launcher says it executes
 
 
@@ -117,12 +115,11 @@ class Stage:
     the host, which a test may change at any time.
     """
 
-    hosts = hosts
-
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, host: Path) -> None:
         self.folder = folder
         self.runs = folder / "runs"
-        self.host = folder / "host"
+        self.host = host
+        self._before: dict[Path, str | None] = {}
         self.bin = folder / "bin"
         self.clock = Clock()
         self.containment = "pid"
@@ -135,15 +132,24 @@ class Stage:
         self.watching = Watching()
         self.bin.mkdir()
         self.program("true")
-        self.tree(hosts.base(2))  # few files: it is read again and again
 
     def launcher(self, answer: str, cpus: tuple[int, ...] | None = None) -> Launcher:
         made = Launcher(self, cpus, answer)
         self.launchers.append(made)
         return made
 
-    def tree(self, tree: dict[str, str | None]) -> None:
-        hosts.plant(self.host, tree)
+    def tree(self, tree: dict[str, str]) -> None:
+        """Change files of the host, until the test ends."""
+        for name, text in tree.items():
+            path = self.host / name
+            self._before.setdefault(path, path.read_text() if path.exists() else None)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    def put_back(self) -> None:
+        """Leave the host as it was."""
+        for path, text in self._before.items():
+            path.unlink() if text is None else path.write_text(text)
 
     def program(self, name: str, text: str = "#!/bin/sh\n") -> Path:
         path = self.bin / name
@@ -205,9 +211,20 @@ class Stage:
         return {path.name for path in (self.trial / "outputs").iterdir()}
 
 
+@pytest.fixture(scope="session")
+def hosts():
+    return SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
+
+
+@pytest.fixture(scope="session")
+def planted_host(tmp_path_factory, hosts):
+    """Plant a host with two CPUs, once: files are slow to make and to remove."""
+    return hosts.plant(tmp_path_factory.mktemp("host"), hosts.base(2))
+
+
 @pytest.fixture
-def stage(tmp_path, monkeypatch):
-    made = Stage(tmp_path)
+def stage(tmp_path, monkeypatch, planted_host):
+    made = Stage(tmp_path, planted_host)
 
     class Interruptible(Interrupts):
         def __init__(self) -> None:
@@ -249,7 +266,8 @@ def stage(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fdatasync", lambda fd: None)
     made.affinity = []
     monkeypatch.setattr(os, "sched_setaffinity", lambda pid, cpus: made.affinity.append(cpus))
-    return made
+    yield made
+    made.put_back()
 
 
 @pytest.fixture

@@ -193,19 +193,22 @@ def test_other_trials_on_this_host_are_named(
 # --- the campaign on this host -----------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def four_cpus(tmp_path_factory, hosts):
+    with Host(hosts.plant(tmp_path_factory.mktemp("host"), hosts.base(4))) as host:
+        return host.read()
+
+
 @pytest.mark.parametrize(
     ("busy", "chosen"),
     [((), 3), ((3,), 2), ((2, 3), 1), ((1, 2, 3), 3), (None, 3)],
 )
 def test_cpus_of_other_trials_are_left_alone_where_enough_are_left(
-    stage, campaign, isolation, monkeypatch, busy, chosen
+    four_cpus, campaign, isolation, monkeypatch, busy, chosen
 ):
-    stage.tree(stage.hosts.base(4))
     monkeypatch.setattr("harness.trial.situation.cpus_in_use", lambda: busy)
-    with Host(stage.host) as host:
-        state = host.read()
-    assert cpus_for(campaign(isolation=isolation(cpus="auto")), state).targets == (chosen,)
-    named = cpus_for(campaign(isolation=isolation(cpus=(3,))), state)
+    assert cpus_for(campaign(isolation=isolation(cpus="auto")), four_cpus).targets == (chosen,)
+    named = cpus_for(campaign(isolation=isolation(cpus=(3,))), four_cpus)
     assert named.targets == (3,)  # who names CPUs gets them, or is refused by their lock
 
 
