@@ -1,7 +1,8 @@
 """The page of a result: sentences, tables, figures and cautions as plain values.
 
 A result is numbers; its page is the words about them, filled by the ``page.py`` beside it. Renderers
-(`analysis.report.as_text`, and others to come) know pages and no method.
+(`analysis.report.as_text`, and others to come) know pages and no method. The classes have no slots:
+there are few objects, and slots double the time that a class takes at start-up.
 """
 
 from __future__ import annotations
@@ -32,21 +33,21 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sentence:
     """One sentence or short paragraph."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Command:
     """A command line to copy; it is never broken into lines."""
 
     line: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Value:
     """A cell of a table that stands for a number: how it is written, and the number itself.
 
@@ -60,7 +61,7 @@ class Value:
 Cell = str | Value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Column:
     """A column's heading and the side on which its cells are aligned."""
 
@@ -68,7 +69,7 @@ class Column:
     align: Literal["left", "right"] = "right"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Table:
     """Cells in rows and columns.
 
@@ -98,7 +99,7 @@ class Table:
             raise ValueError(f"table {self.name!r} does not hold together: {wrong or 'notes'}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Figure:
     """A picture: what it shows in words, and what draws it when it is wanted."""
 
@@ -107,7 +108,7 @@ class Figure:
     draw: Callable[[], Drawing]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Section:
     """Blocks that belong together, with or without a title."""
 
@@ -118,7 +119,7 @@ class Section:
 Block = Sentence | Command | Table | Figure | Section
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Page:
     """The words about one result: the answer first, the evidence, the cautions, what comes next.
 
