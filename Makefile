@@ -2,6 +2,7 @@
 # make test        sets up everything and passes the tests (with lint, types and a wheel check)
 # make calibrate   all simulations of error rates and coverage, of which `make test` makes a few
 # make cover       which lines the tests reach, by file
+# make drill       kills, faults, full disks, damage: half an hour, and writes docs/drills.md anew
 # make docs-check  the tests of the documentation only
 # make versions    the tests with the lowest dependencies, and with other interpreters
 # make generated   what is made from the code: the editor's schema, lists in the documentation
@@ -13,6 +14,7 @@
 
 PYTHON ?= python3
 WORKERS ?= 2
+SEED ?= 1
 VENV := .venv
 BIN := $(VENV)/bin
 KEY := $(shell (cat pyproject.toml tests/constraints.txt; $(PYTHON) --version) 2>/dev/null | sha256sum | cut -c1-16)
@@ -26,12 +28,14 @@ MOST := -m "not calibration or spot_check"
 # The tests start the command hundreds of times: what is compiled of it is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint unit wheel calibrate cover docs-check versions constraints generated kernels setup clean
+.PHONY: demo test lint unit wheel calibrate cover drill docs-check versions constraints generated kernels setup clean
 
 demo: $(READY)
 	$(BIN)/fairtrial run configs/quickstart.yaml
 	@echo
 	$(BIN)/fairtrial verdict "$$(ls -td runs/quickstart-* | head -n 1)"
+	@echo
+	@echo "fairtrial is $(BIN)/fairtrial; 'source $(BIN)/activate' puts it on the PATH (docs/install.md)"
 
 test: lint unit wheel
 
@@ -50,6 +54,10 @@ calibrate: kernels
 
 cover: kernels
 	COVERAGE_CORE=sysmon $(PYTEST) $(MOST) --cov --cov-report=term:skip-covered $(TESTS) $(PYTEST_ARGS)
+
+# SEED=2 makes other cases; `python tests/drills --help` knows parts of it.
+drill: $(READY)
+	$(ALONE) $(BIN)/python tests/drills --workers $(WORKERS) --seed $(SEED) --write
 
 docs-check: $(READY)
 	$(BIN)/python -m pytest -q tests/contract/test_docs*.py $(PYTEST_ARGS)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         AnalysisError as AnalysisError,
         FairtrialError as FairtrialError,
         InsufficientDataError as InsufficientDataError,
+        SidesWarning as SidesWarning,
         StoreError as StoreError,
         UsageError as UsageError,
     )
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
         speedup_test_suite as speedup_test_suite,
     )
     from .planning import plan_runs as plan_runs, width_loop as width_loop
+    from .stats import stream as stream
     from .studies import (
         coverage_study as coverage_study,
         power_study as power_study,
@@ -100,8 +102,9 @@ _ROOMS = {
     "diagnosis.estimators": "estimator_spread EstimatorSpread normal_spread",
     "diagnosis.central_limit": "central_limit_study CentralLimitStudy",
     "planning": "plan_runs width_loop",
+    "stats": "stream",
     "studies": "power_study type1_study coverage_study",
-    "errors": "FairtrialError UsageError StoreError AnalysisError InsufficientDataError",
+    "errors": "FairtrialError UsageError StoreError AnalysisError InsufficientDataError SidesWarning",
 }
 
 # the table above is the one list of public names

@@ -76,3 +76,7 @@ class InsufficientDataError(AnalysisError):
         super().__init__(what, where, fix)
         self.n = n
         self.needed = needed
+
+
+class SidesWarning(UserWarning):
+    """Candidate and baseline were given by their places where the baseline comes first."""

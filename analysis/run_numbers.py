@@ -8,7 +8,7 @@ Standard library only.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 FIRST = "0.1.0"  # the version that wrote the first trials of schema 1
 
@@ -218,22 +218,6 @@ class Measurement:
         float | None,
         RunNumber(unit="s", what="time of the hooks after it", source="runner"),
     ] = None
-
-    @classmethod
-    def of_row(cls, row: Mapping[str, Any]) -> Self:
-        """Read a stored row, of this version or another one.
-
-        Raises
-        ------
-        TypeError
-            If it lacks a key that every row has.
-        """
-        known = {key: row[key] for key in _KEYS if key in row}
-        if known.get("cpus") is not None:
-            known["cpus"] = tuple(known["cpus"])
-        if "metrics" in known:
-            known["metrics"] = {name: tuple(values) for name, values in row["metrics"].items()}
-        return cls(**known)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the measurement as JSON types, without the checksum."""

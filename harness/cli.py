@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from analysis.errors import FairtrialError
+    from analysis.printer import Printer
 
 _EPILOG = """\
 first steps:
@@ -25,7 +26,7 @@ first steps:
   fairtrial run campaign.yaml                                    execute it
   fairtrial verdict runs/NAME                                    what the evidence supports
 
-exit codes: 0 done; 1 done, but runs failed or a gate said no; 2 usage or campaign; 3 host;
+exit codes: 0 done; 1 done, but runs failed or a cap left cells unmeasured; 2 usage or campaign; 3 host;
 4 launch or build; 5 trial directory; 6 analysis; 70 a bug; 130 interrupted, everything kept.
 """
 
@@ -41,7 +42,11 @@ def console() -> None:
             stream, io.TextIOWrapper
         ):  # a terminal that knows no '·' is no reason to stop
             stream.reconfigure(errors="backslashreplace")
-    sys.exit(main(sys.argv[1:], sys.stdout, sys.stderr))
+    try:
+        code = main(sys.argv[1:], sys.stdout, sys.stderr)
+    except KeyboardInterrupt:  # so early that there was nothing to stop
+        code = 130
+    sys.exit(code)
 
 
 def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
@@ -52,7 +57,7 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
     argv : sequence of str
         The arguments without the program's name.
     out, err : TextIO
-        Results go to `out`, everything else to `err`.
+        Results go to `out`, everything else to `err`; what a terminal would obey is written out.
     """
     intruder = _other_analysis()
     if intruder is not None:
@@ -61,24 +66,29 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
             "  fix: use the 'fairtrial' command, or 'python -P -m harness', from another folder\n"
         )
         return 2
+    from analysis.printer import Printer
+
+    return _execute(argv, Printer(out, must=True), Printer(err))
+
+
+def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
     from analysis.errors import FairtrialError
 
-    try:
-        args = _parser().parse_args(argv)
-    except SystemExit as stop:  # argparse has said why
-        return stop.code if isinstance(stop.code, int) else 2
     code: int = 0
     try:
+        args = _parser().parse_args(argv)
         code = args.run(args, out, err)
         out.flush()
+    except SystemExit as stop:  # argparse has said why
+        return stop.code if isinstance(stop.code, int) else 2
     except FairtrialError as error:
         _complain(error, err)
+        _let_go(out)
         return error.exit_code
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader of our output has gone: nothing is left to say
-        with contextlib.suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+        _let_go(out)
         return code
     except Exception as error:  # noqa: BLE001 - the last line of defence says whose fault it is
         import traceback
@@ -87,18 +97,25 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
 
         if isinstance(error, Interrupted):  # before there was a trial to close
             return 130
-        with contextlib.suppress(OSError):
-            traceback.print_exc(file=err)
-            err.write("fairtrial: this is a bug in fairtrial; please report the lines above\n")
+        err.write(traceback.format_exc())
+        err.write("fairtrial: this is a bug in fairtrial; please report the lines above\n")
         return 70
     return code
 
 
-def _complain(error: FairtrialError, err: TextIO) -> None:
-    with contextlib.suppress(OSError):  # nobody may be there to read it
-        err.write(f"fairtrial: {error}\n" if error.exit_code != 2 else f"{error}\n")
-        _more_findings(error, err)
-        err.flush()
+def _let_go(out: Printer) -> None:
+    """Make room for what could not be written: Python would fail over it once more at its end."""
+    try:
+        out.beneath.flush()
+    except (OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+
+
+def _complain(error: FairtrialError, err: Printer) -> None:
+    err.write(f"fairtrial: {error}\n" if error.exit_code != 2 else f"{error}\n")
+    _more_findings(error, err)
+    err.flush()
 
 
 def _other_analysis() -> str | None:
@@ -110,7 +127,7 @@ def _other_analysis() -> str | None:
     return origin
 
 
-def _more_findings(error: FairtrialError, err: TextIO) -> None:
+def _more_findings(error: FairtrialError, err: Printer) -> None:
     for finding in getattr(error, "findings", ())[1:]:
         err.write(f"  {finding.status} {finding.check}: {finding.what}\n")
         if finding.fix:

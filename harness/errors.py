@@ -13,6 +13,7 @@ __all__ = [
     "FairtrialError",
     "HostError",
     "LaunchError",
+    "LauncherDiedError",
     "Problem",
     "StoreError",
     "UsageError",
@@ -78,3 +79,7 @@ class LaunchError(FairtrialError):
     """A program, a build step or the launcher itself could not be started."""
 
     exit_code = 4
+
+
+class LauncherDiedError(LaunchError):
+    """A launcher was killed or crashed while it was needed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.record import SessionEnd, StopRule
+from analysis.record import GivenUp, SessionEnd, StopRule
 
 _ENDS_SHOWN = 8
 
@@ -56,6 +56,17 @@ def said_of_sessions(ends: Sequence[SessionEnd]) -> list[str]:
     hidden = len(ordered) - len(shown)
     lines = [f"  {hidden} earlier sessions: see session_ends in manifest.json"] if hidden else []
     return lines + [f"  session {end.session}: {end.text}" for end in shown]
+
+
+def said_of_given_up(cells: Sequence[GivenUp]) -> list[str]:
+    """Say which cells sessions went on without, the last ones when there are many."""
+    shown = cells[-_ENDS_SHOWN:]
+    hidden = len(cells) - len(shown)
+    lines = [f"  {hidden} more given up: see given_up in manifest.json"] if hidden else []
+    return lines + [
+        f"  given up in session {one.session}: {one.benchmark} / {one.variant} ({one.why})"
+        for one in shown
+    ]
 
 
 def said_of_rule(rule: StopRule) -> str:

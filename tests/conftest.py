@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 import tomllib
 from collections import Counter
 from fnmatch import fnmatchcase
@@ -20,6 +21,11 @@ for _number, _default in (
 ):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, _default)
+
+
+# Trials keep a key there, and tests leave nothing in the home of who executes them.
+_STATE = tempfile.TemporaryDirectory(prefix="fairtrial-state-")
+os.environ["XDG_STATE_HOME"] = _STATE.name
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -53,6 +53,14 @@ def parent(pid: int) -> int:
         return 0
 
 
+def state(pid: int) -> str:
+    """Give a process's state, such as R, S, T (stopped) or Z; nothing when it is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
 def descendants(pid: int) -> list[int]:
     """List all processes below `pid`."""
     parents = {

@@ -67,13 +67,15 @@ def add_sides(parser: argparse.ArgumentParser) -> None:
         "baseline",
         metavar="BASELINE",
         nargs="?",
-        help="likewise (default: the baseline of the candidate's campaign)",
+        help="likewise (default: the baseline of the candidate's campaign; then CANDIDATE may be a "
+        "trial with one candidate)",
     )
     add_reading(parser)
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """Add ``--metric``, ``--better`` and ``--layout``: how sources are read."""
+    parser.set_defaults(command=parser.prog)
     add_metric(parser)
     parser.add_argument(
         "--better",
@@ -185,7 +187,7 @@ def reading(args: argparse.Namespace) -> Reading:
     """Give how the sources of this command line are read."""
     from ..formats import Reading
 
-    return Reading(metric=args.metric, better=args.better, layout=args.layout)
+    return Reading(metric=args.metric, better=args.better, layout=args.layout, command=args.command)
 
 
 def show(result: Result, out: TextIO, *, as_json: bool) -> None:

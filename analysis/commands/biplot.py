@@ -89,7 +89,9 @@ def _read(args: argparse.Namespace) -> _Systems:
     if named is not None and named[1] is None:
         trial = open_trial(named[0])
         variants = trial.manifest.variants
-        return _medians([trial.matrix(name, args.metric or "wall") for name in variants], variants)
+        metric = args.metric or "wall"
+        matrices = [trial.matrix(name, metric, skip_zeros=True) for name in variants]
+        return _medians(matrices, variants)
     if is_file(source):
         return _table(Path(source), args)
     if named is not None:
@@ -130,6 +132,7 @@ def _medians(matrices: Sequence[PerformanceMatrix], sources: Sequence[str]) -> _
     """Give the medians of the benchmarks that all have."""
     import numpy as np
 
+    from ..data import trial_cautions
     from ..report import Caution, merged
     from ..report.figures import listed
 
@@ -151,6 +154,7 @@ def _medians(matrices: Sequence[PerformanceMatrix], sources: Sequence[str]) -> _
     every = dict.fromkeys(bench for matrix in matrices for bench in matrix.benchmarks)
     lacking = [bench for bench in every if bench not in common]
     cautions = [caution.of(matrix.name) for matrix in matrices for caution in matrix.cautions]
+    cautions += trial_cautions(matrices)
     if lacking:
         said = f"left out, because not every system has it: {listed(lacking, 5)}"
         cautions.append(Caution("benchmarks-not-of-all", said, tuple(lacking)))

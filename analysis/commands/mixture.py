@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
+from ..printer import printer_on
 from .arguments import (
     SIDE,
     add_confidence,
@@ -244,7 +245,8 @@ def _refuse_with_other(args: argparse.Namespace) -> None:
 @contextmanager
 def _bar(err: TextIO) -> Iterator[Callable[[int, int, str], None] | None]:
     """Give what moves a bar on a terminal; anywhere else nothing is shown."""
-    if not err.isatty():
+    screen = printer_on(err)
+    if not screen.isatty():
         yield None
         return
     from rich.console import Console
@@ -264,10 +266,12 @@ def _bar(err: TextIO) -> Iterator[Callable[[int, int, str], None] | None]:
         Left(),
         TextColumn("{task.description}", markup=False),
     )
-    with Progress(*columns, console=Console(file=err), transient=True) as bar:
+    with Progress(*columns, console=Console(file=screen.beneath), transient=True) as bar:
         task = bar.add_task("", total=None)
 
         def move(done: int, total: int, name: str) -> None:
-            bar.update(task, completed=done, total=total, description=shorten(name, 36))
+            bar.update(
+                task, completed=done, total=total, description=screen.clean(shorten(name, 36))
+            )
 
         yield move

@@ -81,8 +81,8 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
         parser,
         ("run", "block", "session"),
         None,
-        "what is moved together: single runs, whole rounds, whole sessions (default: rounds where "
-        "they are known, else runs)",
+        "what is moved together: single runs, whole rounds, whole sessions (default: sessions where "
+        "both sides have five of them in common, else rounds where they are known, else runs)",
     )
     add_interval(
         parser,
@@ -141,16 +141,12 @@ def _resample(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _sides(args: argparse.Namespace) -> tuple[PerformanceMatrix, PerformanceMatrix]:
-    """Read both sides; rounds and sessions of different trials never count as the same."""
+    """Read both sides, and say where ids of two files meet."""
     from ..formats import read_sides
-    from ..methods.resampling import set_apart
 
     sides = read_sides(args.candidate, args.baseline, reading(args))
     candidate, baseline = sides.candidate, sides.baseline
-    if sides.trials[0] != sides.trials[1]:
-        # numbers of rounds and sessions start anew in every trial
-        candidate, baseline = set_apart(candidate, "1"), set_apart(baseline, "2")
-    elif sides.trials[0] is None:
+    if candidate.trial is None and baseline.trial is None:
         candidate = _with_shared_ids(candidate, baseline, args.unit)
     return candidate, baseline
 

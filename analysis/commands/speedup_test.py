@@ -202,8 +202,8 @@ def _compared(args: argparse.Namespace) -> _Judged:
         )
     sides = read_sides(args.candidate, args.baseline, reading(args))
     suite = speedup_test_suite(
-        sides.baseline,
-        sides.candidate,
+        baseline=sides.baseline,
+        candidate=sides.candidate,
         confidence=None if args.confidence == _SEARCH else args.confidence or _DEFAULT,
         weights=args.weight or "equal",
         precision=args.precision,

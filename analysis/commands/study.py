@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
+from ..printer import Printer, printer_on
 from .arguments import (
     SIDE,
     add_json,
@@ -110,11 +111,12 @@ def _study(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     ):
         if getattr(args, name) is not None and args.kind not in kinds:
             raise UsageError(f"--{name} is for 'study {' and '.join(kinds)}'", f"study {args.kind}")
+    screen = printer_on(err)
     try:
-        result = _made(args, _reporter(err))
+        result = _made(args, _reporter(screen))
     finally:
-        if err.isatty():
-            err.write("\r\x1b[K")
+        if screen.isatty():
+            screen.paint("\r\x1b[K")
     show(result, out, as_json=args.json)
     return 0
 
@@ -154,7 +156,7 @@ def _made(
     return coverage_study(population, confidence=1 - args.alpha, **shared)
 
 
-def _reporter(err: TextIO) -> Callable[[int, int], None]:
+def _reporter(err: Printer) -> Callable[[int, int], None]:
     """Give what says on `err` how far a study is: one moving line, or a line now and then."""
     began = time.monotonic()
     said = began
@@ -168,7 +170,7 @@ def _reporter(err: TextIO) -> Callable[[int, int], None]:
         said = now
         left = (now - began) / done * (total - done)
         text = f"{done:,} of {total:,} comparisons, about {left:.0f} s left"
-        err.write(f"\r\x1b[K{text}" if moving else f"{text}\n")
+        err.paint(f"\r\x1b[K{text}" if moving else f"{text}\n")
         err.flush()
 
     return report

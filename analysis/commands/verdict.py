@@ -22,7 +22,11 @@ def add(subparsers: Subparsers) -> None:
         description="Judge a trial: per benchmark medians, speedup and outcome, and HPT over the "
         "suite, for every variant against the campaign's baseline.",
     )
-    parser.add_argument("trial", metavar="TRIAL", help="a trial directory, such as runs/NAME")
+    parser.add_argument(
+        "trial",
+        metavar="TRIAL",
+        help="a trial directory, such as runs/NAME, or one of its candidates, runs/NAME:VARIANT",
+    )
     add_metric(parser)
     add_confidence(parser)
     add_json(parser)
@@ -30,9 +34,15 @@ def add(subparsers: Subparsers) -> None:
 
 
 def write_verdict(
-    trial: Path, out: TextIO, *, metric: str = "wall", confidence: float = 0.95, as_json: bool
+    trial: Path,
+    out: TextIO,
+    *,
+    candidate: str | None = None,
+    metric: str = "wall",
+    confidence: float = 0.95,
+    as_json: bool,
 ) -> None:
-    """Judge a trial and write the answer to `out`.
+    """Judge a trial, or one candidate of it, and write the answer to `out`.
 
     Raises
     ------
@@ -42,13 +52,18 @@ def write_verdict(
     from ..formats import open_trial
     from ..verdict import judge
 
-    show(judge(open_trial(trial), metric=metric, confidence=confidence), out, as_json=as_json)
+    answer = judge(open_trial(trial), candidate=candidate, metric=metric, confidence=confidence)
+    show(answer, out, as_json=as_json)
 
 
 def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
+    from ..formats import trial_and_variant
+
+    folder, variant = trial_and_variant(args.trial) or (Path(args.trial), None)
     write_verdict(
-        Path(args.trial),
+        folder,
         out,
+        candidate=variant,
         metric=args.metric or "wall",
         confidence=args.confidence,
         as_json=args.json,

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from array import array
 from collections.abc import Callable, Iterator, Mapping
@@ -19,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StoreError
-from ..record import MEASUREMENTS, OUTPUTS, PLAN, Manifest, Outcome, checksum_holds
+from ..record import MEASUREMENTS, OUTPUTS, PLAN, Manifest, Outcome, checksum_holds, opened
 from ..report import Caution
 from ..run_numbers import NUMBERS
+from ..shapes import parse, shaped
 
 __all__ = [
     "OUTCOMES",
@@ -37,13 +37,15 @@ __all__ = [
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-OUTCOMES: Final[tuple[str, ...]] = get_args(Outcome)
+# The last one stands for every outcome that this version does not know.
+OUTCOMES: Final[tuple[str, ...]] = (*get_args(Outcome), "unknown")
 # What a row must say of its run, and what the reader cannot do without.
 _IDENTITY = ("position", "session", "segment", "block", "benchmark", "variant", "outcome", "warmup")
 _LABELS = ("benchmark", "variant", "outcome")  # names; here their places in lists
 _TIMES = ("wall_ns", "user_s", "system_s")  # a run that ended ok has them
 _START = "start_ns"  # a clock: a double would not hold it exactly
 _NUMBERS = (*_TIMES, *(name for name in NUMBERS if name not in {*_TIMES, _START}))
+_UNKNOWN_OUTCOME = len(OUTCOMES) - 1
 _UNKNOWN = -1  # a start that is not known; the clock never shows it
 _NO_METRICS: Mapping[str, Any] = {}
 
@@ -79,9 +81,9 @@ class FailedRun:
     variant: str
     warmup: bool
     outcome: str
-    exit_code: int | None
-    signal: int | None
-    detail: str | None
+    exit_code: int | None = None
+    signal: int | None = None
+    detail: str | None = None
 
 
 def verify_files(path: Path, manifest: Manifest) -> Iterator[Caution]:
@@ -91,16 +93,16 @@ def verify_files(path: Path, manifest: Manifest) -> Iterator[Caution]:
     """
     for name, expected in manifest.files.items():
         parts = PurePosixPath(name)
-        if parts.is_absolute() or ".." in parts.parts:
+        if parts.is_absolute() or ".." in parts.parts or not parts.parts:
             raise StoreError(f"the manifest lists a file outside the trial: {name!r}", str(path))
         aside = parts.parts[0] == OUTPUTS  # kept output is evidence, not data
         try:
-            with (path / name).open("rb") as file:
+            with opened(path / name) as file:
                 actual = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
+        except (OSError, StoreError) as error:
             if not aside:
                 raise StoreError(
-                    f"the file cannot be read: {error.strerror}",
+                    f"the file cannot be read: {getattr(error, 'what', error)}",
                     str(path / name),
                     "restore it: the finished trial lists it in its manifest",
                 ) from error
@@ -129,7 +131,7 @@ def read_plan(path: Path, manifest: Manifest, cautions: list[Caution]) -> tuple[
     flat = array("q")
     number = 0
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             for line in file:
                 number += 1
                 if not manifest.files and not line.endswith(b"\n"):
@@ -137,13 +139,13 @@ def read_plan(path: Path, manifest: Manifest, cautions: list[Caution]) -> tuple[
                     cautions.append(Caution("torn-line", said, (path.name,)))
                     number -= 1
                     break
-                position, session, block, benchmark, variant, warmup = get(_object(line.rstrip()))
+                position, session, block, benchmark, variant, warmup = get(parse(line.rstrip()))
                 flat.extend(
                     (position, session, block, benchmarks[benchmark], variants[variant], warmup)
                 )
     except OSError as error:
         raise StoreError(f"the plan cannot be read: {error.strerror}", str(path)) from error
-    except (ValueError, KeyError, TypeError, OverflowError) as error:
+    except _MISSHAPEN as error:
         raise StoreError(
             f"the plan is damaged: {_reason(error)}", f"{path}:{number}", fix
         ) from None
@@ -151,12 +153,28 @@ def read_plan(path: Path, manifest: Manifest, cautions: list[Caution]) -> tuple[
         what = f"it has {number} runs, the manifest of the complete trial {manifest.planned}"
         raise StoreError(f"the plan is damaged: {what}", str(path), fix)
     columns = tuple(np.array(flat, dtype=np.int64).reshape(-1, 6).T)
-    if np.unique(columns[0]).size != number or (number and columns[0].min() < 0):
+    for name, column, least, most in (
+        ("position", columns[0], 0, np.iinfo(np.int64).max),
+        ("session", columns[1], 1, manifest.sessions),
+        ("block", columns[2], 0, manifest.runs),
+    ):
+        outside = np.flatnonzero((column < least) | (column > most))
+        if outside.size:
+            what = f"a {name} is {column[outside[0]]}, and they go from {least} to {most}"
+            where = f"{path}:{outside[0] + 1}"
+            raise StoreError(f"the plan is damaged: {what}", where, fix)
+    if np.unique(columns[0]).size != number:
         raise StoreError("the plan is damaged: its positions are not unique", str(path), fix)
     return columns
 
 
+# What comes of a record of another shape while it is put into columns.
+_MISSHAPEN = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
+
+
 def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
     if isinstance(error, KeyError):
         return f"unknown or missing {error.args[0]!r}"
     return str(error)
@@ -168,7 +186,7 @@ class Columns:
     def __init__(self, manifest: Manifest) -> None:
         self._benchmarks = {name: k for k, name in enumerate(manifest.benchmarks)}
         self._variants = {name: k for k, name in enumerate(manifest.variants)}
-        self._outcomes = {name: k for k, name in enumerate(OUTCOMES)}
+        self._outcomes = {name: k for k, name in enumerate(get_args(Outcome))}
         self._identity = itemgetter(*_IDENTITY)
         self._numbers: Callable[[dict[str, Any]], tuple[Any, ...]] = itemgetter(*_NUMBERS)
         self._flat = array("d")
@@ -194,7 +212,8 @@ class Columns:
         metrics = record.get("metrics", _NO_METRICS)
         if metrics and not metrics.keys() <= self._values.keys():
             raise KeyError(next(iter(metrics.keys() - self._values.keys())))
-        b, v, kind = self._benchmarks[benchmark], self._variants[variant], self._outcomes[outcome]
+        b, v = self._benchmarks[benchmark], self._variants[variant]
+        kind = self._outcomes.get(outcome, _UNKNOWN_OUTCOME)
         start = record.get(_START)
         if start is None:
             start = _UNKNOWN
@@ -209,19 +228,7 @@ class Columns:
             values.extend(given)
             self._counts[name].append(len(given))
         if kind:
-            self._failed.append(
-                FailedRun(
-                    position=position,
-                    session=session,
-                    benchmark=benchmark,
-                    variant=variant,
-                    warmup=warmup,
-                    outcome=outcome,
-                    exit_code=record.get("exit_code"),
-                    signal=record.get("signal"),
-                    detail=record.get("detail"),
-                )
-            )
+            self._failed.append(shaped(FailedRun, record))
 
     def _known_of_first(self, record: dict[str, Any]) -> tuple[Any, ...]:
         """Read the first row that lacks a number: from here on, every row may."""
@@ -242,9 +249,21 @@ class Columns:
         columns["warmup"] = _fixed(columns["warmup"].astype(np.bool_))
         return columns
 
-    def numbers(self) -> dict[str, Floats]:
-        """Give the numbers of the table as read-only arrays, nan where one is unknown."""
+    def numbers(self, where: Path) -> dict[str, Floats]:
+        """Give the numbers of the table as read-only arrays, nan where one is unknown.
+
+        Raises
+        ------
+        StoreError
+            If one is larger than any measured number, of the file `where`.
+        """
         table = np.frombuffer(self._flat, dtype=np.float64).reshape(-1, len(_NUMBERS)).T
+        if np.isinf(table).any():
+            which, row = np.argwhere(np.isinf(table))[0]
+            raise StoreError(
+                f"the record is not one of schema 1: {_NUMBERS[which]} is no finite number",
+                f"{where}:{row + 1}",
+            )
         return {name: _fixed(np.array(row)) for name, row in zip(_NUMBERS, table, strict=True)}
 
     def metrics(self) -> dict[str, MetricColumn]:
@@ -270,18 +289,6 @@ class Columns:
         return tuple(self._failed)
 
 
-_decode = json.JSONDecoder().raw_decode
-
-
-def _object(line: bytes) -> Any:  # noqa: ANN401 - any JSON value; what it lacks shows at once
-    """Parse one line; about a fifth faster than ``json.loads``, which guesses the encoding."""
-    text = line.decode("ascii")
-    value, end = _decode(text)
-    if end != len(text):
-        raise ValueError(f"text after the record, at column {end + 1}")
-    return value
-
-
 def _fixed(values: NDArray[Any]) -> NDArray[Any]:
     values.flags.writeable = False
     return values
@@ -294,7 +301,7 @@ def read_measurements(
     add = columns.add
     number = 0
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             for line in file:
                 number += 1
                 # A line without its newline is torn even when its checksum holds: a resumed
@@ -313,13 +320,10 @@ def read_measurements(
                         f"{path}:{number}",
                         "restore the file, or measure again; no run is dropped silently",
                     )
-                add(_object(body))
-    except FileNotFoundError:
-        if not torn_ok:
-            raise StoreError("the measurements are missing", str(path)) from None
+                add(parse(body))
     except OSError as error:
         raise StoreError(f"the measurements cannot be read: {error.strerror}", str(path)) from error
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+    except _MISSHAPEN as error:
         raise StoreError(
             f"the record is not one of schema 1: {_reason(error)}", f"{path}:{number}"
         ) from None

@@ -16,7 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..record import Better
-from ..report import Caution
+from ..report import Caution, figures, page_of, short
+from ..stats import door, median, numbers, read_only
+from .origin import apart, pair_cautions, set_apart
 
 __all__ = ["Layout", "Match", "PerformanceMatrix", "match"]
 
@@ -45,6 +47,8 @@ class PerformanceMatrix:
         Two runs of one trial stem from the same block exactly when their block ids are equal.
     cautions : tuple of Caution
         What a reader of the values should know, such as runs that were left out.
+    trial : str or None
+        The directory of the trial that the runs stem from; None when unknown.
     """
 
     name: str
@@ -55,8 +59,10 @@ class PerformanceMatrix:
     blocks: tuple[NDArray[Any], ...] | None = None
     sessions: tuple[NDArray[Any], ...] | None = None
     cautions: tuple[Caution, ...] = ()
+    trial: str | None = None
 
     @classmethod
+    @door
     def from_samples(
         cls,
         name: str,
@@ -67,6 +73,7 @@ class PerformanceMatrix:
         blocks: Ids | None = None,
         sessions: Ids | None = None,
         cautions: Sequence[Caution] = (),
+        trial: str | None = None,
     ) -> Self:
         """Build a matrix from the runs of each benchmark.
 
@@ -84,6 +91,9 @@ class PerformanceMatrix:
             Benchmark -> the ids (whole numbers or names) of its runs' blocks and sessions.
         cautions : sequence of Caution
             What a reader of the values should know.
+        trial : str, optional
+            The directory of the trial that the runs stem from: with two of them a comparison says
+            so, and never takes their blocks and sessions for the same ones.
 
         Raises
         ------
@@ -113,9 +123,11 @@ class PerformanceMatrix:
             blocks=_ids(name, "blocks", blocks, names, arrays),
             sessions=_ids(name, "sessions", sessions, names, arrays),
             cautions=tuple(cautions),
+            trial=trial,
         )
 
     @classmethod
+    @door
     def read(
         cls,
         path: str | Path,
@@ -171,6 +183,7 @@ class PerformanceMatrix:
             cautions=table.cautions,
         )
 
+    @door
     def values(self, benchmark: str) -> NDArray[np.float64]:
         """Give the runs of one benchmark (read-only).
 
@@ -195,8 +208,9 @@ class PerformanceMatrix:
 
     def medians(self) -> NDArray[np.float64]:
         """Give the median of each benchmark (read-only)."""
-        return _frozen(np.array([np.median(values) for values in self.samples]))
+        return read_only(np.array([median(values) for values in self.samples]))
 
+    @door
     def select(self, benchmarks: Sequence[str]) -> Self:
         """Give the matrix of these benchmarks only, in this order."""
         place = {bench: i for i, bench in enumerate(self.benchmarks)}
@@ -214,6 +228,7 @@ class PerformanceMatrix:
             blocks=None if self.blocks is None else pick(self.blocks),
             sessions=None if self.sessions is None else pick(self.sessions),
             cautions=self.cautions,
+            trial=self.trial,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -237,9 +252,17 @@ class PerformanceMatrix:
         low, high = min(self.runs), max(self.runs)
         runs = f"{low}" if low == high else f"{low} to {high}"
         return (
-            f"{self.name}: {len(self.benchmarks)} benchmarks x {runs} runs, in {self.unit}, "
+            f"{self.name}: {len(self.benchmarks)} benchmarks x {runs} runs, in {figures.unit_text(self.unit) or 'no unit'}, "
             f"{self.better} is better"
         )
+
+    def __repr__(self) -> str:
+        return short(self, page_of(self))
+
+    def _repr_html_(self) -> str:
+        from ..report import as_html
+
+        return as_html.render(page_of(self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -254,7 +277,8 @@ class Match:
 def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
     """Match two matrices by benchmark name, in the candidate's order.
 
-    Benchmarks that only one of them has are left out, and `Match.cautions` says which.
+    Benchmarks that only one of them has are left out, and `Match.cautions` says which; also whether
+    both are one variant, or of two trials, whose blocks and sessions are never the same ones.
 
     Raises
     ------
@@ -270,8 +294,11 @@ def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
                 where,
                 "compare values of one kind",
             )
+    known = tuple(pair_cautions(candidate, baseline))
+    if apart(candidate, baseline):
+        candidate, baseline = set_apart(candidate, "1"), set_apart(baseline, "2")
     if candidate.benchmarks == baseline.benchmarks:
-        return Match(candidate=candidate, baseline=baseline, cautions=())
+        return Match(candidate=candidate, baseline=baseline, cautions=known)
     theirs_have = set(baseline.benchmarks)
     common = [bench for bench in candidate.benchmarks if bench in theirs_have]
     if not common:
@@ -293,7 +320,9 @@ def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
         if (rest := [bench for bench in matrix.benchmarks if bench not in set(common)])
     )
     return Match(
-        candidate=candidate.select(common), baseline=baseline.select(common), cautions=cautions
+        candidate=candidate.select(common),
+        baseline=baseline.select(common),
+        cautions=(*known, *cautions),
     )
 
 
@@ -302,18 +331,8 @@ def _some(names: Sequence[str], most: int = 8) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.flags.writeable = False
-    return array
-
-
 def _checked(values: ArrayLike, where: str) -> NDArray[np.float64]:
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise AnalysisError(f"the runs are not numbers: {error}", where) from None
-    if array.ndim != 1:
-        raise AnalysisError(f"the runs must be a flat list, not of {array.ndim} dimensions", where)
+    array = numbers(values, "the runs", where, wrong=AnalysisError)
     if array.size == 0:
         raise InsufficientDataError(
             "the benchmark has no runs", where, "leave it out, or measure it", n=0, needed=1
@@ -325,7 +344,7 @@ def _checked(values: ArrayLike, where: str) -> NDArray[np.float64]:
             where,
             "values must be positive and finite: every comparison here is one of ratios",
         )
-    return _frozen(array)
+    return read_only(array)
 
 
 def _ids(
@@ -341,11 +360,14 @@ def _ids(
         raise UsageError(f"{kind} must name the same benchmarks as the samples", name)
     rows = []
     for bench, values in zip(benchmarks, samples, strict=True):
-        row = np.array(ids[bench])
+        try:
+            row = np.array(ids[bench])
+        except (ValueError, OverflowError):  # lists within, or numbers that no array holds
+            row = np.array(None)
         if row.shape != values.shape or row.dtype.kind not in "iuU":
             raise UsageError(
                 f"{kind} must hold one whole number or name for each of the {len(values)} runs",
                 f"{name}, benchmark {bench!r}",
             )
-        rows.append(_frozen(row))
+        rows.append(read_only(row))
     return tuple(rows)

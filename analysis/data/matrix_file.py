@@ -13,11 +13,15 @@ from typing import Any, Literal, NoReturn, cast
 from ..errors import AnalysisError, UsageError
 from ..record import Better
 from ..report import Caution
+from ..stats import shown
 
 __all__ = ["Table", "read_table"]
 
+_DIGITS = 4000
 _NUMBER = re.compile(
-    r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?(nan|inf|infinity)", re.IGNORECASE
+    # each character has one way to match: a wrong one at the end is found in one pass
+    r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?|[-+]?(nan|inf|infinity)",
+    re.IGNORECASE,
 )
 # A first heading that says: this column holds names or run numbers, whatever they look like.
 _LABEL = {"", "benchmark", "benchmarks", "bench", "name", "program", "workload", "test", "case"}
@@ -203,10 +207,10 @@ def _value(path: Path, cell: _Cell) -> float:
     if not cell.text:
         _fail(path, cell, "a run is missing here, and others follow", "move the gap to the end")
     if not _is_number(cell.text):
-        _fail(path, cell, f"{cell.text!r} is not a number")
+        _fail(path, cell, f"{shown(cell.text)} is not a number")
     value = float(cell.text)
     if not (math.isfinite(value) and value > 0):
-        _fail(path, cell, f"{cell.text!r} is not a positive finite number")
+        _fail(path, cell, f"{shown(cell.text)} is not a positive finite number")
     return value
 
 
@@ -215,16 +219,17 @@ def _value(path: Path, cell: _Cell) -> float:
 
 def _read_json(path: Path, text: str, layout: str) -> Table:
     try:
-        data = json.loads(text, object_pairs_hook=_unique(path))
+        data = json.loads(text, object_pairs_hook=_unique(path), parse_int=_whole)
+        # The k-th value of the document, in its order, stands where the k-th value token stands.
+        located = _locate(data, _places(text))
     except json.JSONDecodeError as error:
         raise AnalysisError(
             f"this is no JSON: {error.msg}", f"{path}:{error.lineno}:{error.colno}"
         ) from None
     except RecursionError:
         raise AnalysisError("the values are nested too deeply", str(path)) from None
-    # The k-th value of the document, in its order, stands where the k-th value token stands.
-    places = iter(list(_places(text)))
-    located = _locate(data, places)
+    except ValueError:  # of a whole number with thousands of digits
+        raise AnalysisError("a number has too many digits", str(path)) from None
     extra: dict[str, Any] = {}
     if isinstance(located, dict) and isinstance(located.get("samples"), dict):
         extra = _particulars(path, data, located)
@@ -249,6 +254,11 @@ def _read_json(path: Path, text: str, layout: str) -> Table:
     return Table(samples=samples, **extra)
 
 
+def _whole(digits: str) -> float:
+    """Give a whole number; one of more digits than Python converts is beyond all doubles."""
+    return int(digits) if len(digits) <= _DIGITS else math.inf
+
+
 def _particulars(path: Path, data: dict[str, Any], located: dict[str, Any]) -> dict[str, Any]:
     """Take what `PerformanceMatrix.to_dict` writes beside the samples."""
     extra: dict[str, Any] = {}
@@ -260,13 +270,32 @@ def _particulars(path: Path, data: dict[str, Any], located: dict[str, Any]) -> d
             raise AnalysisError(f"{key!r} must be text", where)
     for key in ("blocks", "sessions"):
         extra[key] = data.get(key)
-        if extra[key] is not None and not isinstance(extra[key], dict):
-            raise AnalysisError(f"{key!r} must be an object of lists", str(path))
-    texts = [str(text) for text in data.get("cautions") or ()]
-    codes = [str(code) for code in data.get("caution_codes") or ()]
+        if extra[key] is not None and not _are_ids(extra[key]):
+            what = f"{key!r} must be an object of lists of whole numbers, or of names"
+            raise AnalysisError(what, str(path))
+    texts, codes = (_texts(path, data, key) for key in ("cautions", "caution_codes"))
     codes += ["noted"] * (len(texts) - len(codes))  # files of the first version have texts only
     extra["cautions"] = tuple(map(Caution, codes, texts))
     return extra
+
+
+def _are_ids(given: object) -> bool:
+    """Tell whether this maps benchmarks to the ids of their runs, of one kind in each."""
+    return isinstance(given, dict) and all(
+        isinstance(row, list)
+        and (
+            all(type(item) is str for item in row)
+            or all(type(item) is int and abs(item) < 2**63 for item in row)
+        )
+        for row in given.values()
+    )
+
+
+def _texts(path: Path, data: dict[str, Any], key: str) -> list[str]:
+    given = data.get(key) or []
+    if not (isinstance(given, list) and all(isinstance(text, str) for text in given)):
+        raise AnalysisError(f"{key!r} must be a list of texts", str(path))
+    return given
 
 
 def _unique(path: Path) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
@@ -282,12 +311,13 @@ def _unique(path: Path) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
 
 
 def _places(text: str) -> Iterator[_Cell]:
-    line, start = 1, 0
+    line, start, begun = 1, 0, -1  # begun: where the line before this one ends
     for token in _JSON_TOKEN.finditer(text):
         line += text.count("\n", start, token.start())
+        begun = max(begun, text.rfind("\n", start, token.start()))
         start = token.start()
         if token["key"] is None:
-            yield _Cell(token.group(), line, start - text.rfind("\n", 0, start))
+            yield _Cell(token.group(), line, start - begun)
 
 
 def _locate(data: Any, places: Iterator[_Cell]) -> Any:  # noqa: ANN401 - any JSON value

@@ -15,9 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InsufficientDataError, UsageError
-from ..record import MEASUREMENTS, PLAN, Manifest, read_manifest
-from ..report import Caution
+from ..record import (
+    CAMPAIGN,
+    ENVIRONMENT,
+    FINDINGS,
+    MEASUREMENTS,
+    PLAN,
+    Manifest,
+    read_manifest,
+)
+from ..report import Caution, page_of, short
 from ..run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
+from ..stats import door
 from .columns import (
     OUTCOMES,
     Columns,
@@ -28,12 +37,15 @@ from .columns import (
     read_plan,
     verify_files,
 )
+from .drift import drift_cautions
+from .given_up import given_up_cautions
 from .matrix import PerformanceMatrix
 
 __all__ = ["OUTCOMES", "FailedRun", "MetricColumn", "Trial", "read_trial"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+_BESIDE = (CAMPAIGN, ENVIRONMENT, FINDINGS)  # files that the judge does not read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -67,6 +79,14 @@ class Trial:
 
     def __len__(self) -> int:
         return int(self.position.size)
+
+    def __repr__(self) -> str:
+        return short(self, page_of(self))
+
+    def _repr_html_(self) -> str:
+        from ..report import as_html
+
+        return as_html.render(page_of(self))
 
     @property
     def running(self) -> bool:
@@ -141,7 +161,9 @@ class Trial:
             return np.zeros(len(self), dtype=np.bool_)
         return self.numbers[number] <= self.numbers[floor]
 
-    def matrix(self, variant: str, metric: str = "wall") -> PerformanceMatrix:
+    def matrix(
+        self, variant: str, metric: str = "wall", *, skip_zeros: bool = False
+    ) -> PerformanceMatrix:
         """Give the runs of one variant as a matrix.
 
         Warm-ups and failed runs are left out, and the matrix's cautions count them. A run's value
@@ -153,13 +175,16 @@ class Trial:
             One of the manifest's variants.
         metric : str
             ``wall``, another metric that every run has, or one parsed from output.
+        skip_zeros : bool
+            Leave out a benchmark of which some run's value is 0 or less, such as the kernel's account
+            of a short run's user time; a caution says so. Otherwise such a value is refused.
 
         Raises
         ------
         UsageError
             If the variant or the metric is unknown.
         InsufficientDataError
-            If no run of the variant counts.
+            If no run of the variant counts, or every benchmark is left out.
         AnalysisError
             If a value is not positive.
         """
@@ -179,6 +204,20 @@ class Trial:
             for k, bench in enumerate(self.manifest.benchmarks)
             if (row := np.flatnonzero(used & (self.benchmark == k))).size
         }
+        zeros = {
+            bench: n
+            for bench, row in rows.items()
+            if skip_zeros and (n := int((values[row] <= 0).sum()))
+        }
+        rows = {bench: row for bench, row in rows.items() if bench not in zeros}
+        if zeros and not rows:
+            raise InsufficientDataError(
+                f"every benchmark of {variant!r} has a run whose {metric} is 0 or less",
+                str(self.path),
+                "compare another metric, or make the runs longer",
+                n=0,
+                needed=1,
+            )
         if not rows:
             raise InsufficientDataError(
                 f"no run of {variant!r} has a value of {metric!r} that counts",
@@ -187,7 +226,7 @@ class Trial:
                 n=0,
                 needed=1,
             )
-        absent = [bench for bench in self.manifest.benchmarks if bench not in rows]
+        absent = [b for b in self.manifest.benchmarks if b not in rows and b not in zeros]
         failed = mine & ~self.warmup & (self.outcome != 0)
         cautions = [
             Caution(code, text.format(count, "s" * (count > 1)))
@@ -201,6 +240,13 @@ class Trial:
         if absent:
             said = f"no run that counts of {', '.join(absent)}"
             cautions.append(Caution("benchmark-missing", said, tuple(absent)))
+        if zeros:
+            told = ", ".join(f"{bench} ({n})" for bench, n in zeros.items())
+            said = (
+                f"{metric} counts as not measured where it is 0 or less in some runs, because ratios "
+                f"need positive values: {told}"
+            )
+            cautions.append(Caution("not-positive", said, tuple(zeros)))
         if self.manifest.sequential:
             rule = self.manifest.stop
             told = "" if rule is None else f", width {rule.width:g}"
@@ -219,6 +265,7 @@ class Trial:
             blocks={bench: block_ids[row] for bench, row in rows.items()},
             sessions={bench: self.session[row] for bench, row in rows.items()},
             cautions=cautions,
+            trial=str(self.path.resolve()),
         )
 
     def below_floor(self, variant: str, metric: str) -> tuple[str, ...]:
@@ -249,6 +296,28 @@ def _misstated(manifest: Manifest, arrays: Mapping[str, NDArray[Any]]) -> Iterat
             )
 
 
+def _damaged(
+    path: Path, manifest: Manifest, arrays: Mapping[str, NDArray[Any]]
+) -> Iterator[Caution]:
+    """Say what no checksum shows: rows in another order, outcomes nobody knows, files that are gone."""
+    planned = arrays["position"][arrays["position"] >= 0]
+    if (np.diff(planned) < 0).any():
+        yield Caution(
+            "rows-reordered",
+            f"the rows of {MEASUREMENTS} are not in the order of execution: the file was changed",
+        )
+    strange = int((arrays["outcome"] == OUTCOMES.index("unknown")).sum())
+    if strange:
+        noun = "run has" if strange == 1 else "runs have"
+        yield Caution(
+            "outcome-unknown",
+            f"{strange} {noun} an outcome that this version does not know, and count as failed",
+        )
+    gone = [] if manifest.files else [name for name in _BESIDE if not (path / name).exists()]
+    if gone:
+        yield Caution("files-missing", f"missing in the trial: {', '.join(gone)}", tuple(gone))
+
+
 def _sequential(manifest: Manifest) -> Caution:
     """Say what a reader of intervals must know when the values decided how many runs there are."""
     ends = manifest.session_ends
@@ -269,6 +338,7 @@ def _sequential(manifest: Manifest) -> Caution:
     )
 
 
+@door
 def read_trial(path: str | Path) -> Trial:
     """Read a trial directory.
 
@@ -294,6 +364,7 @@ def read_trial(path: str | Path) -> Trial:
     read_measurements(path / MEASUREMENTS, columns, cautions, torn_ok=not manifest.files)
     arrays = columns.arrays()
     compare_with_plan(arrays, plan, path / MEASUREMENTS)
+    cautions += _damaged(path, manifest, arrays)
     planned, done = max(int(plan[0].size), manifest.planned), int((arrays["position"] >= 0).sum())
     # what ended sessions did not need under a stopping rule is not missing
     needed = planned - (manifest.planned - manifest.needed)
@@ -307,6 +378,7 @@ def read_trial(path: str | Path) -> Trial:
         most = "" if manifest.stop is None else "at most "
         said = f"{done} of {most}{needed} planned runs are there"
         cautions.append(Caution("runs-missing", said))
+    cautions += [*drift_cautions(path), *given_up_cautions(manifest)]
     cautions += _misstated(manifest, arrays)
     if manifest.sequential:
         cautions.append(_sequential(manifest))
@@ -316,7 +388,7 @@ def read_trial(path: str | Path) -> Trial:
         manifest=manifest,
         cautions=tuple(cautions),
         planned_runs=planned,
-        numbers=columns.numbers(),
+        numbers=columns.numbers(path / MEASUREMENTS),
         absent=columns.absent,
         metrics=columns.metrics(),
         failed=columns.failed,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import UsageError
+from ..stats import counted
 
 __all__ = ["checked_sizes"]
 
@@ -18,6 +19,6 @@ def checked_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
         If there is none, or one is no whole number or below 2.
     """
     chosen = tuple(sorted(set(sizes)))
-    if not chosen or chosen[0] < 2 or any(size != int(size) for size in chosen):
-        raise UsageError(f"sizes must be whole numbers from 2 on, not {list(sizes)}")
-    return tuple(int(size) for size in chosen)
+    if not chosen:
+        raise UsageError("sizes must be whole numbers from 2 on, and there is none")
+    return tuple(counted("each of the sizes", size, least=2) for size in chosen)

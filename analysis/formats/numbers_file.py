@@ -58,7 +58,7 @@ def read(path: Path, layout: Layout) -> Table:  # noqa: ARG001 - a list has no l
 
 
 def _number(text: str) -> float | None:
-    if not re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", text, re.ASCII):
+    if not re.fullmatch(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", text, re.ASCII):
         return None
     value = float(text)
     return value if math.isfinite(value) else None

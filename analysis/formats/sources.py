@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..data import Layout, PerformanceMatrix, Table, Trial, read_trial
+from ..data import Layout, PerformanceMatrix, Table, Trial, read_trial, trial_cautions
 from ..errors import AnalysisError, InsufficientDataError, StoreError, UsageError
 from ..record import Better
 from ..report import Caution, merged
@@ -47,11 +47,14 @@ class Reading:
         Which direction is better in files.
     layout : {"rows", "columns"}
         Whether each row, or each column, of a matrix file is one benchmark.
+    command : str
+        The command line up to its sources, for remedies.
     """
 
     metric: str | None = None
     better: Better | None = None
     layout: Layout = "rows"
+    command: str = "fairtrial COMMAND"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,11 +67,10 @@ class Sources:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sides:
-    """A candidate and a baseline; `trials` holds the folder of each, None for a file."""
+    """A candidate and a baseline."""
 
     candidate: PerformanceMatrix
     baseline: PerformanceMatrix
-    trials: tuple[Path | None, Path | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -118,7 +120,8 @@ def read_sides(candidate: str, baseline: str | None, how: Reading) -> Sides:
     Parameters
     ----------
     candidate, baseline : str
-        ``runs/NAME:VARIANT`` or a file; without `baseline`, that of the candidate's campaign.
+        ``runs/NAME:VARIANT`` or a file; without `baseline`, that of the candidate's campaign, and
+        then ``runs/NAME`` where one variant only is compared with it.
     how : Reading
         Options of the reader.
 
@@ -129,15 +132,13 @@ def read_sides(candidate: str, baseline: str | None, how: Reading) -> Sides:
     StoreError, AnalysisError
         If a trial or a file cannot be trusted, or holds no values.
     """
+    candidate, second = _sides_of(candidate, how) if baseline is None else (candidate, baseline)
     first = _one(candidate, how)
-    second = _baseline_of(candidate) if baseline is None else baseline
     found = [first, _one(second, how)]
     ours, theirs = _directed(found, how)
     if second != candidate:  # one variant of two trials has one name
         ours, theirs = _told_apart(found, [ours, theirs])
-    return Sides(
-        candidate=ours, baseline=theirs, trials=(_folder_of(candidate), _folder_of(second))
-    )
+    return Sides(candidate=ours, baseline=theirs)
 
 
 def read_each(sources: Sequence[str], how: Reading) -> list[PerformanceMatrix]:
@@ -211,7 +212,8 @@ def read_sources(sources: Sequence[str], how: Reading, *, lists: bool = False) -
     if len(found) > 1 and not any(one.sure for one in found):
         said = "smaller values were taken as better; add --better higher if they are not"
         cautions.append(Caution("direction-assumed", said))
-    return Sources(matrices=_told_apart(found, matrices), cautions=merged(cautions))
+    told = _told_apart(found, matrices)
+    return Sources(matrices=told, cautions=merged(cautions, trial_cautions(told)))
 
 
 def trials_of(sources: Sequence[str]) -> list[tuple[Trial, tuple[str, ...]]]:
@@ -246,31 +248,43 @@ def trials_of(sources: Sequence[str]) -> list[tuple[Trial, tuple[str, ...]]]:
     return opened
 
 
-def _baseline_of(candidate: str) -> str:
-    """Name the baseline of the campaign that ``runs/NAME:VARIANT`` belongs to."""
-    named = trial_and_variant(candidate)
+def _sides_of(source: str, how: Reading) -> tuple[str, str]:
+    """Name candidate and baseline where one source is given: a variant of a trial, or a trial."""
+    named = trial_and_variant(source)
     if named is None:
+        _one(source, how)  # what is nothing at all is told first
         raise UsageError(
             "BASELINE is missing",
-            candidate,
+            source,
             "name the second variant or file; only a trial knows its baseline",
         )
-    return f"{named[0]}:{open_trial(named[0]).manifest.baseline}"
-
-
-def _folder_of(source: str) -> Path | None:
-    named = trial_and_variant(source)
-    return None if named is None else named[0].resolve()
+    folder, variant = named
+    manifest = open_trial(folder).manifest
+    if variant is None:
+        candidates = [name for name in manifest.variants if name != manifest.baseline]
+        if len(candidates) != 1:
+            calls = ", or ".join(f"{how.command} {source}:{name}" for name in candidates)
+            raise UsageError(
+                f"the trial has {len(candidates)} candidates for its baseline {manifest.baseline}",
+                source,
+                f"write {calls}" if candidates else "measure a second variant",
+            )
+        (variant,) = candidates
+    return f"{folder}:{variant}", f"{folder}:{manifest.baseline}"
 
 
 def _one(source: str, how: Reading) -> _Read:
     """Read a source that must be one matrix."""
     named = trial_and_variant(source)
     if named is not None and named[1] is None:
-        names = ", ".join(open_trial(named[0]).manifest.variants)
-        raise UsageError(
-            "a trial holds several variants", source, f"write {source}:VARIANT; here: {names}"
-        )
+        variants = open_trial(named[0]).manifest.variants
+        if len(variants) > 1:
+            raise UsageError(
+                "a trial holds several variants",
+                source,
+                f"write {source}:VARIANT; here: {', '.join(variants)}",
+            )
+        named = (named[0], variants[0])
     if named is not None:
         (found,) = _from_trial(source, named, how, [])
         return found
@@ -300,7 +314,7 @@ def _from_trial(
     found = []
     for name in trial.manifest.variants if variant is None else (variant,):
         try:
-            matrix = trial.matrix(name, metric)
+            matrix = trial.matrix(name, metric, skip_zeros=True)
         except InsufficientDataError as error:
             if variant is not None:
                 raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,18 +52,22 @@ def read_systems(path: Path) -> SystemsTable:
     (number, heading), *body = lines
     delimiter = next((mark for mark in ",;\t" if mark in heading), None)
 
-    def cells(line: str) -> list[str]:
+    def cells(number: int, line: str) -> list[str]:
         if delimiter is None:
             return line.split()
-        row = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))
+        try:
+            row = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))
+        except csv.Error as error:
+            raise AnalysisError(f"the line cannot be read: {error}", f"{path}:{number}") from None
         return [cell.strip() for cell in row]
 
-    heads = cells(heading)
-    width = len(cells(body[0][1]))
+    heads = cells(number, heading)
+    width = len(cells(*body[0]))
     if len(heads) == width:
         heads = heads[1:]
+    counts = Counter(heads)
     for name in heads:
-        if not name or heads.count(name) > 1:
+        if not name or counts[name] > 1:
             raise AnalysisError(
                 f"the benchmark {name!r} stands in the headings a second time"
                 if name
@@ -71,16 +76,18 @@ def read_systems(path: Path) -> SystemsTable:
                 "give each benchmark a name of its own",
             )
     systems, values = [], []
+    seen: set[str] = set()
     for at, line in body:
-        name, *rest = cells(line)
+        name, *rest = cells(at, line)
         if len(rest) != len(heads):
             raise AnalysisError(
                 f"this line has {len(rest)} values for {len(heads)} benchmarks",
                 f"{path}:{at}",
                 "give a name and one value for each benchmark",
             )
-        if name in systems:
+        if name in seen:
             raise AnalysisError(f"the system {name!r} stands here a second time", f"{path}:{at}")
+        seen.add(name)
         systems.append(name)
         values.append([_value(path, at, k, text) for k, text in enumerate(rest, 2)])
     return SystemsTable(

@@ -13,16 +13,28 @@ References
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-__all__ = ["WIDEST", "log_error", "log_half_width", "relative_width", "width_text"]
+from ..errors import AnalysisError
+
+__all__ = [
+    "APART",
+    "WIDEST",
+    "exponential",
+    "log_error",
+    "log_half_width",
+    "relative_width",
+    "width_text",
+]
 
 Floats = NDArray[np.float64]
 
+APART = "look for values that are no measurements: they lie too far apart"
 WIDEST = 300.0  # on the log scale: a factor of 1e130 to either side, whose exponential is finite
 
 
@@ -71,6 +83,22 @@ def log_half_width(
 def relative_width(half: Any) -> Any:  # noqa: ANN401 - a number or an array of them
     """Give (high - low) / estimate of an interval that is estimate * exp(-+ `half`)."""
     return 2.0 * np.sinh(half)
+
+
+def exponential(log: float) -> float:
+    """Give e to the power of an end of an interval.
+
+    Raises
+    ------
+    AnalysisError
+        If that leaves the range of numbers.
+    """
+    try:
+        return math.exp(log)
+    except OverflowError:
+        raise AnalysisError(
+            "the interval of the speedup leaves the range of numbers", fix=APART
+        ) from None
 
 
 def width_text(width: float | None, limit: float) -> str:

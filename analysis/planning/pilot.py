@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data import PerformanceMatrix
+from ..errors import AnalysisError
 from ..stats import stream
-from .log_interval import log_half_width, relative_width
+from .log_interval import APART, log_half_width, relative_width
 from .pair import sign_of
 from .result import PlannedWidth
 
 __all__ = ["LEAST_RUNS", "Simulation", "least_runs", "residuals"]
+
+_LARGEST = 1e150  # whose square is a number
 
 Floats = NDArray[np.float64]
 
@@ -92,7 +95,10 @@ class Simulation:
         """Sum up what a number of runs would bring."""
         errors, half = self.trials(runs)
         widths = relative_width(half)
-        squares = (self.speedup * np.expm1(errors)) ** 2
+        with np.errstate(over="ignore"):
+            squares = (self.speedup * np.expm1(errors)) ** 2
+        if not float(squares.max()) < _LARGEST:
+            raise AnalysisError("the simulated speedups leave the range of numbers", fix=APART)
         return PlannedWidth(
             runs=runs,
             width=float(widths.mean()),

@@ -22,6 +22,7 @@ import numpy as np
 
 from ..data import PerformanceMatrix
 from ..errors import UsageError
+from ..stats import counted, door
 from .cautions import plan_cautions
 from .pair import check_positive, check_runs, check_share, matched
 from .pilot import LEAST_RUNS, Simulation, least_runs
@@ -34,6 +35,7 @@ MOST_RUNS = 10_000
 GRID = (3, 5, 7, 10, 15, 20, 30, 50, 100)  # the numbers of runs in section 8 of [1]
 
 
+@door
 def plan_runs(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,
@@ -165,9 +167,6 @@ def _check_plan(
         check_positive("effect", effect)
         if effect == 1:
             raise UsageError("an effect of 1 is none", fix="give a speedup, such as 1.02")
-    if min(runs) < LEAST_RUNS:
-        raise UsageError(f"the numbers of runs must be {LEAST_RUNS} or more")
-    if max(runs) > MOST_RUNS:
-        raise UsageError(f"no more than {MOST_RUNS:,} runs can be simulated, not {max(runs):,}")
-    if simulations < 100:
-        raise UsageError(f"simulations must be 100 or more, and are {simulations}")
+    for one in runs:
+        counted("each number of runs", one, least=LEAST_RUNS, most=MOST_RUNS)
+    counted("simulations", simulations, least=100)

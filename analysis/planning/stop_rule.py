@@ -39,6 +39,11 @@ class RunningSuite:
     def __init__(self, benchmarks: int, variants: int) -> None:
         self._logs = np.full((8, benchmarks, variants), np.nan)
         self._blocks = 0
+        self._there = np.ones((benchmarks, variants), dtype=np.bool_)
+
+    def give_up(self, benchmark: int, variant: int) -> None:
+        """Go on without a cell: what needs it is told by the other benchmarks alone."""
+        self._there[benchmark, variant] = False
 
     def add(self, block: int, benchmark: int, variant: int, value: float) -> None:
         """Add one run's value, which must be positive; blocks count from 1."""
@@ -62,12 +67,22 @@ class RunningSuite:
         """
         variants = self._logs.shape[2]
         widths = np.full(variants, np.nan)
-        told = np.all(self.counts >= 2, axis=0)
         for variant in range(variants):
             sides = [variant] if variants == 1 else [variant, baseline]
-            if (variant != baseline or variants == 1) and told[sides].all():
+            there = self._there[:, sides].all(axis=1)
+            if variant == baseline and variants > 1:
+                continue
+            if not there.any():
+                widths[variant] = 0.0  # nothing is left to be told, so nothing to wait for
+            elif (self.counts[there][:, sides] >= 2).all():
                 widths[variant] = relative_width(max(self.half_widths(sides, confidence)))
         return widths
+
+    def fewest(self) -> tuple[int, int, int]:
+        """Give the fewest runs of a cell that was not given up, and its place."""
+        counts = np.where(self._there, self.counts, np.iinfo(np.int64).max)
+        row, column = divmod(int(counts.argmin()), counts.shape[1])
+        return int(counts[row, column]), row, column
 
     def half_widths(self, sides: list[int], confidence: float = CONFIDENCE) -> tuple[float, float]:
         """Give half of two intervals on the log scale: over runs, and over rounds.
@@ -91,7 +106,8 @@ class RunningSuite:
         sum of c^2 over the G rounds. Where no run is missing it is that of the mean of the rounds'
         own log ratios. The degrees of freedom are the least runs of a cell less 1.
         """
-        logs = self._logs[: self._blocks][:, :, sides]
+        kept = self._there[:, sides].all(axis=1)
+        logs = self._logs[: self._blocks][:, kept][:, :, sides]
         there = ~np.isnan(logs)
         counts = there.sum(axis=0)
         means = np.where(there, logs, 0.0).sum(axis=0) / counts
@@ -147,14 +163,14 @@ def decide(
     late = rule.max_time_s is not None and elapsed_s >= rule.max_time_s
     if blocks < rule.min_runs and not late:
         return None
-    counts = suite.counts
     widths = suite.widths(baseline)
     own = np.arange(len(variants)) != baseline
     judged = widths[own] if len(variants) > 1 else widths
     known = bool(np.isfinite(judged).all())
     width = float(judged.max()) if known else None
     told = width_text(width, rule.width)
-    enough = int(counts.min()) >= rule.min_runs
+    fewest, row, column = suite.fewest()
+    enough = fewest >= rule.min_runs
     if width is not None and width <= rule.width and enough:
         why: StopReason = "width"
         head = f"width {told} <= {rule.width:g} after {blocks} runs a cell"
@@ -168,9 +184,8 @@ def decide(
     if width is not None and len(variants) > 2:
         head += f" (widest: {variants[int(np.nanargmax(widths))]})"
     if not enough and why != "width":
-        row, column = divmod(int(counts.argmin()), len(variants))
         head += (
-            f"; {benchmarks[row]} / {variants[column]} has {int(counts.min())} of the"
+            f"; {benchmarks[row]} / {variants[column]} has {fewest} of the"
             f" {rule.min_runs} runs that must count"
         )
     return SessionEnd(session=session, runs=blocks, why=why, width=width, text=head)

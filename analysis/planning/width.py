@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from ..data import PerformanceMatrix, match
 from ..errors import AnalysisError, UsageError
+from ..stats import counted, door
 from .cautions import loop_cautions
-from .log_interval import log_half_width
+from .log_interval import exponential, log_half_width
 from .pair import check_positive, check_runs, check_share, matched, sign_of
 from .result import Interval, LoopStep, Scale, WidthLoop
 
@@ -31,6 +32,7 @@ __all__ = ["t_interval", "width_loop"]
 Floats = NDArray[np.float64]
 
 
+@door
 def t_interval(
     candidate: PerformanceMatrix, baseline: PerformanceMatrix, *, confidence: float = 0.95
 ) -> tuple[float, float, float]:
@@ -57,9 +59,10 @@ def t_interval(
     """
     check_share("confidence", confidence)
     pair = match(candidate, baseline)
-    if pair.cautions:
+    left_out = [caution for caution in pair.cautions if caution.code == "benchmarks-of-one-side"]
+    if left_out:
         raise AnalysisError(
-            pair.cautions[0].text,
+            left_out[0].text,
             f"{candidate.name} against {baseline.name}",
             "select the common ones",
         )
@@ -67,9 +70,10 @@ def t_interval(
     rows = [np.log(values) for values in (*ours.samples, *theirs.samples)]
     check_runs(ours, theirs, 2)
     log, half = _log_interval(rows, sign_of(ours), confidence)
-    return math.exp(log), math.exp(log - half), math.exp(log + half)
+    return exponential(log), exponential(log - half), exponential(log + half)
 
 
+@door
 def width_loop(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,
@@ -132,11 +136,10 @@ def width_loop(
     check_positive("width", width)
     if interval not in get_args(Interval) or scale not in get_args(Scale):
         raise UsageError(f"unknown interval {interval!r} or scale {scale!r}")
-    if start < 2 or step < 1 or (max_runs is not None and max_runs < start):
-        raise UsageError(
-            f"the loop must start with 2 or more runs, end at no fewer and go up, not start {start}, "
-            f"step {step}, max_runs {max_runs}"
-        )
+    counted("start", start, least=2)
+    counted("step", step)
+    if max_runs is not None:
+        counted("max_runs", max_runs, least=start)
     ours, theirs, known = matched(candidate, baseline)
     check_runs(ours, theirs, start)
     there = min(*ours.runs, *theirs.runs)
@@ -196,7 +199,7 @@ def _finder(
             counts = np.full(len(seen), runs)
             log = sign * float(means[:half_of_rows].mean() - means[half_of_rows:].mean())
             half = float(log_half_width(variances, counts, half_of_rows, confidence))
-            return math.exp(log), math.exp(log - half), math.exp(log + half)
+            return exponential(log), exponential(log - half), exponential(log + half)
 
         return by_t
     if rng is None:

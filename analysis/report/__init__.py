@@ -21,13 +21,20 @@ if TYPE_CHECKING:
         Value as Value,
         page_of as page_of,
     )
-    from .result import Result as Result, cautions_to_dict as cautions_to_dict, plain as plain
+    from .result import (
+        Result as Result,
+        cautions_to_dict as cautions_to_dict,
+        plain as plain,
+        short as short,
+    )
+    from .word import Word as Word, said as said, word_of as word_of
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
             "caution": "Caution merged",
             "model": "Block Cell Column Command Figure Page Section Sentence Table Value page_of",
-            "result": "Result cautions_to_dict plain",
+            "result": "Result cautions_to_dict plain short",
+            "word": "Word said word_of",
         },
     )

@@ -15,6 +15,8 @@ __all__ = [
     "reliability",
     "shorten",
     "significant",
+    "timed",
+    "unit_text",
 ]
 
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -26,6 +28,16 @@ _TIME_UNITS = {"s", "ms", "us", "µs", "ns", "min", "h"}
 def is_time(unit: str) -> bool:
     """Tell whether the unit is one of time."""
     return unit in _TIME_UNITS
+
+
+def timed(unit: str) -> bool:
+    """Tell whether what is better is faster: times, rates such as ``MB/s``, and scores."""
+    return is_time(unit) or unit == "score" or unit.rpartition("/")[2] in _TIME_UNITS
+
+
+def unit_text(unit: str) -> str:
+    """Write a unit; what has none, ``1``, is a bare number."""
+    return "" if unit == "1" else unit
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:
@@ -53,7 +65,7 @@ def quantity(value: float, unit: str) -> str:
         if float(f"{abs(value) / factor:.2e}") >= 1 or factor == scales[-1][0]:
             number = value / factor
             return f"{number:.0f} B" if name == "B" else f"{significant(number)} {name}"
-    return f"{significant(value)} {unit}".strip()
+    return f"{significant(value)} {unit_text(unit)}".strip()
 
 
 def ratio(value: float) -> str:

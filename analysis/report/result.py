@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar
 
 from ..version import VERSION
-from .as_text import render
+from . import as_text
 from .caution import Caution
-from .model import page_of
+from .model import Page, Sentence, page_of
 
-__all__ = ["Result", "cautions_to_dict", "plain"]
+__all__ = ["Result", "cautions_to_dict", "plain", "short"]
 
 _LAST = ("cautions", "caution_codes", "references")
 
@@ -35,6 +36,7 @@ class Result:
     method: ClassVar[str]  # as the command or the function is called, with hyphens
     schema: ClassVar[int] = 1  # of the JSON; it grows when a key's meaning changes
     unlisted: ClassVar[frozenset[str]] = frozenset()  # fields that JSON leaves out
+    derived: ClassVar[tuple[str, ...]] = ()  # properties that JSON adds
 
     cautions: tuple[Caution, ...] = ()
     references: tuple[str, ...] = ()
@@ -56,10 +58,40 @@ class Result:
                 found |= cautions_to_dict(self.cautions)
             elif field.name not in self.unlisted:
                 found[field.name] = plain(getattr(self, field.name))
+        found |= {name: plain(getattr(self, name)) for name in self.derived}
         return found | {key: found.pop(key) for key in _LAST if key in found}
 
+    def __init_subclass__(cls) -> None:
+        """Keep our `__repr__`: a dataclass would make one of all fields, a screenful of numbers."""
+        cls.__repr__ = Result.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        return short(self, page_of(self))
+
     def __str__(self) -> str:
-        return render(page_of(self))
+        return as_text.render(page_of(self))
+
+    def _repr_html_(self) -> str:
+        from . import as_html
+
+        return as_html.render(page_of(self))
+
+
+def short(value: object, page: Page) -> str:
+    """Give the first sentence of a value's page, for a ``repr`` that fits a screen.
+
+    Parameters
+    ----------
+    value : object
+        A result, a trial, a matrix: its class stands first.
+    page : Page
+        Its page, whose title and first sentence follow.
+    """
+    name = type(value).__name__
+    first = next((b.text for s in page.sections for b in s.blocks if isinstance(b, Sentence)), "")
+    more = f" ({n} caution{'s' * (n > 1)})" if (n := len(page.cautions)) else ""
+    text = f"{page.title}: {first}" if first else page.title
+    return textwrap.fill(f"<{name} {text}{more}>", as_text.WIDTH, subsequent_indent="  ")
 
 
 def cautions_to_dict(cautions: Iterable[Caution]) -> dict[str, list[str]]:
@@ -78,7 +110,8 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any value that a result holds
     if isinstance(value, Caution):
         return value.text
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        names = (*(field.name for field in fields(value)), *getattr(value, "derived", ()))
+        return {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
-    from .arrays import read_only as read_only
+    from .arrays import median as median, read_only as read_only
     from .compiled import announcing as announcing, kernel as kernel
+    from .doors import (
+        counted as counted,
+        door as door,
+        numbers as numbers,
+        shown as shown,
+    )
     from .ranks import (
         TIE_TOLERANCE as TIE_TOLERANCE,
         midranks as midranks,
@@ -33,8 +39,9 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "arrays": "read_only",
+            "arrays": "median read_only",
             "compiled": "announcing kernel",
+            "doors": "counted door numbers shown",
             "ranks": "TIE_TOLERANCE midranks rank_sum_normal rank_sum_table rank_sum_tied signed_rank_normal signed_rank_table signed_rank_tied smallest_rank_sum_pvalue",
             "streams": "stream",
             "two_samples": "PairTests f_test ks_centred rank_sum student welch",

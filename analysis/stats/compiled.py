@@ -79,6 +79,7 @@ if CACHE.folder is not None:
 
 
 _lost: list[str] = []  # why machine code could not be kept
+_announced: list[bool] = []  # whether a process has said already that it compiles
 
 
 class _Checked(CompileResultCacheImpl):  # type: ignore[misc]
@@ -131,11 +132,12 @@ def kernel(function: _Function) -> _Function:
 
 class _Listener(event.Listener):  # type: ignore[misc]  # numba's types are not read
     def __init__(self, say: Callable[[str], None]) -> None:
-        self._say: Callable[[str], None] | None = say
+        self._say = say
 
     def on_start(self, event: Any) -> None:  # noqa: ANN401, ARG002 - numba's event
-        if self._say is not None:
-            say, self._say = self._say, None
+        if not _announced:
+            _announced.append(True)
+            say = self._say
             kept = (
                 f"once; kept in {CACHE.folder}"
                 if CACHE.folder is not None
@@ -151,7 +153,7 @@ class _Listener(event.Listener):  # type: ignore[misc]  # numba's types are not 
 def announcing(say: Callable[[str], None]) -> Iterator[None]:
     """Call `say` with one sentence when kernels must be compiled inside this context.
 
-    And with another, at its end, when they could not be kept.
+    That is said once a process, whatever is compiled later. And with another, at its end, when they could not be kept.
     """
     _lost.clear()
     try:

@@ -20,7 +20,7 @@ from ..data import Mean, PerformanceMatrix, check_means
 from ..errors import AnalysisError
 from ..methods.resampling import bootstrap_speedup
 from ..planning import t_interval
-from ..stats import stream
+from ..stats import door, stream
 from .cautions import population_cautions
 from .draws import Draws, Pair, Progress, check_names, check_study, drawn_pairs, teller
 from .result import CoverageStudy, Covered
@@ -32,6 +32,7 @@ Interval = Literal["percentile", "corrected", "bca", "studentized", "t"]
 INTERVALS: tuple[str, ...] = get_args(Interval)
 
 
+@door
 def coverage_study(
     population: PerformanceMatrix,
     *,

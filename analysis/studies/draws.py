@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from ..data import PerformanceMatrix
 from ..errors import InsufficientDataError, UsageError
 from ..planning import check_runs
-from ..stats import stream
+from ..stats import counted, stream
 
 __all__ = ["Draws", "Pair", "Progress", "check_names", "check_study", "drawn_pairs", "teller"]
 
 Draws = Literal["run", "block"]
 Pair = tuple[PerformanceMatrix, PerformanceMatrix]
+_MOST_RUNS = 1_000_000  # of each benchmark and side
 Progress = Callable[[int, int], None]  # told (done, all)
 
 
@@ -114,12 +115,13 @@ def check_study(
         raise UsageError(
             f"the confidence must lie between 0.5 and 1 (alpha between 0 and 0.5), not {confidence:g}"
         )
-    if not runs or min(runs) < 2:
-        raise UsageError("the numbers of runs must be 2 or more")
+    if not runs:
+        raise UsageError("there must be a number of runs")
+    for one in runs:
+        counted("each number of runs", one, least=2, most=_MOST_RUNS)
     if draws not in get_args(Draws):
         raise UsageError(f"draws must be 'run' or 'block', not {draws!r}")
-    if simulations < 1:
-        raise UsageError("simulations must be 1 or more")
+    counted("simulations", simulations)
     if not (math.isfinite(factor) and factor > 0):
         raise UsageError(f"the shift must be a speedup above 0, not {factor!r}")
     check_runs(population, population, 2)

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..data import PerformanceMatrix
 from ..errors import UsageError
-from ..stats import stream
+from ..stats import door, stream
 from .cautions import hpt_cautions, population_cautions
 from .draws import Draws, Progress, check_names, check_study, drawn_pairs, teller
 from .pvalues import TESTS, Alternative, pvalue_of
@@ -66,6 +66,7 @@ class _Question:
             )
 
 
+@door
 def power_study(
     population: PerformanceMatrix,
     *,
@@ -144,6 +145,7 @@ def power_study(
     return _answer(asked, rng, progress)
 
 
+@door
 def type1_study(
     population: PerformanceMatrix,
     *,

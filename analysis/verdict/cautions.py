@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ..data import Trial
 from ..methods.hpt import HptResult
@@ -14,21 +14,22 @@ __all__ = ["method_cautions", "run_cautions"]
 
 # said of the whole trial, so not of each variant again
 _OF_THE_TRIAL = {"warm-up-left-out", "failed-left-out", "sequential"}
+_OF_SUITES = {"level-out-of-reach"}  # of one benchmark stage one is the answer, not the suite
 _WORST = 3  # cells with failed runs that are named
 
 
-def run_cautions(trial: Trial, contenders: Iterable[Contender]) -> Iterator[Caution]:
+def run_cautions(trial: Trial, contenders: Collection[Contender]) -> Iterator[Caution]:
     """Say what holds for the trial's runs, whatever is computed from them."""
     if len(trial.manifest.variants) == 1:
         yield Caution("one-variant", "one variant only: there is nothing to compare")
     yield from trial.cautions
-    yield from _failed(trial)
+    yield from _failed(trial, {one.name for one in contenders})
     for one in contenders:
         yield from (caution for caution in one.cautions if caution.code not in _OF_THE_TRIAL)
 
 
-def _failed(trial: Trial) -> Iterator[Caution]:
-    failed = [run for run in trial.failures() if not run.warmup]
+def _failed(trial: Trial, variants: Collection[str]) -> Iterator[Caution]:
+    failed = [run for run in trial.failures() if not run.warmup and run.variant in variants]
     if not failed:
         return
     kinds = ", ".join(f"{n} {kind}" for kind, n in Counter(r.outcome for r in failed).items())
@@ -50,6 +51,8 @@ def method_cautions(results: Sequence[HptResult]) -> Iterator[Caution]:
     about: dict[tuple[Caution, str], list[str]] = {}
     for result in results:
         for caution in result.cautions:
+            if caution.code in _OF_SUITES and len(result.benchmarks) == 1:
+                continue
             about.setdefault((caution, caution.text), []).append(result.candidate)
     for (caution, text), names in about.items():
         if len(names) == len(results):

@@ -12,24 +12,29 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from ..data import Trial
+from ..errors import UsageError
 from ..methods.hpt import HptResult, hpt
-from ..record import MetricInfo
-from ..report import figures
+from ..report import Word, figures, said
+from ..stats import door
 from .cautions import method_cautions, run_cautions
-from .outcome import outcome_of
 from .pairing import Contender, Pairing, contenders_of
 from .result import BenchmarkVerdict, CandidateVerdict, Spread, Verdict
 
 __all__ = ["judge"]
 
 
-def judge(trial: Trial, *, metric: str = "wall", confidence: float = 0.95) -> Verdict:
-    """Compare every variant of a trial with the campaign's baseline.
+@door
+def judge(
+    trial: Trial, *, candidate: str | None = None, metric: str = "wall", confidence: float = 0.95
+) -> Verdict:
+    """Compare every variant of a trial, or one, with the campaign's baseline.
 
     Parameters
     ----------
     trial : Trial
         From `read_trial`. An unfinished one is judged by what is there, with a caution.
+    candidate : str, optional
+        The only variant to judge.
     metric : str
         ``wall``, another metric that every run has, or one parsed from output.
     confidence : float
@@ -43,7 +48,7 @@ def judge(trial: Trial, *, metric: str = "wall", confidence: float = 0.95) -> Ve
     Raises
     ------
     UsageError
-        If the metric is unknown, or the confidence out of range.
+        If the metric or the candidate is unknown, or the confidence out of range.
     AnalysisError
         If a value is not positive.
     InsufficientDataError
@@ -51,12 +56,14 @@ def judge(trial: Trial, *, metric: str = "wall", confidence: float = 0.95) -> Ve
     """
     manifest = trial.manifest
     info = trial.metric(metric)
-    contenders = contenders_of(trial, metric)
+    variants = _variants(trial, candidate)
+    contenders = contenders_of(trial, metric, variants)
+    chosen = np.isin(trial.variant, [manifest.variants.index(name) for name in variants])
     candidates = tuple(
         _candidate(
             Pairing(candidate=one, baseline=contenders[manifest.baseline]),
             manifest.benchmarks,
-            info,
+            info.unit,
             confidence,
         )
         for name, one in contenders.items()
@@ -74,9 +81,9 @@ def judge(trial: Trial, *, metric: str = "wall", confidence: float = 0.95) -> Ve
         better=info.better,
         baseline=manifest.baseline,
         sessions=trial.sessions,
-        runs=int(trial.measured.sum()),
-        warmups=int(trial.warmup.sum()),
-        failed=sum(not run.warmup for run in trial.failures()),
+        runs=int((trial.measured & chosen).sum()),
+        warmups=int((trial.warmup & chosen).sum()),
+        failed=sum(not run.warmup and run.variant in variants for run in trial.failures()),
         confidence=confidence,
         finished=trial.finished,
         candidates=candidates,
@@ -86,13 +93,28 @@ def judge(trial: Trial, *, metric: str = "wall", confidence: float = 0.95) -> Ve
     )
 
 
+def _variants(trial: Trial, candidate: str | None) -> tuple[str, ...]:
+    """Name the variants that are judged, the baseline among them."""
+    manifest = trial.manifest
+    if candidate is None:
+        return manifest.variants
+    others = [name for name in manifest.variants if name != manifest.baseline]
+    if candidate not in others:
+        what = (
+            f"{candidate!r} is the baseline: there is nothing to compare it with"
+            if candidate == manifest.baseline
+            else f"the trial has no variant {candidate!r}"
+        )
+        raise UsageError(what, str(trial.path), f"candidates here: {', '.join(others) or 'none'}")
+    return tuple(name for name in manifest.variants if name in (candidate, manifest.baseline))
+
+
 def _candidate(
-    pair: Pairing, benchmarks: Sequence[str], info: MetricInfo, confidence: float
+    pair: Pairing, benchmarks: Sequence[str], unit: str, confidence: float
 ) -> CandidateVerdict:
     both = pair.comparable()
     result = None if both is None else hpt(*both, confidence=confidence)
-    winners = _winners(result)
-    timed = figures.is_time(info.unit) or info.unit.endswith("/s")
+    words = _words(result)
     rows = tuple(
         BenchmarkVerdict(
             benchmark=bench,
@@ -101,7 +123,8 @@ def _candidate(
             median_candidate=pair.candidate.median(bench),
             median_baseline=pair.baseline.median(bench),
             speedup=pair.speedup(bench),
-            outcome=outcome_of(winners.get(bench), timed=timed),
+            word=words.get(bench, "undecided"),
+            outcome=said(words.get(bench, "undecided"), timed=figures.timed(unit)),
             floored=pair.floored(bench),
         )
         for bench in benchmarks
@@ -115,10 +138,10 @@ def _candidate(
     )
 
 
-def _winners(result: HptResult | None) -> dict[str, str]:
-    """Say who wins each benchmark that was tested; medians alone decide nothing."""
+def _words(result: HptResult | None) -> dict[str, Word]:
+    """Say what the candidate is where a test told a winner; medians alone decide nothing."""
     rows = () if result is None else result.benchmarks
-    return {row.name: row.winner for row in rows if row.alpha is not None}
+    return {row.name: row.word for row in rows if row.alpha is not None and row.word != "tie"}
 
 
 def _spreads(contenders: Iterable[Contender]) -> Iterator[Spread]:

@@ -14,10 +14,11 @@ from ..report import (
     Sentence,
     Table,
     Value,
+    Word,
     figures,
     page_of,
+    said,
 )
-from .outcome import outcome_of
 from .result import CandidateVerdict, Spread, Verdict
 
 __all__: list[str] = []
@@ -71,28 +72,32 @@ def _answers(verdict: Verdict) -> Table:
             Column("benchmarks", "left"),
         ),
         rows=tuple(
-            (figures.shorten(one.variant, _NAME), _mean(one), *_answer(one))
+            (figures.shorten(one.variant, _NAME), _mean(one), *_answer(verdict, one))
             for one in verdict.candidates
         ),
         headed=False,
     )
 
 
-def _answer(one: CandidateVerdict) -> tuple[str, str]:
+def _answer(verdict: Verdict, one: CandidateVerdict) -> tuple[str, str]:
     total = len(one.benchmarks)
     if total == 1:  # HPT compares suites; of one benchmark its first stage is the answer
-        return (one.benchmarks[0].outcome if one.speedup is not None else "not measured"), ""
-    counts = Counter(row.outcome for row in one.benchmarks)
-    told = [f"{outcome} on {n}" for outcome, n in counts.items() if outcome != "undecided"]
+        return (_said(verdict, one.word) if one.speedup is not None else "not measured"), ""
+    counts = Counter(row.word for row in one.benchmarks)
+    told = [f"{_said(verdict, word)} on {n}" for word, n in counts.items() if word != "undecided"]
     single = f"{', '.join(told) or 'nothing told apart'} of {total}"
-    return f"over the suite: {_suite(one)}", single
+    return f"over the suite: {_suite(verdict, one)}", single
 
 
-def _suite(one: CandidateVerdict) -> str:
+def _said(verdict: Verdict, word: Word) -> str:
+    return said(word, timed=figures.timed(verdict.unit))
+
+
+def _suite(verdict: Verdict, one: CandidateVerdict) -> str:
     result = one.hpt
     if result is None:
         return "not compared"
-    outcome = outcome_of(result.outcome, timed=result.faster)
+    outcome = _said(verdict, one.word)
     if result.outcome == "undecided":
         return outcome
     p = result.pvalue if result.outcome == "candidate" else result.pvalue_baseline
@@ -180,7 +185,7 @@ def _spread_table(spreads: tuple[Spread, ...], unit: str) -> Table:
 
 
 def _next(verdict: Verdict) -> Section:
-    """Name the next command: how far it is, measure more, or the whole rank table."""
+    """Name the next command: how far it is, measure more, the rank table, or an interval."""
     if not verdict.finished:
         return _commanded("how far it is:", "status", verdict.path)
     compared = [one.variant for one in verdict.candidates if one.hpt is not None]
@@ -188,6 +193,8 @@ def _next(verdict: Verdict) -> Section:
         return _commanded("measure more:", "run", verdict.campaign_path)
     metric = () if verdict.metric == "wall" else ("--metric", verdict.metric)
     sides = (f"{verdict.path}:{name}" for name in (compared[0], verdict.baseline))
+    if len(verdict.candidates[0].benchmarks) == 1:  # a rank table would have one row
+        return _commanded("the interval of its speedup:", "resample", *sides, *metric)
     return _commanded("the whole rank table:", "hpt", *sides, *metric)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -76,17 +77,15 @@ class Pairing:
         return (ours.select(common), theirs.select(common)) if common else None
 
 
-def contenders_of(trial: Trial, metric: str) -> dict[str, Contender]:
-    """Give every variant of a trial by its name.
+def contenders_of(trial: Trial, metric: str, variants: Sequence[str]) -> dict[str, Contender]:
+    """Give these variants of a trial by their names.
 
     Raises
     ------
     InsufficientDataError
-        If no run of any variant counts.
+        If no run of any of them counts.
     """
-    contenders = {
-        variant: _contender(trial, variant, metric) for variant in trial.manifest.variants
-    }
+    contenders = {variant: _contender(trial, variant, metric) for variant in variants}
     if all(one.matrix is None for one in contenders.values()):
         raise InsufficientDataError(
             f"the trial has no run that counts with a value of {metric!r}",
@@ -101,9 +100,11 @@ def contenders_of(trial: Trial, metric: str) -> dict[str, Contender]:
 def _contender(trial: Trial, variant: str, metric: str) -> Contender:
     floored = frozenset(trial.below_floor(variant, metric))
     try:
-        matrix = trial.matrix(variant, metric)
-    except InsufficientDataError:
-        said = Caution("variant-left-out", f"{variant} has no run that counts", (variant,))
+        matrix = trial.matrix(variant, metric, skip_zeros=True)
+    except InsufficientDataError as error:
+        mine = trial.measured & (trial.variant == trial.manifest.variants.index(variant))
+        why = f" ({error.what})" if (trial.values(metric)[mine] <= 0).any() else ""
+        said = Caution("variant-left-out", f"{variant} has no run that counts{why}", (variant,))
         return Contender(name=variant, matrix=None, floored=floored, cautions=(said,))
     # its cautions are said once, with the trial's; the methods need not say them again
     return Contender(

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..methods.hpt import HptResult
-from ..report import Result
-from .outcome import Outcome
+from ..report import Result, Word
 
 __all__ = ["BenchmarkVerdict", "CandidateVerdict", "Spread", "Verdict"]
 
@@ -17,8 +16,8 @@ class BenchmarkVerdict:
     """One candidate on one benchmark.
 
     `speedup` is the ratio of the medians, above 1 when the candidate is better; None when one side
-    has no runs that count. `outcome` follows the rank-sum test of HPT's stage one, and is
-    "undecided" where that test was not possible. `floored` names the sides ("candidate",
+    has no runs that count. `word` follows the rank-sum test of HPT's stage one, and is "undecided"
+    where that test was not possible; `outcome` is how a screen says it, such as "better". `floored` names the sides ("candidate",
     "baseline") whose median is only an upper bound, the launcher's floor: then there is no speedup.
     """
 
@@ -28,7 +27,8 @@ class BenchmarkVerdict:
     median_candidate: float | None
     median_baseline: float | None
     speedup: float | None
-    outcome: Outcome
+    word: Word
+    outcome: str
     floored: tuple[str, ...] = ()
 
 
@@ -37,13 +37,23 @@ class CandidateVerdict:
     """One candidate over the suite; `hpt` is None when nothing could be compared.
 
     `speedup` is the geometric mean of the benchmarks' speedups: a summary of these medians without
-    an interval, not what HPT tests.
+    an interval, not what HPT tests. `word` is HPT's; of a single benchmark, which HPT cannot
+    compare as a suite, that benchmark's.
     """
+
+    derived: ClassVar[tuple[str, ...]] = ("word",)
 
     variant: str
     benchmarks: tuple[BenchmarkVerdict, ...]
     speedup: float | None
     hpt: HptResult | None
+
+    @property
+    def word(self) -> Word:
+        """What the candidate is over the suite."""
+        if len(self.benchmarks) == 1:
+            return self.benchmarks[0].word
+        return "undecided" if self.hpt is None else self.hpt.word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

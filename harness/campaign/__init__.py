@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         MetricRule as MetricRule,
         Order as Order,
     )
+    from .part import one_block as one_block, one_cell as one_cell
     from .resolved import resolved_text as resolved_text, stored_defaults as stored_defaults
     from .schema.defaults import Table as Table
     from .schema.quantities import MAX_SECONDS as MAX_SECONDS
@@ -35,6 +36,7 @@ else:
             "identity": "RULE first_defaults identity_of",
             "load": "campaign_name load_campaign",
             "model": "Build Campaign Cell CheckPolicy Command Isolation MetricRule Order",
+            "part": "one_block one_cell",
             "resolved": "resolved_text stored_defaults",
             "schema.defaults": "Table",
             "schema.quantities": "MAX_SECONDS",

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .model import Campaign, content
+from .model import NO_IDENTITY, Campaign, content
 from .schema.defaults import SECTIONS, Table, todays_defaults
 from .schema.section import Section
 
@@ -40,6 +40,8 @@ def identity_of(campaign: Campaign, rule: int = RULE) -> str:
     defaults = _Defaults({**todays_defaults(), **campaign.defaults})
 
     def leaves_out(part: object, name: str, inside: object) -> bool:
+        if name in NO_IDENTITY.get(type(part), ()):
+            return True
         if name in always.get(type(part).__name__, ()):
             return False
         emptied = inside == {} and dataclasses.is_dataclass(getattr(part, name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import dataclasses
 from pathlib import Path
 
@@ -95,10 +96,11 @@ def _read(path: Path) -> bytes:
 
 def _decode(data: bytes, path: Path) -> str:
     """Give the text; a UTF-8 byte order mark is no part of it."""
+    data = data.removeprefix(codecs.BOM_UTF8)  # so that an error counts from where the text begins
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        good = data[: error.start].decode("utf-8-sig")
+        good = data[: error.start].decode("utf-8")
         document = Document(name=str(path), text=good)
         mark = document.mark_of(len(good), len(good))
         utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))

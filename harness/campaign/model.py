@@ -67,6 +67,7 @@ class Cell:
     command: Command
     cwd: Path
     stdin: Path | None = None
+    inputs: tuple[Path, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     stdout: Sink = "file"
     stderr: Sink = "file"
@@ -109,8 +110,10 @@ class Protocol:
     pause_s: float = 0.0
     timeout_s: float | None = None
     grace_s: float = 1.0
+    build_timeout_s: float = 3600.0
     max_runs: int | None = None
     max_time_s: float | None = None
+    give_up: int | None = None
     stop: StopRule | None = None  # then `runs` is its max_runs
 
 
@@ -135,6 +138,7 @@ class Isolation:
     limits: Mapping[str, int] = field(default_factory=dict)
     containment: Literal["auto", "none"] = "auto"
     output_limit_bytes: int = 64 * 1024 * 1024
+    kept_outputs_bytes: int = 256_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +170,7 @@ class Campaign:
     protocol: Protocol
     isolation: Isolation
     checks: CheckPolicy
+    share: bool = False
     notes: tuple[str, ...]
     source: Path
     text: bytes
@@ -192,6 +197,8 @@ _NO_CONTENT: Mapping[type, frozenset[str]] = {
     Campaign: frozenset({"source", "text", "notes", "defaults", "_index"}),
     Command: frozenset({"mark"}),
 }
+# What may differ between the campaign of a trial and the one that goes on with it.
+NO_IDENTITY: Mapping[type, frozenset[str]] = {Campaign: frozenset({"share"})}
 # Tells of a part, one of its fields and that field's content whether to leave it out.
 LeavesOut = Callable[[object, str, object], bool]
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from analysis.record import parse
+
 from .model import Campaign
-from .schema.defaults import Table
+from .schema.defaults import Table, is_default
 
 
 def resolved_text(campaign: Campaign) -> bytes:
@@ -27,8 +29,11 @@ def stored_defaults(text: bytes) -> Table:
     ValueError
         If the text is none of ours.
     """
-    stored: Any = json.loads(text)
+    stored: Any = parse(text.strip())
     defaults = stored.get("defaults") if isinstance(stored, dict) else None
     if not isinstance(defaults, dict):
         raise ValueError("it holds no defaults")  # noqa: TRY004 - one way out for every wrong text
+    for name, value in defaults.items():
+        if not is_default(name, value):
+            raise ValueError(f"{name} cannot have had the default that stands there")
     return defaults

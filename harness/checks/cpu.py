@@ -118,7 +118,7 @@ def irq(situation: Situation) -> Finding:
         return found("irq", "unknown", "the interrupt counts cannot be read", INTERRUPTS)
     cpus = situation.numbers
     rate = sum(seen.values()) / uptime
-    what = f"{rate:.3g} device interrupts a second on {named(cpus)} since boot"
+    what = f"{_plain(rate)} device interrupts a second on {named(cpus)} since boot"
     if routes is not None:
         here = sum(1 for targets in routes.values() if set(targets) & set(cpus))
         what += f"; {here} of {counted(len(routes), 'interrupt')} may come here"
@@ -132,8 +132,13 @@ def irq_between(interval: Interval) -> Finding:
         return found("irq", "unknown", "the interrupt counts cannot be read", INTERRUPTS)
     rises = {name: max(0, count - before.get(name, 0)) for name, count in after.items()}
     rate = sum(rises.values()) / interval.elapsed_s
-    what = f"{rate:.3g} device interrupts a second on {named(interval.cpus)}"
+    what = f"{_plain(rate)} device interrupts a second on {named(interval.cpus)}"
     return _irq(rises, rate, what, ())
+
+
+def _plain(rate: float) -> str:
+    """Write a rate with three digits, and never with a power of ten."""
+    return f"{rate:.0f}" if rate >= 100 else f"{rate:.3g}"
 
 
 def _irq(counts: Mapping[str, int], rate: float, what: str, others: tuple[int, ...]) -> Finding:

@@ -20,16 +20,37 @@ if TYPE_CHECKING:
 RUNS = Path("runs")
 
 
+def add_command(
+    subparsers: Subparsers, name: str, *, summary: str, description: str, examples: str
+) -> argparse.ArgumentParser:
+    """Add a subcommand with a description, and examples that begin with its name."""
+    lines = "".join(f"\n  fairtrial {name} {line}" for line in examples.strip("\n").splitlines())
+    return subparsers.add_parser(
+        name,
+        help=summary,
+        description=description,
+        epilog=f"examples:{lines}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
 def add_folder(parser: argparse.ArgumentParser) -> None:
     """Add ``--dir``."""
-    parser.add_argument("--dir", type=Path, default=RUNS, help="folder of trials")
+    parser.add_argument("--dir", type=Path, default=RUNS, help="folder of trials (default: runs)")
+
+
+def add_share(parser: argparse.ArgumentParser) -> None:
+    """Add ``--share``."""
+    parser.add_argument(
+        "--share", action="store_true", help="let others read the new trial; it is yours alone else"
+    )
 
 
 def add_talk(parser: argparse.ArgumentParser) -> None:
     """Add ``--json``, ``--quiet`` and ``--verbose``."""
     parser.add_argument("--json", action="store_true", help="the result as JSON")
-    parser.add_argument("-q", "--quiet", action="store_true")
-    parser.add_argument("-v", "--verbose", action="store_true")
+    parser.add_argument("-q", "--quiet", action="store_true", help="say only what must be said")
+    parser.add_argument("-v", "--verbose", action="store_true", help="say more")
 
 
 def positive(text: str) -> int:
@@ -56,8 +77,10 @@ def report_ending(ending: Ending, view: View, *, again: str, json_to: TextIO | N
     if json_to is not None:
         with contextlib.suppress(BrokenPipeError):  # the exit code is still to be told
             write_json(ending.to_dict(), json_to)
-    for line in ending.lines(again):
+    head, *more = ending.lines(again)
+    view.insist(head) if ending.capped else view.say(head)
+    for line in more:
         view.say(line)
     if ending.status == "interrupted":
         return 130
-    return 1 if ending.failed else 0
+    return 1 if ending.failed or ending.unmeasured else 0

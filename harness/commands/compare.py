@@ -7,7 +7,15 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from .arguments import add_folder, add_talk, not_negative, positive, report_ending
+from .arguments import (
+    add_command,
+    add_folder,
+    add_share,
+    add_talk,
+    not_negative,
+    positive,
+    report_ending,
+)
 
 if TYPE_CHECKING:
     from .arguments import Subparsers
@@ -15,22 +23,48 @@ if TYPE_CHECKING:
 
 def add(subparsers: Subparsers) -> None:
     """Add ``compare``."""
-    parser = subparsers.add_parser(
-        "compare", help="measure commands now; the first is the baseline"
+    parser = add_command(
+        subparsers,
+        "compare",
+        summary="measure commands now; the first is the baseline",
+        description="Measure commands now, in shuffled blocks, and judge them. The first one is the "
+        "baseline.\nNo shell reads them, unless --shell is given.",
+        examples="""
+'gzip -6 -k -c data' 'gzip -1 -k -c data'
+--shell 'sort f | uniq' 'sort -u f'
+-n C -n UTF-8 'env LC_ALL=C sort f' 'env LC_ALL=C.UTF-8 sort f'
+""",
     )
-    parser.add_argument("commands", nargs="+", metavar="COMMAND")
-    parser.add_argument("-n", "--name", action="append", default=[], help="one for each command")
+    parser.add_argument("commands", nargs="+", metavar="COMMAND", help="a program with arguments")
+    parser.add_argument(
+        "-n", "--name", action="append", default=[], help="one for each command (default: from it)"
+    )
     parser.add_argument("--runs", type=positive, help="per command and session (default: by time)")
-    parser.add_argument("--sessions", type=positive, default=3)
-    parser.add_argument("--warmup", type=not_negative, default=1, help="per command and session")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS")
+    parser.add_argument("--sessions", type=positive, default=3, help="(default: 3)")
+    parser.add_argument(
+        "--warmup", type=not_negative, default=1, help="per command and session (default: 1)"
+    )
+    parser.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="longest time of a run (default: none)"
+    )
     parser.add_argument("--shell", action="store_true", help="execute each with /bin/sh -c")
-    parser.add_argument("--stdin", type=Path, metavar="FILE")
+    parser.add_argument(
+        "--stdin", type=Path, metavar="FILE", help="standard input (default: /dev/null)"
+    )
     parser.add_argument("--prepare", metavar="COMMAND", help="by a shell, before each run, untimed")
-    parser.add_argument("--exit", type=int, action="append", metavar="CODE", help="expected code")
-    parser.add_argument("--cpus", default="auto", help="auto, none or a list such as 2,3")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--exit",
+        type=int,
+        action="append",
+        metavar="CODE",
+        help="an expected exit code; may be given again (default: 0)",
+    )
+    parser.add_argument(
+        "--cpus", default="auto", help="auto, none or a list such as 2,3 (default: auto)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="of the order (default: 1)")
     add_folder(parser)
+    add_share(parser)
     add_talk(parser)
     parser.set_defaults(run=_compare)
 
@@ -64,7 +98,7 @@ def _compare(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
         campaign = campaign_of(compared, Path.cwd(), Path(place))
         view.say(scale(campaign, campaign.protocol.sessions, None))
-        ending = start(campaign, Options(folder=args.dir, passing=True), view)
+        ending = start(campaign, Options(folder=args.dir, passing=True, share=args.share), view)
     trial = shlex.quote(str(ending.trial))
     again = f"fairtrial run {trial}/campaign.yaml --resume --trial {trial}"
     code = report_ending(ending, view, again=again)

@@ -5,6 +5,7 @@ The campaign is stored in the trial like any other, so the comparison can be rep
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import os
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..campaign import MAX_SECONDS, Campaign, Isolation, load_campaign
-from ..errors import LaunchError, UsageError
+from ..errors import CampaignError, LaunchError, UsageError
 from ..launch import (
     Execution,
     Interrupts,
@@ -33,6 +34,11 @@ _LEAST_S = 0.001  # the launcher counts a timeout in milliseconds
 _MOST_CODE = 255
 _MOST_SEED = 2**63 - 1
 _BUDGET_S = 5.0  # of measuring, for each command
+# What a shell would not take for an argument: outside quotes, or outside single quotes.
+_OPERATOR = re.compile(r"((?:(?<=\s)|^)\d?[<>|&;]+|;+(?=\s|$)|[*?])")
+_EXPANDED = re.compile(r"(\$[\w{(]|`)")
+_SINGLE, _DOUBLE = re.compile(r"\\.|'[^']*'"), re.compile(r'"[^"]*"')
+_ASSIGNMENT = re.compile(r"\s*[A-Za-z_][A-Za-z0-9_]*=\S*")
 _CPUS = re.compile(r"auto|none|[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
 
 
@@ -83,6 +89,8 @@ def campaign_of(options: CompareOptions, folder: Path, place: Path) -> Campaign:
         raise UsageError(
             f"'{options.cpus}' names no CPUs", "--cpus", "write auto, none, or a list such as 2,3"
         )
+    for command in options.commands:
+        _look_up(options, command, folder)
     runs = options.runs
     if runs is None:
         seconds = [_seconds(options, command, folder) for command in options.commands]
@@ -90,7 +98,43 @@ def campaign_of(options: CompareOptions, folder: Path, place: Path) -> Campaign:
     text = _yaml(options, names, runs, folder)
     path = place / "campaign.yaml"
     path.write_text(text, encoding="utf-8")
-    return load_campaign(path)
+    try:
+        campaign = load_campaign(path)
+    except CampaignError as error:  # the file is ours: what it is about is what was typed
+        raise UsageError(error.what, "fairtrial compare", error.fix) from None
+    typed = dict(zip(names, options.commands, strict=True))
+    cells = tuple(
+        dataclasses.replace(
+            cell, command=dataclasses.replace(cell.command, mark=shlex.quote(typed[cell.variant]))
+        )
+        for cell in campaign.cells
+    )
+    signs = ((command, shell_sign(command)) for command in options.commands if not options.shell)
+    notes = tuple(f"in {command!r}, {sign}" for command, sign in signs if sign)
+    return dataclasses.replace(campaign, cells=cells, notes=campaign.notes + notes)
+
+
+def shell_sign(command: str) -> str | None:
+    """Say what in a command only a shell would understand, and how to have one; None if nothing is."""
+    assignment = _ASSIGNMENT.match(command)
+    if assignment:
+        return (
+            f"'{assignment[0].strip()}' sets a variable in a shell only: write "
+            f"{shlex.quote('env ' + command.lstrip())}, or add --shell"
+        )
+    unquoted = _SINGLE.sub("", command)
+    sign = _EXPANDED.search(unquoted) or _OPERATOR.search(_DOUBLE.sub("", unquoted))
+    return None if sign is None else f"no shell reads '{sign[1]}': add --shell to have one"
+
+
+def _look_up(options: CompareOptions, command: str, folder: Path) -> None:
+    """Refuse a command whose program is not there, by the words that were typed."""
+    argv = _argv(options, command)
+    try:
+        resolve(argv[0], folder, base_environment(Isolation(), os.environ))
+    except LaunchError as error:
+        sign = None if options.shell else shell_sign(command)
+        raise LaunchError(error.what, command, sign or error.fix) from None
 
 
 def _check_texts(options: CompareOptions, folder: Path) -> None:
@@ -191,7 +235,8 @@ def _seconds(options: CompareOptions, command: str, folder: Path) -> float:
             while len(spent) < _PROBES and sum(spent) < _PROBE_S:
                 execution = launcher.execute(request)
                 if execution.killed or execution.exit_code not in options.exit_codes:
-                    raise _failed(command, execution, options.timeout_s, output)
+                    sign = None if options.shell else shell_sign(command)
+                    raise _failed(command, execution, options.timeout_s, output, sign)
                 spent.append(execution.wall_ns / 1e9)
         finally:
             launcher.close()
@@ -199,7 +244,7 @@ def _seconds(options: CompareOptions, command: str, folder: Path) -> float:
 
 
 def _failed(
-    command: str, execution: Execution, timeout_s: float | None, output: Path
+    command: str, execution: Execution, timeout_s: float | None, output: Path, sign: str | None
 ) -> LaunchError:
     if execution.killed and timeout_s is not None:
         return LaunchError(
@@ -211,10 +256,13 @@ def _failed(
     ending = f"exit code {code}" if signal is None else f"signal {signal}"
     said = output.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-3:]
     text = "".join(f"\n    {line}" for line in said)
+    fix = "correct it"
+    if code is not None:
+        fix += f", or say that this is as it should be: --exit {code}"
     return LaunchError(
         f"the command ends with {ending}{text}",
         command,
-        "correct it, or say that this is as it should be: --exit CODE",
+        f"{sign}; or {fix}" if sign else fix,
     )
 
 

@@ -6,7 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from .arguments import add_folder, add_talk, write_json
+from analysis.printer import printer_on
+
+from .arguments import add_command, add_folder, add_talk, write_json
 
 if TYPE_CHECKING:
     from .arguments import Subparsers
@@ -14,8 +16,21 @@ if TYPE_CHECKING:
 
 def add(subparsers: Subparsers) -> None:
     """Add ``doctor``."""
-    parser = subparsers.add_parser("doctor", help="check this host, and say how to mend it")
-    parser.add_argument("campaign", nargs="?", type=Path, help="check for this campaign")
+    parser = add_command(
+        subparsers,
+        "doctor",
+        summary="check this host, and say how to mend it",
+        description="Check whether this host is fit to measure, and say how to mend what is not. "
+        "Nothing is changed.",
+        examples="""
+                 everything, in general
+campaign.yaml    for this campaign: its CPUs, its required checks
+-q               only what is not in order
+""",
+    )
+    parser.add_argument(
+        "campaign", nargs="?", type=Path, help="check for this campaign (default: in general)"
+    )
     parser.add_argument("--strict", action="store_true", help="warnings give exit code 3")
     add_folder(parser)
     add_talk(parser)
@@ -29,5 +44,7 @@ def _doctor(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     if args.json:
         write_json(checkup.to_dict(), out)
     else:
-        out.write(checkup.text(colour=out.isatty(), verbose=args.verbose) + "\n")
+        screen = printer_on(out)
+        text = checkup.text(colour=screen.isatty(), verbose=args.verbose, quiet=args.quiet)
+        screen.paint(text + "\n" * (not args.quiet))  # its parts are clean
     return 3 if checkup.fatal else 0

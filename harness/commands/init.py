@@ -6,14 +6,31 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from .arguments import add_command
+
 if TYPE_CHECKING:
     from .arguments import Subparsers
 
 
 def add(subparsers: Subparsers) -> None:
     """Add ``init``."""
-    parser = subparsers.add_parser("init", help="write a commented campaign to start from")
-    parser.add_argument("path", nargs="?", default="campaign.yaml", type=Path)
+    parser = add_command(
+        subparsers,
+        "init",
+        summary="write a commented campaign to start from",
+        description="Write a commented campaign that runs as it stands: gzip at two levels, on data "
+        "that it makes.\nAn existing file is never overwritten.",
+        examples="""
+compressors.yaml
+""",
+    )
+    parser.add_argument(
+        "path",
+        nargs="?",
+        default="campaign.yaml",
+        type=Path,
+        help="the file, or a folder for it (default: campaign.yaml)",
+    )
     parser.set_defaults(run=_init)
 
 

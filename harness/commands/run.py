@@ -6,26 +6,60 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from .arguments import RUNS, add_folder, add_talk, positive, report_ending, write_json
+from .arguments import (
+    RUNS,
+    add_command,
+    add_folder,
+    add_share,
+    add_talk,
+    positive,
+    report_ending,
+    write_json,
+)
 
 if TYPE_CHECKING:
+    from ..screen import View
     from .arguments import Subparsers
 
 
 def add(subparsers: Subparsers) -> None:
     """Add ``run``."""
-    parser = subparsers.add_parser("run", help="execute a campaign")
-    parser.add_argument("campaign", type=Path)
+    parser = add_command(
+        subparsers,
+        "run",
+        summary="execute a campaign",
+        description="Execute a campaign as a new trial, a folder below runs/, or go on with an "
+        "unfinished one.\nEvery run that was made is kept, however the trial ends.",
+        examples="""
+campaign.yaml --dry-run            plan, CPUs, checks and time; executes nothing
+campaign.yaml --only text:gzip-1   try one cell, and see what it prints
+campaign.yaml                      measure
+campaign.yaml --resume             go on after Ctrl-C, a kill or a power failure
+""",
+    )
+    parser.add_argument("campaign", type=Path, help="the campaign, a YAML file")
     add_folder(parser)
     parser.add_argument("--dry-run", action="store_true", help="show plan, CPUs, checks and time")
+    parser.add_argument(
+        "--probe",
+        action="store_true",
+        help="with --dry-run: execute the first block once, to estimate the time; keep nothing of it",
+    )
+    parser.add_argument(
+        "--only",
+        metavar="BENCHMARK:VARIANT",
+        help="execute this cell alone, a warm-up and a run, and show its output; nothing is stored",
+    )
     parser.add_argument(
         "--resume", action="store_true", help="go on with the newest unfinished trial"
     )
     parser.add_argument("--trial", type=Path, help="go on with this trial (with --resume)")
     parser.add_argument(
-        "--sessions", type=positive, help="sessions in all; with --resume more can be appended"
+        "--sessions",
+        type=positive,
+        help="sessions in all (default: the campaign's); with --resume more can be appended",
     )
-    parser.add_argument("--seed", type=int, help="in place of the campaign's seed")
+    parser.add_argument("--seed", type=int, help="in place of the campaign's (default: that)")
     parser.add_argument(
         "--strict", action="store_true", help="warnings of required checks are fatal (exit 3)"
     )
@@ -34,6 +68,7 @@ def add(subparsers: Subparsers) -> None:
         action="store_true",
         help="with --resume: go on although something has changed, and record it",
     )
+    add_share(parser)
     add_talk(parser)
     parser.set_defaults(run=_run)
 
@@ -42,10 +77,11 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ..campaign import load_campaign
     from ..errors import UsageError
     from ..screen import View, preview, scale
-    from ..trial import Options, resume, start, trial_begun
+    from ..trial import Options, resume, start, trial_begun, unfinished_trial, way_on_of
 
     if (args.trial or args.accept_drift) and not args.resume:
         raise UsageError("--trial and --accept-drift go with --resume")
+    _check_tries(args)
     begun = None
     if args.resume:
         begun = trial_begun(
@@ -57,15 +93,55 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         folder=args.dir,
         strict=args.strict,
         accept_drift=args.accept_drift,
+        share=args.share,
         sessions=begun.sessions if begun else args.sessions,
     )
-    shown = preview(campaign, options)
+    if args.only is not None:
+        from .trial_run import execute_only
+
+        return execute_only(campaign, args.only, out, _aside(args, err))
+    probed = None
+    if args.probe:
+        from .trial_run import probe
+
+        probed = probe(campaign, _aside(args, err))
+        if probed.interrupted:
+            return 130
+    for reason in begun.passed_over if begun else ():
+        view.say(f"passed over  {reason.where}: {reason.what}")
+    shown = preview(campaign, options, begun.path if begun else None, probed=probed)
     if args.dry_run:
         out.write(str(shown) + "\n") if not args.json else write_json(shown.to_dict(), out)
         return 0
+    unfinished = None if begun else unfinished_trial(args.dir, campaign.name)
+    if unfinished is not None:
+        path, manifest = unfinished
+        view.say(f"note    {path} of this campaign is unfinished; this is a new trial")
+        view.say(f"        {way_on_of(manifest, path)}")
     view.say(scale(campaign, shown.sessions, shown.seconds))
     ending = resume(begun, options, view) if begun else start(campaign, options, view)
     return report_ending(ending, view, again=_again(args), json_to=out if args.json else None)
+
+
+def _check_tries(args: argparse.Namespace) -> None:
+    """Refuse options that cannot stand together with those that only try something."""
+    from ..errors import UsageError
+
+    if args.probe and not args.dry_run:
+        fix = "add --dry-run, or leave out --probe"
+        raise UsageError("--probe goes with --dry-run", None, fix)
+    if args.only is not None:
+        for name in ("dry_run", "resume", "json", "sessions", "share"):
+            if getattr(args, name):
+                option = name.replace("_", "-")
+                raise UsageError(f"--only stores nothing: it goes without --{option}")
+
+
+def _aside(args: argparse.Namespace, err: TextIO) -> View:
+    """Make who follows an execution that only tries something: what it says is not the result."""
+    from ..screen import View
+
+    return View(err, quiet=not args.verbose, verbose=args.verbose)
 
 
 def _again(args: argparse.Namespace) -> str:

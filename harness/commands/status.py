@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from .arguments import add_folder, write_json
+from .arguments import add_command, add_folder, write_json
 
 if TYPE_CHECKING:
     from .arguments import Subparsers
@@ -14,17 +14,29 @@ if TYPE_CHECKING:
 
 def add(subparsers: Subparsers) -> None:
     """Add ``status``."""
-    parser = subparsers.add_parser("status", help="how far a trial is, from any terminal")
+    parser = add_command(
+        subparsers,
+        "status",
+        summary="how far a trial is, from any terminal",
+        description="Say how far trials are, how they ended, and how to go on with them; or what "
+        "changed in the\nenvironment between sessions, or between two trials.",
+        examples="""
+                                   all trials below runs/
+runs/NAME                          one trial
+--diff runs/NAME                   from session to session
+--diff runs/A runs/B               from A to B
+""",
+    )
     parser.add_argument("trial", nargs="?", type=Path, help="default: all below --dir")
     add_folder(parser)
     parser.add_argument(
         "--diff",
-        nargs="?",
-        const="",
-        metavar="OTHER",
-        help="what changed in the environment: between the trial's sessions, or to another trial",
+        nargs="*",
+        type=Path,
+        metavar="TRIAL",
+        help="what changed in the environment: between a trial's sessions, or from a trial to another",
     )
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--json", action="store_true", help="the result as JSON")
     parser.set_defaults(run=_status)
 
 
@@ -33,16 +45,21 @@ def _status(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         return _differences(args, out)
     from ..errors import StoreError
     from ..screen import read_progress
+    from ..trial import trials_in
 
     found = []
     if args.trial is not None:
         found.append(read_progress(args.trial))
     else:
-        for path in sorted(args.dir.glob("*/manifest.json")):
+        trials = trials_in(args.dir)
+        unreadable = list(trials.unreadable)
+        for path, _ in trials.found:
             try:
-                found.append(read_progress(path.parent))
+                found.append(read_progress(path))
             except StoreError as error:  # one damaged trial hides no other
-                err.write(f"fairtrial: {error}\n")
+                unreadable.append(error)
+        for reason in unreadable:
+            err.write(f"fairtrial: {reason}\n")
     if args.json:
         write_json([progress.to_dict() for progress in found], out)
     elif not found:
@@ -57,9 +74,11 @@ def _differences(args: argparse.Namespace, out: TextIO) -> int:
     from ..environment import compare_environments
     from ..errors import UsageError
 
-    if args.trial is None:
-        raise UsageError("--diff needs a trial", None, "fairtrial status TRIAL --diff [OTHER]")
-    found = compare_environments(args.trial, Path(args.diff) if args.diff else None)
+    trials = [*([] if args.trial is None else [args.trial]), *args.diff]
+    if len(trials) not in {1, 2}:
+        what = f"--diff compares one trial's sessions, or two trials, not {len(trials)}"
+        raise UsageError(what, None, "write fairtrial status --diff TRIAL [OTHER]")
+    found = compare_environments(trials[0], trials[1] if len(trials) == 2 else None)
     if args.json:
         write_json(found.to_dict(), out)
     else:

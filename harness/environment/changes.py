@@ -102,10 +102,10 @@ def diff(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[Change, ...]:
         Identity first. What moves by itself (load, free memory, frequency, temperature, uptime:
         the section "moment") is no change.
     """
-    changes = [*_identity(a, b), *_targets(a, b)]
+    changes = [*_identity(a, b), *_targets(a, b), *_inputs(a, b)]
     for section in _SECTIONS:
         changes += _section(section, a.get(section) or _MISSING, b.get(section) or _MISSING)
-    changes += _variables(a.get("variables") or _MISSING, b.get("variables") or _MISSING)
+    changes += _variables(a, b)
     return tuple(sorted(changes, key=lambda change: not change.identity))
 
 
@@ -183,18 +183,37 @@ def _value(
         yield Change(kind=kind, what=_sentence(subject, old, new), key=key, old=old, new=new)
 
 
-def _variables(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[Change]:
-    for name in sorted({*a, *b} - _FLEETING):
-        old, new = a.get(name), b.get(name)
-        if old == new:
-            continue
-        if old is None:
-            what = f"the variable {name} is new: {_show(new)}"
-        elif new is None:
-            what = f"the variable {name} is gone; it was {_show(old)}"
-        else:
+def _variables(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
+    """Compare values that are stored, and hashes of those that are not where one key made them.
+
+    What one record shows and the other hides, because versions differ, cannot be compared.
+    """
+    shown = [record.get("variables") or _MISSING for record in (a, b)]
+    kept = [record.get("hidden_variables") or _MISSING for record in (a, b)]
+    hidden = [record.get("hashes") or _MISSING for record in kept]
+    keys = [record.get("key") for record in kept]
+    names = {name for group in (*shown, *hidden) for name in group}
+    for name in sorted(names - _FLEETING):
+        old, new = (values.get(name) for values in shown)
+        was, now = (name in shown[k] or name in hidden[k] for k in (0, 1))
+        if name in hidden[0] and name in hidden[1]:
+            if keys[0] != keys[1] or hidden[0][name] == hidden[1][name]:
+                continue
+            what = f"the variable {name} changed (its value is not stored)"
+        elif was and now:
+            if old is None or new is None or old == new:
+                continue
             what = _sentence(f"the variable {name}", old, new)
+        elif now:
+            what = f"the variable {name} is new" + (f": {_show(new)}" if new is not None else "")
+        else:
+            what = f"the variable {name} is gone"
+            what += f"; it was {_show(old)}" if old is not None else ""
         yield Change(kind="variables", what=what, key=f"variables.{name}", old=old, new=new)
+    if all(kept) and keys[0] != keys[1] and hidden[0].keys() & hidden[1].keys() - _FLEETING:
+        what = "whether values of variables changed that are not stored is open: another key"
+        key = "hidden_variables.key"
+        yield Change(kind="variable-key", what=what, key=key, old=keys[0], new=keys[1])
 
 
 def _targets(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
@@ -226,6 +245,28 @@ def _targets(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
         yield Change(
             kind="targets", what=what, key=f"targets.{names[0]}.{part}.{file}", old=old, new=new
         )
+
+
+def _inputs(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
+    before, after = a.get("inputs"), b.get("inputs")
+    if before is None or after is None:
+        return  # one of the two is of a version of fairtrial that does not write them
+    for name in dict.fromkeys((*before, *after)):
+        if name not in before or name not in after:
+            what = f"{name} is {'no longer' if name in before else 'now'} among the inputs"
+            old, new = before.get(name), after.get(name)
+            yield Change(kind="inputs", what=what, key=f"inputs.{name}", old=old, new=new)
+            continue
+        old, new = _hash(before[name]), _hash(after[name])
+        if old != new:
+            what = f"the input {name} has changed: sha256 {_start(old)} is now {_start(new)}"
+            yield Change(
+                kind="inputs", what=what, key=f"inputs.{name}", old=old, new=new, identity=True
+            )
+
+
+def _start(digest: str | None) -> str:
+    return "unknown, as it cannot be read" if digest is None else f"{digest[:12]}…"
 
 
 def _binary(name: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:

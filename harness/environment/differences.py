@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.record import ENVIRONMENT, read_manifest
+from analysis.record import ENVIRONMENT, EnvironmentShape, read_manifest, records_of
 
 from ..errors import StoreError
 from .changes import Change, diff
@@ -61,13 +60,8 @@ def compare_environments(trial: Path, other: Path | None) -> Differences:
 
 def _records(trial: Path) -> list[tuple[str, dict[str, Any]]]:
     read_manifest(trial)
-    path = trial / ENVIRONMENT
     found = []
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
-        try:
-            record = json.loads(line)
-            name, segment = f"session {record['session']}", record.get("segment", 0)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise StoreError(f"the line is no environment: {error}", f"{path}:{number}") from error
-        found.append((name + (f", segment {segment}" if segment else ""), record))
+    for known, record in records_of(trial / ENVIRONMENT, EnvironmentShape):
+        segment = f", segment {known.segment}" if known.segment else ""
+        found.append((f"session {known.session}{segment}", record))
     return found

@@ -1,9 +1,8 @@
-"""Takes secrets and names of people out of what is stored about an environment."""
+"""Takes secrets and the home folder out of texts that are stored about an environment."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 HIDDEN = "<redacted>"
 
@@ -12,10 +11,6 @@ _SECRET_NAME = re.compile(
     r"|CONNECTION_?STRING|(?<=_)PWD$|(?<=_)PIN$",
     re.IGNORECASE,
 )
-_PERSON_NAME = frozenset(
-    {"USER", "LOGNAME", "USERNAME", "SUDO_USER", "MAIL", "EMAIL", "SSH_CLIENT", "SSH_CONNECTION"}
-)
-_PERSON_PART = re.compile(r"^GIT_(?:AUTHOR|COMMITTER)_|EMAIL$")
 # Values that are secrets whatever their name: well-known prefixes of tokens.
 _SECRET_VALUE = re.compile(
     r"\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|sk-|pypi-|npm_|hf_|AKIA|ASIA|AIza|eyJ)"
@@ -30,22 +25,6 @@ _OPTION = re.compile(
 _URL_LOGIN = re.compile(r"(?<=://)[^/\s@]+@")
 # NAME=value or --name=value inside a longer text, such as CFLAGS or the boot arguments.
 _ASSIGNMENT = re.compile(r"""(?P<name>[\w.-]+)=(?P<value>"[^"]*"|'[^']*'|\S+)""")
-
-
-def redact_variables(variables: Mapping[str, str], home: str | None) -> dict[str, str]:
-    """Give the variables, sorted by name, without secrets and without the user's name."""
-    return {name: redact_variable(name, variables[name], home) for name in sorted(variables)}
-
-
-def redact_variable(name: str, value: str, home: str | None) -> str:
-    """Give the variable's value, or what is left of it."""
-    if not value:
-        return value
-    if name.upper() in _PERSON_NAME or _PERSON_PART.search(name.upper()):
-        return HIDDEN
-    if _SECRET_NAME.search(name):
-        return HIDDEN
-    return redact_text(value, home)
 
 
 def redact_text(text: str, home: str | None) -> str:

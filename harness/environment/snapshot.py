@@ -21,8 +21,10 @@ from typing import Any
 
 from ..host import Host, HostState, format_cpus
 from .changes import Change, describe_changes, diff
-from .redaction import redact_text, redact_variables
+from .key_file import VariableKey
+from .redaction import redact_text
 from .targets import describe_targets
+from .variables import allowed, stored_variables
 
 __all__ = ["Change", "capture", "describe_changes", "diff"]
 
@@ -47,6 +49,7 @@ def capture(
     targets: Mapping[str, Path],
     variables: Mapping[str, str],
     tool_version: str,
+    key: VariableKey | None = None,
 ) -> dict[str, Any]:
     """Describe everything that may matter to a timing, as JSON types.
 
@@ -57,9 +60,11 @@ def capture(
     targets : mapping
         A name (such as ``benchmark/variant``) -> the executable; none of them is executed.
     variables : mapping
-        The environment variables of the targets; secrets are redacted, and no hash of them kept.
+        The environment variables of the targets; values of those that are allowed are stored.
     tool_version : str
         The version of fairtrial.
+    key : VariableKey, optional
+        Makes the hashes of the others' values; without it there are none.
     """
     state = host.read()
     counters = host.counters()
@@ -106,7 +111,7 @@ def capture(
             "nice": os.getpriority(os.PRIO_PROCESS, 0),
             "limits": _limits(),
         },
-        "variables": redact_variables(variables, home),
+        **stored_variables(variables, key or VariableKey(), home),
         "moment": {
             "uptime_s": counters.uptime_s,
             "load_1min": counters.load_1min,
@@ -207,7 +212,7 @@ def _version(program: str, arguments: tuple[str, ...]) -> str | None:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             cwd="/",  # a toolchain file of the campaign's folder must not make it download one
-            env={**os.environ, "LC_ALL": "C", "GOTOOLCHAIN": "local", "RUSTUP_AUTO_INSTALL": "0"},
+            env=_asking(),
             start_new_session=True,
         )
     except OSError:
@@ -219,7 +224,13 @@ def _version(program: str, arguments: tuple[str, ...]) -> str | None:
             os.killpg(process.pid, signal.SIGKILL)
             return None
     lines = output.decode("utf-8", "replace").strip().splitlines()
-    return lines[0].strip() if process.returncode == 0 and lines else None
+    return redact_text(lines[0].strip(), _home()) if process.returncode == 0 and lines else None
+
+
+def _asking() -> dict[str, str]:
+    """Give the variables of a compiler that is asked: no other value can be in its answer."""
+    plain = {"LC_ALL": "C", "GOTOOLCHAIN": "local", "RUSTUP_AUTO_INSTALL": "0"}
+    return allowed(os.environ) | plain
 
 
 def _limits() -> dict[str, list[int | None]]:

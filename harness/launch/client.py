@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from ..campaign import Isolation
-from ..errors import LaunchError
+from ..errors import LauncherDiedError, LaunchError
 from .exchange import Execution, Request, execution_of, message_of
 from .interrupts import Interrupted, Interrupts
 from .refusals import not_permitted, spawn_failure
@@ -33,6 +33,7 @@ _SCRIPT = Path(__file__).with_name("launcher.py")
 _PR_SET_CHILD_SUBREAPER = 36
 _MOST_MESSAGES = 20_000  # twice as many as a campaign can have cells
 _LIMITED = (errno.ENOMEM, errno.EAGAIN, errno.EBADF, errno.EMFILE)
+_LINKED = (errno.ELOOP, errno.ENOTDIR)  # of a file, of its folder
 _CONTAINMENTS = ("pid", "user", "none")  # best first
 
 # Children of this process that are nobody's strays: there before us, or of a living launcher.
@@ -127,10 +128,12 @@ class LauncherClient:
 
     def _credentials(self) -> int:
         size = struct.calcsize("3i")
-        _, control, _, _ = self._socket.recvmsg(1, socket.CMSG_SPACE(size), socket.MSG_PEEK)
-        for level, kind, data in control:
-            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS):
-                return int(struct.unpack("3i", data[:size])[0])
+        space = socket.CMSG_SPACE(size)
+        with contextlib.suppress(ConnectionResetError):
+            first, control, _, _ = self._socket.recvmsg(1, space, socket.MSG_PEEK)
+            for level, kind, data in control:
+                if first and (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS):
+                    return int(struct.unpack("3i", data[:size])[0])
         raise self._died()
 
     def execute(
@@ -170,7 +173,7 @@ class LauncherClient:
         asked = False
         while True:
             if self._interrupts.received and not asked:
-                self._send({"op": "kill", "reason": "interrupted"})
+                self._kill("interrupted")
                 return True
             ready = self._poller.poll(every_s * 1000 if watch and not asked else None)
             if any(fd == self._socket.fileno() for fd, _ in ready):
@@ -178,8 +181,14 @@ class LauncherClient:
             if ready:
                 self._interrupts.drain()
             elif watch and (reason := watch()):
-                self._send({"op": "kill", "reason": reason})
+                self._kill(reason)
                 asked = True
+
+    def _kill(self, reason: str) -> None:
+        """Ask for the end of the program under way, also if that has stopped its launcher."""
+        self._send({"op": "kill", "reason": reason})
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGCONT)
 
     def targets(self) -> tuple[int, ...]:
         """List the processes that the launcher has as children right now."""
@@ -250,7 +259,7 @@ class LauncherClient:
             data += more
         return data
 
-    def _died(self) -> LaunchError:
+    def _died(self) -> LauncherDiedError:
         self.dead = True
         self._socket.close()
         self._process.wait()
@@ -259,7 +268,7 @@ class LauncherClient:
         what = "the launcher was killed or crashed"
         if strays:
             what += f"; {strays} processes that it left have been killed"
-        return LaunchError(
+        return LauncherDiedError(
             what,
             f"launcher process {getattr(self, 'pid', self._process.pid)}",
             "everything measured so far is kept; look for an out-of-memory kill in the kernel log",
@@ -275,6 +284,14 @@ def _not_started(request: Request, stage: str, number: int) -> LaunchError:
         )
     if stage == "spawn":
         return spawn_failure(request.argv[0], request.path, number)
+    if stage in {"stdout", "stderr"} and number in _LINKED:
+        place = request.stdout if stage == "stdout" else request.stderr
+        return LaunchError(
+            f"the {stage} of '{request.argv[0]}' would be written through a symbolic link",
+            str(place),
+            "look who put it into the trial's folder (perhaps the program that is measured), "
+            "remove it, then continue with --resume",
+        )
     places = {
         "stdin": request.stdin,
         "stdout": request.stdout,

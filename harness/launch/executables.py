@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import stat
 from collections.abc import Iterable, Mapping
@@ -46,7 +47,9 @@ def resolve(argv0: str, cwd: Path, environment: Mapping[str, str]) -> Path:
         if not path.exists():
             raise LaunchError(f"command '{argv0}' not found", str(path), "check the path")
         if path.is_dir() or not os.access(path, os.X_OK):
-            raise LaunchError(f"'{argv0}' is not executable", str(path), f"chmod +x {path}")
+            raise LaunchError(
+                f"'{argv0}' is not executable", str(path), f"chmod +x {shlex.quote(str(path))}"
+            )
         return path
     search = environment.get("PATH", os.defpath)
     # A relative entry, and an empty one, mean the command's folder and not fairtrial's.
@@ -82,6 +85,20 @@ def check_stdin(path: Path) -> None:
         )
 
 
+def check_input(path: Path) -> None:
+    """Refuse an input that cannot be held against what it was.
+
+    Raises
+    ------
+    LaunchError
+        If it is no regular file, or cannot be read.
+    """
+    if path.is_dir():
+        raise LaunchError("an input is a folder", str(path), "name the files in it")
+    if not path.is_file() or not os.access(path, os.R_OK):
+        raise LaunchError("an input is no file that can be read", str(path), "create it")
+
+
 def resolve_all(campaign: Campaign, environment: Mapping[str, str]) -> dict[tuple[str, str], Path]:
     """Find the executable of every cell.
 
@@ -113,6 +130,8 @@ def _resolve_cell(cell: Cell, environment: Mapping[str, str]) -> Path:
             raise LaunchError("the working folder does not exist", str(cell.cwd), "create it")
         if cell.stdin is not None:
             check_stdin(cell.stdin)
+        for path in cell.inputs:
+            check_input(path)
         return resolve(cell.command.argv[0], cell.cwd, {**environment, **cell.env})
     except LaunchError as error:
         raise LaunchError(error.what, f"{cell.command.mark} ({error.where})", error.fix) from None

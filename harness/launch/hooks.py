@@ -16,9 +16,7 @@ from ..errors import LaunchError
 from .client import LauncherClient
 from .exchange import Request
 from .executables import resolve
-from .interrupts import Interrupts
-
-_BUILD_TIMEOUT_S = 3600.0
+from .interrupts import Interrupted, Interrupts
 
 
 class CommandFailedError(LaunchError):
@@ -54,6 +52,7 @@ class SideCommands:
         env: Mapping[str, str],
         log: Path,
         timeout_s: float,
+        setting: str = "hooks.timeout",
     ) -> float:
         """Execute one command with its output in `log`; give its duration in seconds.
 
@@ -84,7 +83,9 @@ class SideCommands:
             ) from error
         if execution.killed == "timeout":
             raise CommandFailedError(
-                f"{name} was ended after {timeout_s:g} s", command.mark, f"read {log}"
+                f"{name} was ended after {timeout_s:g} s",
+                command.mark,
+                f"read {log}; if it needs more time, raise {setting}",
             )
         if execution.signal is not None or execution.exit_code != 0:
             ending = (
@@ -99,17 +100,32 @@ class SideCommands:
             )
         return execution.wall_ns / 1e9
 
-    def build(self, build: Build, environment: Mapping[str, str], outputs: Path) -> None:
-        """Execute the build steps of one variant, each with a log in `outputs`."""
+    def build(
+        self, build: Build, environment: Mapping[str, str], outputs: Path, *, timeout_s: float
+    ) -> None:
+        """Execute the build steps of one variant, each with a log in `outputs`.
+
+        Raises
+        ------
+        CommandFailedError
+            If a step fails, or does not end in time; then nothing of it is left.
+        Interrupted
+            If a signal arrived; likewise.
+        """
         for number, step in enumerate(build.steps, 1):
-            self.execute(
-                f"build step {number} of '{build.variant}'",
-                step,
-                cwd=build.cwd,
-                env={**environment, **build.env},
-                log=outputs / f"build-{build.variant}-{number}.log",
-                timeout_s=_BUILD_TIMEOUT_S,
-            )
+            try:
+                self.execute(
+                    f"build step {number} of '{build.variant}'",
+                    step,
+                    cwd=build.cwd,
+                    env={**environment, **build.env},
+                    log=outputs / f"build-{build.variant}-{number}.log",
+                    timeout_s=timeout_s,
+                    setting="protocol.build_timeout",
+                )
+            except (CommandFailedError, Interrupted):
+                self.sweep()  # compilers that it started, in whatever process group
+                raise
 
     def _running(self) -> LauncherClient:
         if self._launcher is None:

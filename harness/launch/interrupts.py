@@ -28,6 +28,7 @@ class Interrupts:
         self.received: int | None = None
         self.fd, self._write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._before: dict[int, object] = {}
+        self._at_once = False
 
     def __enter__(self) -> Interrupts:
         """Install the handlers."""
@@ -47,6 +48,20 @@ class Interrupts:
         self.received = self.received or number
         with contextlib.suppress(BlockingIOError):
             os.write(self._write, b"!")
+        if self._at_once:
+            raise Interrupted(self.received)
+
+    @contextlib.contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Raise `Interrupted` in the midst of the block, which only reads and computes.
+
+        A signal that came before is not looked at: `check` does that.
+        """
+        self._at_once = True
+        try:
+            yield
+        finally:
+            self._at_once = False
 
     def drain(self) -> None:
         """Empty the descriptor after a wake-up."""

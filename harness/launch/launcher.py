@@ -10,12 +10,13 @@ between the clock read and the exec: no wrapper program, no code in the forked c
 Messages on FD, in both directions: four bytes of length, then a dict in `marshal` format (the
 same interpreter is at both ends). The first is the configuration; the reply is ``{"ready": True}`` or
 ``{"error": ...}``. Then every request is one run: see `_execute` for its keys. A message
-``{"op": "kill"}`` ends the run under way. When FD hangs up, the orchestrator is dead: the run and
-everything that it left behind is killed, and the launcher exits.
+``{"op": "kill"}`` ends the run under way. When FD hangs up, in whatever way, the orchestrator is dead:
+the run and everything that it left behind is killed, and the launcher exits. Whatever else ends
+it, a signal or an error, it sweeps first; only SIGKILL leaves it no time to.
 
 With ``containment`` "pid" or "user" the launcher is the second process of a PID namespace of its
 own: when the first one dies the kernel kills all the others, so that no target survives even if
-orchestrator and launcher are killed at the same instant.
+orchestrator and launcher are killed at the same instant. The first one dies with the orchestrator.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ _CLONE_NEWNS = 0x00020000
 _CLONE_NEWUSER = 0x10000000
 _CLONE_NEWPID = 0x20000000
 _MS_REC_SLAVE = 0x4000 | 0x80000
+_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _ADDR_NO_RANDOMIZE = 0x0040000
 _SWEEP_LIMIT_S = 10.0
@@ -45,7 +47,11 @@ _NOWHERE = b"/nonexistent/fairtrial-priming"
 _SETSIGDEF, _SETSIGMASK, _SETSCHEDPARAM, _SETSCHEDULER, _SETSID = 0x04, 0x08, 0x10, 0x20, 0x80
 _OPAQUE = 1024
 
-_ORDINARY = (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_WRITING = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_ORDINARY = (signal.SIGCHLD, *_ENDING)
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _posix_spawn = _libc.posix_spawn
@@ -53,7 +59,7 @@ _posix_spawn.argtypes = [ctypes.c_void_p, ctypes.c_char_p, *[ctypes.c_void_p] * 
 
 
 class Hangup(Exception):
-    """The orchestrator is gone."""
+    """The orchestrator is gone, or a signal has asked to end."""
 
 
 class Refused(Exception):
@@ -70,11 +76,12 @@ def _receive(fd: int) -> dict:  # type: ignore[type-arg]  # messages are plain d
 
 
 def _read_exactly(fd: int, size: int) -> bytes:
-    data = os.read(fd, size)
+    data = b""
     while len(data) < size:
-        if not data:
-            raise Hangup
-        more = os.read(fd, size - len(data))
+        try:
+            more = os.read(fd, size - len(data))
+        except ConnectionResetError:  # it died with a reply of ours unread
+            more = b""
         if not more:
             raise Hangup
         data += more
@@ -117,6 +124,7 @@ def _enter_namespace(kind: str) -> None:
     # Slave, not private: what a hook mounts on the host still reaches the targets.
     _call("containment", _libc.mount(None, b"/", None, _MS_REC_SLAVE, None))
     ready_r, ready_w = os.pipe()
+    starter = os.pidfd_open(os.getpid())
     if os.fork():
         os.close(ready_w)
         verdict = os.read(ready_r, 16)
@@ -131,12 +139,20 @@ def _enter_namespace(kind: str) -> None:
         os._exit(1)
     child = os.fork()
     if child:
+        for number in _ENDING:  # of those without a handler, the inside reaches process 1 with none
+            signal.signal(number, signal.SIG_DFL)
         os.write(ready_w, b"ok")
+        # Who started us ends, and we fall to the orchestrator: from then on we die with it.
+        ended = select.poll()
+        ended.register(starter, select.POLLIN)
+        ended.poll()
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         os.closerange(3, 1 << 16)
         while os.wait()[0] != child:
             pass
         os._exit(0)
     os.close(ready_w)
+    os.close(starter)
 
 
 def _apply(config: dict) -> None:  # type: ignore[type-arg]  # the configuration message
@@ -161,6 +177,20 @@ def _try(setting: str, action) -> None:  # type: ignore[no-untyped-def]  # noqa:
         action()
     except OSError as error:
         raise Refused(setting, error.errno) from None
+
+
+def _output(path: bytes) -> int:
+    """Open what output goes to; neither it nor its folder may be a symbolic link.
+
+    The name is known beforehand, so a program could put a link there, and the next one's output
+    would destroy what that names.
+    """
+    folder, _, name = path.rpartition(b"/")
+    at = os.open(folder or b"/", _FOLDER)
+    try:
+        return os.open(name, _WRITING, os.fstat(at).st_mode & 0o666, dir_fd=at)
+    finally:
+        os.close(at)
 
 
 class SpawnCall:
@@ -246,7 +276,7 @@ class Launcher:
         self.primed_ns = 0
 
     def serve(self) -> None:
-        """Answer requests until the orchestrator hangs up."""
+        """Answer requests until the orchestrator hangs up; whatever ends it, sweep."""
         try:
             while True:
                 request = _receive(self.control)
@@ -256,6 +286,10 @@ class Launcher:
                 elif request["op"] == "sweep":
                     _send(self.control, {"orphans": self._sweep()[0]})
         except Hangup:
+            pass
+        finally:
+            for number in _ENDING:  # a second one does not end the sweep
+                signal.signal(number, signal.SIG_IGN)
             self._sweep()
 
     def _prime(self) -> None:
@@ -285,10 +319,9 @@ class Launcher:
                 sources[0] = os.open(request["stdin"], reading)
                 opened.append(sources[0])
                 os.set_blocking(sources[0], True)
-            writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
             for number, stage in ((1, "stdout"), (2, "stderr")):
                 if request[stage] is not None:
-                    sources[number] = os.open(request[stage], writing, 0o644)
+                    sources[number] = _output(request[stage])
                     opened.append(sources[number])
             stage = "cwd"
             os.chdir(request["cwd"])
@@ -463,8 +496,20 @@ def _descendants(pid: int) -> list[int]:
     return found
 
 
+def _end(_number: int, _frame: object) -> None:
+    """Take a signal as the end, so that the last sweep is made."""
+    raise Hangup
+
+
 def main() -> None:
     """Configure, report that all is set (the kernel tells the reader who wrote it), serve."""
+    try:
+        _serve()
+    except Hangup:
+        pass
+
+
+def _serve() -> None:
     control = int(sys.argv[1])
     while True:  # a missing 0, 1 or 2 would be taken by a file and overwritten by its own dup2
         fd = os.open("/dev/null", os.O_RDWR)
@@ -473,12 +518,13 @@ def main() -> None:
             break
     os.set_inheritable(control, False)
     signal.signal(signal.SIGXCPU, signal.SIG_IGN)  # a soft CPU limit is meant for the target
-    for number in _ORDINARY:  # with SIGCHLD ignored, a target would be gone before wait4
-        signal.signal(number, signal.SIG_DFL)
-    try:
-        config = _receive(control)
-    except Hangup:
-        return
+    # with SIGCHLD ignored, a target would be gone before wait4
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for number in _ENDING:
+        signal.signal(number, _end)
+    # Stopped (by a target, say), it would not see that the orchestrator died: then go on.
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0)
+    config = _receive(control)
     try:
         _apply(config)
         if config["containment"] != "none":
@@ -495,10 +541,7 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     gc.disable()
-    try:
-        _send(control, {"ready": True})
-    except Hangup:
-        return
+    _send(control, {"ready": True})
     launcher.serve()
 
 

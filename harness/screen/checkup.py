@@ -28,8 +28,8 @@ class Checkup:
     fatal: tuple[Finding, ...]
     strict: bool
 
-    def text(self, *, colour: bool, verbose: bool) -> str:
-        """Write the doctor's screen."""
+    def text(self, *, colour: bool, verbose: bool, quiet: bool = False) -> str:
+        """Write the doctor's screen; `quiet` leaves only what is not in order."""
         return checkup_text(
             self.state,
             self.findings,
@@ -37,6 +37,7 @@ class Checkup:
             strict=self.strict,
             verbose=verbose,
             colour=colour,
+            quiet=quiet,
         )
 
     def to_dict(self) -> dict[str, Any]:

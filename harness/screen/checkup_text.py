@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
+from analysis.printer import clean
 from analysis.record import CheckStatus, Finding
 
 from ..host import CpuPlan, HostState, format_cpus
@@ -27,6 +28,7 @@ def checkup_text(
     strict: bool = False,
     verbose: bool = False,
     colour: bool = False,
+    quiet: bool = False,
 ) -> str:
     """Write the doctor's screen.
 
@@ -44,18 +46,26 @@ def checkup_text(
         Say also where the values that are in order were read.
     colour : bool, optional
         Colour the status words (they say the same without).
+    quiet : bool, optional
+        Write only what is not in order.
     """
+    if quiet:
+        findings = tuple(finding for finding in findings if finding.status != "ok")
+    shown = [
+        line
+        for status in _ORDER
+        for finding in findings
+        if finding.status == status
+        for line in _finding(finding, width, verbose=verbose, colour=colour)
+    ]
+    if quiet:
+        return "\n".join(shown) + "\n" * bool(shown)
     lines = _wrapped(headline(state), "", "  ", width)
     if plan is not None:
         lines += _wrapped(plan.text, "  cpus     ", "           ", width)
         for caution in plan.cautions:
             lines += _wrapped(caution, "           ", "           ", width)
-    lines.append("")
-    for status in _ORDER:
-        for finding in findings:
-            if finding.status == status:
-                lines += _finding(finding, width, verbose=verbose, colour=colour)
-    lines += ["", *_wrapped(_last(findings, strict=strict), "", "", width)]
+    lines += ["", *shown, "", *_wrapped(_last(findings, strict=strict), "", "", width)]
     return "\n".join(lines) + "\n"
 
 
@@ -116,7 +126,9 @@ def _finding(finding: Finding, width: int, *, verbose: bool, colour: bool) -> li
     for name, value in details:
         head = f"{indent}{name:<{_LABEL}}"
         if value and any(mark in value for mark in _COPIED):
-            lines.append(head + value)  # a path or a command is there to be copied: never broken
+            lines.append(
+                clean(head + value)
+            )  # a path or a command is there to be copied: never broken
         elif value:
             lines += _wrapped(value, head, indent + " " * _LABEL, width)
     if colour:
@@ -148,7 +160,7 @@ def _count(findings: tuple[Finding, ...], status: CheckStatus) -> int:
 
 def _wrapped(text: str, first: str, further: str, width: int) -> list[str]:
     return textwrap.wrap(
-        text,
+        clean(text),
         width=max(width, 60),
         initial_indent=first,
         subsequent_indent=further,

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
-from analysis.record import Finding, PlannedRun
+from analysis.record import Finding, Manifest, PlannedRun
 
 from ..campaign import Campaign, identity_of
 from ..checks import check_before
@@ -20,10 +22,11 @@ from ..trial import (
     Options,
     cpus_for,
     expected_seconds,
+    files_to_set_aside,
     plan_session,
     planned_runs,
     situation_of,
-    trials_of,
+    trials_in,
 )
 from ..wording import about, said_of_rule
 from .progress import read_progress
@@ -34,7 +37,10 @@ _SHOWN = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """A campaign as it would be executed here. `seconds` is ``None`` when nothing is known."""
+    """A campaign as it would be executed here. `seconds` is ``None`` when nothing is known.
+
+    `executed` says what was, to know them.
+    """
 
     campaign: Campaign
     sessions: int
@@ -44,6 +50,8 @@ class Preview:
     seconds: float | None
     at_most_s: float | None
     missing: str | None
+    set_aside: tuple[Path, ...]
+    executed: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Give the preview as JSON types."""
@@ -60,6 +68,8 @@ class Preview:
             "housekeeping": list(self.plan.housekeeping),
             "findings": [finding.to_dict() for finding in self.findings],
             "missing": self.missing,
+            "set_aside": [str(path) for path in self.set_aside],
+            "executed": self.executed,
             "session_1": [run.to_dict() for run in self.first],
         }
 
@@ -90,27 +100,60 @@ class Preview:
             lines.append(f"        and {left} more")
         if self.missing:
             lines.append(f"missing {self.missing}")
-        lines.append("nothing was executed.")
+        for path in self.set_aside:
+            lines.append(f"aside   {path} is there, and a metric is read from it: it would be")
+            lines.append(f"        renamed to {path.name}.before-TRIAL")
+        lines.append(f"executed: {self.executed}" if self.executed else "nothing was executed.")
         return "\n".join(lines)
 
     def _time(self) -> str:
         if self.seconds is not None:
             most = "" if self.campaign.protocol.stop is None else "at most "
-            return f"{most}{about(self.seconds)}, from an earlier trial of this campaign"
+            known = "the first block" if self.executed else "an earlier trial of this campaign"
+            return f"{most}{about(self.seconds)}, from {known}"
         if self.at_most_s is not None:
             return f"unknown before the first trial; its limits end it after {about(self.at_most_s)[6:]}"
         return "unknown before the first trial, and no timeout limits it"
 
 
-def preview(campaign: Campaign, options: Options) -> Preview:
+class Probed(Protocol):
+    """One block that was executed to know its time."""
+
+    @property
+    def seconds(self) -> Mapping[str, float]:
+        """Seconds of a run, for each cell by its name "benchmark/variant"."""
+
+
+def preview(
+    campaign: Campaign,
+    options: Options,
+    trial: Path | None = None,
+    *,
+    probed: Probed | None = None,
+) -> Preview:
     """Look at what a campaign would do on this host; nothing is executed or written.
+
+    Parameters
+    ----------
+    campaign : Campaign
+        What would be executed.
+    options : Options
+        What the command line adds.
+    trial : Path, optional
+        The trial that would be gone on with.
+    probed : Probed, optional
+        A block that was executed; otherwise earlier trials tell how long runs take.
 
     Raises
     ------
+    CampaignError
+        If a metric would be read from an input.
     HostError
         If the campaign's CPUs cannot be used here.
     """
     sessions = options.sessions or campaign.protocol.sessions
+    programs, missing = _programs(campaign)
+    aside = files_to_set_aside(campaign, programs, trial)
     with Host() as host:
         first = host.read()
         plan = cpus_for(campaign, first)
@@ -122,15 +165,23 @@ def preview(campaign: Campaign, options: Options) -> Preview:
         plan=plan,
         findings=findings,
         first=tuple(islice(plan_session(campaign, campaign.seed, 1), 1000)),
-        seconds=_known(campaign, options, sessions),
+        seconds=_known(campaign, options, sessions)
+        if probed is None
+        else expected_seconds(campaign, sessions, probed.seconds),
         at_most_s=_limit(campaign, sessions),
-        missing=_missing(campaign),
+        missing=missing,
+        set_aside=aside,
+        executed=None if probed is None else str(probed),
     )
 
 
 def _known(campaign: Campaign, options: Options, sessions: int) -> float | None:
-    for path, _ in trials_of(options.folder, campaign.name):
-        with contextlib.suppress(StoreError):  # another's trial may be unreadable to us
+    """Look at the earlier trials; of those that cannot be read ``fairtrial status`` tells."""
+    earlier: tuple[tuple[Path, Manifest], ...] = ()
+    with contextlib.suppress(StoreError):  # a folder that is none is told where it is written to
+        earlier = trials_in(options.folder, campaign.name).found
+    for path, _ in earlier:
+        with contextlib.suppress(StoreError):
             seconds = expected_seconds(campaign, sessions, read_progress(path).seconds)
             if seconds is not None:
                 return seconds
@@ -156,12 +207,9 @@ def _limit(campaign: Campaign, sessions: int) -> float | None:
     return total
 
 
-def _missing(campaign: Campaign) -> str | None:
-    """Say which commands are not there yet; what a build makes may be missing now."""
-    if campaign.builds:
-        return None
+def _programs(campaign: Campaign) -> tuple[dict[tuple[str, str], Path], str | None]:
+    """Find the programs, or say which are not there; what a build makes may be missing now."""
     try:
-        resolve_all(campaign, base_environment(campaign.isolation, os.environ))
+        return resolve_all(campaign, base_environment(campaign.isolation, os.environ)), None
     except LaunchError as error:
-        return str(error)
-    return None
+        return {}, None if campaign.builds else str(error)

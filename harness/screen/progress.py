@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import shlex
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -14,23 +12,33 @@ from typing import Any
 
 from analysis.record import (
     MEASUREMENTS,
+    RESTORE,
+    GivenUp,
     Manifest,
+    RowShape,
     SessionEnd,
+    ShapeError,
     StopRule,
+    check,
     checksum_holds,
+    opened,
+    parse,
     read_manifest,
 )
 from analysis.words import shorten
 
+from ..errors import StoreError
 from ..store import is_written_now
-from ..wording import clock, duration, said_of_sessions
+from ..trial import command_to_continue, way_on_of
+from ..wording import clock, duration, said_of_given_up, said_of_sessions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialProgress:
     """One trial as it stands. `state` is the manifest's status, or "killed".
 
-    `again` is the command that goes on with it. `seconds` maps "benchmark/variant" to the mean
+    `again` is the command that goes on with it, `way_on` how it is used, in words; `stage` says what is
+    done before the first run. `seconds` maps "benchmark/variant" to the mean
     time from one run's start to the next one's in the same session, pauses and hooks included;
     where no run followed yet it is that of the runs and their hooks. Under the stopping rule `stop`,
     `planned` and `left_s` are the most that there may be; `session_ends` says how sessions ended.
@@ -48,22 +56,30 @@ class TrialProgress:
     seconds: dict[str, float]
     left_s: float | None
     again: str
+    way_on: str = ""
+    stage: str | None = None
     stop: StopRule | None = None
     session_ends: tuple[SessionEnd, ...] = ()
+    given_up: tuple[GivenUp, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Give the progress as JSON types."""
-        return {**asdict(self), "session_ends": [end.to_dict() for end in self.session_ends]}
+        ends = [end.to_dict() for end in self.session_ends]
+        given_up = [one.to_dict() for one in self.given_up]
+        return {**asdict(self), "session_ends": ends, "given_up": given_up}
 
     def __str__(self) -> str:
         """Say it in a few lines."""
         share = 100 * self.done / self.planned if self.planned else 100
         # a session under a stopping rule may end before its most
         most = "at most " if self.stop is not None and self.state != "complete" else ""
+        stage = f"while {self.stage}" if self.stage and self.state == "killed" else self.stage
+        what = self.reason or stage
         lines = [
-            f"{self.trial} · {self.state}" + (f": {self.reason}" if self.reason else ""),
+            f"{self.trial} · {self.state}" + (f": {what}" if what else ""),
             f"  {self.done} of {most}{self.planned} runs ({share:.0f} %), started {self.started}",
             *said_of_sessions(self.session_ends),
+            *said_of_given_up(self.given_up),
         ]
         if self.state == "running" and self.left_s is not None:
             lines.append(f"  {most or 'about '}{clock(self.left_s)} left; last: {self.last}")
@@ -71,7 +87,7 @@ class TrialProgress:
             parts = (f"{count} {what}" for what, count in sorted(self.failed.items()))
             lines.append(f"  not ok: {', '.join(parts)}")
         if self.state in {"killed", "interrupted", "stopped"} and self.done < self.planned:
-            lines.append(f"  continue: {self.again}")
+            lines.append(f"  {self.way_on}")
         return "\n".join(lines)
 
 
@@ -81,7 +97,7 @@ def read_progress(trial: Path) -> TrialProgress:
     Raises
     ------
     StoreError
-        If it is no trial directory.
+        If it is no trial directory, or its manifest or a row is damaged.
     """
     manifest = read_manifest(trial)
     tally = _tally(trial)
@@ -100,10 +116,12 @@ def read_progress(trial: Path) -> TrialProgress:
         last=_last(tally.last),
         seconds=seconds,
         left_s=_left(manifest, tally.done, seconds) if running else None,
-        again=f"fairtrial run {shlex.quote(manifest.campaign_path)} --resume "
-        f"--trial {shlex.quote(str(trial))}",
+        again=command_to_continue(manifest, trial),
+        way_on=way_on_of(manifest, trial),
+        stage=manifest.stage,
         stop=manifest.stop,
         session_ends=manifest.session_ends,
+        given_up=manifest.given_up,
     )
 
 
@@ -116,12 +134,14 @@ class _Tally:
     gaps: dict[str, tuple[float, int]] = field(default_factory=dict)
     own: dict[str, tuple[float, int]] = field(default_factory=dict)
     last: dict[str, Any] | None = None
+    last_start: datetime | None = None
 
     def add(self, row: dict[str, Any]) -> None:
         cell = _cell(row)
-        if self.last is not None:
-            self._add_gap(self.last, row)
-        self.last = row
+        start = _start(row.get("started_at"))
+        if self.last is not None and start is not None and self.last_start is not None:
+            self._add_gap(self.last, row, (start - self.last_start).total_seconds())
+        self.last, self.last_start = row, start
         if row["position"] >= 0:
             self.done[cell] += 1
             if row["outcome"] != "ok":
@@ -130,12 +150,11 @@ class _Tally:
             hooks = (row.get("before_s") or 0.0) + (row.get("after_s") or 0.0)
             _put(self.own, cell, row["wall_ns"] / 1e9 + hooks)
 
-    def _add_gap(self, earlier: dict[str, Any], later: dict[str, Any]) -> None:
+    def _add_gap(self, earlier: dict[str, Any], later: dict[str, Any], seconds: float) -> None:
         """Count the time between two starts, unless they belong to different sessions."""
         same = all(earlier[key] == later[key] for key in ("session", "segment"))
         if not same or earlier.get("wall_ns") is None:
             return
-        seconds = (_start(later) - _start(earlier)).total_seconds()
         if seconds >= earlier["wall_ns"] / 1e9 > 0:  # else the clock was set back in between
             _put(self.gaps, _cell(earlier), seconds)
 
@@ -144,21 +163,36 @@ def _cell(row: Mapping[str, Any]) -> str:
     return f"{row['benchmark']}/{row['variant']}"
 
 
-def _start(row: Mapping[str, Any]) -> datetime:
-    return datetime.fromisoformat(row["started_at"])  # nanoseconds are cut to microseconds
+def _start(text: str | None) -> datetime | None:
+    """Read a time, of which nanoseconds are cut to microseconds; None when it is none of ours."""
+    try:
+        moment = None if text is None else datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment is not None and moment.tzinfo is not None else None
 
 
 def _put(sums: dict[str, tuple[float, int]], cell: str, seconds: float) -> None:
     total, count = sums.get(cell, (0.0, 0))
-    sums[cell] = (total + seconds, count + 1)
+    if math.isfinite(total + seconds):  # hooks of 1e308 s were never measured
+        sums[cell] = (total + seconds, count + 1)
 
 
 def _tally(trial: Path) -> _Tally:
     tally = _Tally()
-    with contextlib.suppress(FileNotFoundError), (trial / MEASUREMENTS).open("rb") as file:
-        for line in file:
-            if line.endswith(b"\n") and checksum_holds(line[:-1]):
-                tally.add(json.loads(line))
+    where = trial / MEASUREMENTS
+    with opened(where) as file:
+        for number, line in enumerate(file, 1):
+            if not (line.endswith(b"\n") and checksum_holds(line[:-1])):
+                continue
+            try:
+                row = parse(line[:-1])
+                check(RowShape, row)
+            except ShapeError as error:
+                raise StoreError(
+                    f"the line is damaged: {error}", f"{where}:{number}", RESTORE
+                ) from None
+            tally.add(row)
     return tally
 
 

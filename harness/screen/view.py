@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TextIO
 
+from analysis.printer import printer_on
 from analysis.record import Finding, Measurement, PlannedRun, SessionEnd
 from analysis.words import shorten
 
@@ -46,7 +47,7 @@ class View:
     """
 
     def __init__(self, err: TextIO, *, quiet: bool = False, verbose: bool = False) -> None:
-        self._err = err
+        self._err = printer_on(err)
         self._quiet = quiet
         self._verbose = verbose
         self._bar: Progress | None = None
@@ -67,6 +68,10 @@ class View:
         """Write a line, unless quiet."""
         if not self._quiet:
             self._write(text)
+
+    def insist(self, text: str) -> None:
+        """Write a line, quiet or not."""
+        self._write(text)
 
     def findings(self, findings: Iterable[Finding]) -> None:
         """Write the findings that need a person, with their remedy; each kind once."""
@@ -122,7 +127,7 @@ class View:
                 TextColumn("{task.fields[session]}"),
                 self._strip,
                 TextColumn("{task.fields[text]}", markup=False),
-                console=Console(file=self._err),
+                console=Console(file=self._err.beneath),
                 auto_refresh=False,  # no thread: nothing may compete with the loop
                 transient=True,
             )
@@ -151,10 +156,14 @@ class View:
 
     def session_ended(self, end: SessionEnd, total: int) -> None:
         """Say why a session under a stopping rule ended; `total` runs are now the most."""
+        self.total_changed(total)
+        self.say(f"session {end.session}: {end.text}")
+
+    def total_changed(self, total: int) -> None:
+        """Show that `total` runs are now the most."""
         self._total = total
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], total=total)
-        self.say(f"session {end.session}: {end.text}")
 
     def _cell(self) -> str:
         """Say what is being executed, or what came out last; made only when it is shown."""
@@ -204,7 +213,7 @@ class View:
                 self._bar.task_ids[0],
                 completed=self._done,
                 session=session,
-                text=text,
+                text=self._err.clean(text),
             )
             self._bar.refresh()
 
@@ -238,7 +247,9 @@ class View:
     def _write(self, text: str) -> None:
         with contextlib.suppress(OSError):  # after SIGHUP there may be nobody to read it
             if self._bar is not None:
-                self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+                self._bar.console.print(
+                    self._err.clean(text), markup=False, highlight=False, soft_wrap=True
+                )
             else:
                 self._err.write(text + "\n")
                 self._err.flush()

@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING
 from analysis.faces import hands_on
 
 if TYPE_CHECKING:
+    from .folder import (
+        mode_of_files as mode_of_files,
+        open_inside as open_inside,
+        storing as storing,
+    )
     from .locks import CpuLock as CpuLock, cpus_in_use as cpus_in_use
+    from .trial_lock import (
+        is_written_now as is_written_now,
+        written_by_another as written_by_another,
+    )
     from .writer import (
         Store as Store,
-        is_written_now as is_written_now,
         new_trial_name as new_trial_name,
         sha256_file as sha256_file,
         utc_now as utc_now,
@@ -19,7 +27,9 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "folder": "mode_of_files open_inside storing",
             "locks": "CpuLock cpus_in_use",
-            "writer": "Store is_written_now new_trial_name sha256_file utc_now",
+            "trial_lock": "is_written_now written_by_another",
+            "writer": "Store new_trial_name sha256_file utc_now",
         },
     )

@@ -1,20 +1,25 @@
 """Locks that death releases: one trial at a time on a CPU, and who else measures on this host.
 
-A lock is an abstract Unix socket that this process listens on: the name is unique in the network
-namespace, needs no file and no permission, works between users, and the kernel frees it when its
-holder dies, however it dies. Containers with a network of their own do not see each other's.
+A lock is an abstract Unix socket: the name is unique in the network namespace, needs no file and no
+permission, works between users, and the kernel frees it when its holder dies, however it dies.
+Containers with a network of their own do not see each other's. A second name beside each lock says
+who holds it, so that whoever is refused can read that, however many were refused before.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import socket
-import struct
+import time
 from pathlib import Path
 
 from ..errors import HostError
 
 _PREFIX = "fairtrial-cpu-"
+_HOLDER = re.compile(r"@fairtrial-holder-(\d+)-(\d+)-(\d+)-(\d+)")  # CPU, process, user, namespace
+_LOOKS, _LOOK_S = 10, 0.01
 
 
 class CpuLock:
@@ -29,19 +34,26 @@ class CpuLock:
     def __init__(self, cpus: tuple[int, ...]) -> None:
         self._sockets: list[socket.socket] = []
         for cpu in cpus:
-            holder = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
-                holder.bind(f"\0{_PREFIX}{cpu}")
+                self._bind(f"{_PREFIX}{cpu}")
             except OSError as error:
-                holder.close()
                 self.release()
                 raise HostError(
                     f"another trial measures on CPU {cpu} ({_holder(cpu)})",
                     "isolation.cpus",
                     "wait for it, or name other CPUs there",
                 ) from error
-            holder.listen(1)
-            self._sockets.append(holder)
+            with contextlib.suppress(OSError):  # the lock is held with or without a word about us
+                self._bind(f"fairtrial-holder-{cpu}-{os.getpid()}-{os.getuid()}-{_namespace()}")
+
+    def _bind(self, name: str) -> None:
+        holder = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            holder.bind(f"\0{name}")
+        except OSError:
+            holder.close()
+            raise
+        self._sockets.append(holder)
 
     def release(self) -> None:
         """Give the CPUs back."""
@@ -58,25 +70,43 @@ class CpuLock:
 
 def cpus_in_use() -> tuple[int, ...] | None:
     """List the CPUs that trials on this host hold; ``None`` where the kernel does not tell."""
-    try:
-        text = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace")
-    except OSError:
+    names = _names()
+    if names is None:
         return None
-    names = (line.rpartition(" ")[2] for line in text.splitlines())
     held = {name[len(_PREFIX) + 1 :] for name in names if name.startswith("@" + _PREFIX)}
     return tuple(sorted(int(cpu) for cpu in held if cpu.isdigit()))
 
 
+def whose(uid: int) -> str:
+    """Say to whom a process belongs, as its user sees it."""
+    return "yours" if uid == os.getuid() else f"of user {uid}"
+
+
+def _names() -> list[str] | None:
+    """Read the names of all Unix sockets, abstract ones with an @ before them."""
+    try:
+        text = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    return [line.rpartition(" ")[2] for line in text.splitlines()]
+
+
 def _holder(cpu: int) -> str:
-    """Name the process that listens on the lock of `cpu`."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.settimeout(0.5)
-        try:
-            probe.connect(f"\0{_PREFIX}{cpu}")
-            size = struct.calcsize("3i")
-            data = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
-        except OSError:
-            return "its process is unknown"
-    pid, uid, _ = struct.unpack("3i", data)
-    whose = "yours" if uid == os.getuid() else f"of user {uid}"
-    return f"process {pid}, {whose}"
+    """Name the process that holds the lock of `cpu`."""
+    for _ in range(_LOOKS):
+        for name in _names() or ():
+            match = _HOLDER.fullmatch(name)
+            if match and int(match[1]) == cpu:
+                pid, uid, namespace = int(match[2]), int(match[3]), int(match[4])
+                elsewhere = "" if namespace == _namespace() else ", in another container"
+                return f"process {pid}, {whose(uid)}{elsewhere}"
+        time.sleep(_LOOK_S)  # it has its lock, and is about to say so
+    return "its process is unknown"
+
+
+def _namespace() -> int:
+    """Give the number of our PID namespace, within which process numbers mean something."""
+    try:
+        return Path("/proc/self/ns/pid").stat().st_ino
+    except OSError:
+        return 0

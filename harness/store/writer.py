@@ -10,8 +10,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
-import errno
-import fcntl
 import hashlib
 import json
 import os
@@ -30,18 +28,33 @@ from analysis.record import (
     OUTPUTS,
     PLAN,
     RESOLVED,
+    EnvironmentShape,
     Finding,
     Manifest,
     Measurement,
     PlannedRun,
     TrialStatus,
-    checksum_holds,
     encode,
     encode_checked,
+    opened,
     read_manifest,
+    records_of,
 )
 
 from ..errors import StoreError
+from .folder import (
+    append_synced,
+    cut,
+    mode_of_files,
+    open_inside,
+    refuse_links,
+    storing,
+    sync_folder,
+    write_synced,
+    write_whole,
+)
+from .rows import damage_in, require_files, rows_done
+from .trial_lock import lock_trial
 
 # Kept aside so that a full disk still leaves room for the last manifest.
 _RESERVE = ".reserve"
@@ -73,19 +86,25 @@ class Store:
         self.counted = 0  # of these, the planned runs
         self._synced = time.monotonic()
         self._dirty = False
-        with _storing(path):
-            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-            self._fd = os.open(path / MEASUREMENTS, flags, 0o644)
-            _lock(self._fd, path)
-            reserve = path / _RESERVE
-            if not reserve.exists():
-                reserve.write_bytes(b"\0" * _RESERVE_BYTES)
+        with storing(path):
+            self._fd = open_inside(path, MEASUREMENTS, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+            lock_trial(self._fd, path)
+            if not (path / _RESERVE).exists():
+                write_synced(path, _RESERVE, b"\0" * _RESERVE_BYTES)
 
     @classmethod
     def create(
-        cls, manifest: Manifest, runs: Path, campaign_text: bytes, resolved: bytes = b"{}\n"
+        cls,
+        manifest: Manifest,
+        runs: Path,
+        campaign_text: bytes,
+        resolved: bytes = b"{}\n",
+        *,
+        share: bool = False,
     ) -> Store:
         """Make a new trial directory below `runs`, with its campaign as a file and resolved.
+
+        Nobody else may read it, unless it is shared: then the umask decides.
 
         Raises
         ------
@@ -93,15 +112,17 @@ class Store:
             If it cannot be written.
         """
         path = runs / manifest.trial
-        with _storing(path):
-            (path / OUTPUTS).mkdir(parents=True)
+        with storing(path):
+            runs.mkdir(parents=True, exist_ok=True)
+            for folder in (path, path / OUTPUTS):
+                folder.mkdir(mode=0o777 if share else 0o700)
             for name in (ENVIRONMENT, PLAN, FINDINGS):
-                (path / name).touch()
-            _write_synced(path / CAMPAIGN, campaign_text)
-            _write_synced(path / RESOLVED, resolved)
+                (path / name).touch(mode_of_files(path))
+            write_synced(path, CAMPAIGN, campaign_text)
+            write_synced(path, RESOLVED, resolved)
             store = cls(path, manifest)
             store.write_manifest()
-            _sync_folder(runs)
+            sync_folder(runs)
         return store
 
     @classmethod
@@ -111,9 +132,12 @@ class Store:
         Raises
         ------
         StoreError
-            If it is damaged, or if another process is writing it.
+            If it is damaged, if another process is writing it, or if symbolic links lie in it.
         """
-        store = cls(path, read_manifest(path))
+        refuse_links(path)
+        manifest = read_manifest(path)
+        require_files(path)
+        store = cls(path, manifest)
         store.manifest = read_manifest(path)  # now that nobody else can replace it
         before = store.manifest
         try:
@@ -134,7 +158,7 @@ class Store:
             if before.status == "running":
                 self.free_reserve()
             elif self.manifest != before:
-                self.finish(before.status, before.reason)
+                self.finish(before.status, before.reason, before.must_raise)
                 self.update(finished=before.finished)
             else:
                 self.free_reserve()
@@ -142,38 +166,20 @@ class Store:
 
     def _load_done(self) -> Finding | None:
         """Read which positions are done; cut off a torn last line, and say so."""
-        where = self.path / MEASUREMENTS
-        start = 0
-        data = where.read_bytes()
-        for number, line in enumerate(data.splitlines(keepends=True), 1):
-            whole = line.endswith(b"\n") and checksum_holds(line[:-1])
-            # A whole row with a wrong checksum was edited; only what is no row was torn.
-            row_like = line.startswith(b'{"position"') and line.endswith(b"}\n")
-            if not whole and not row_like and start + len(line) == len(data):
-                os.ftruncate(self._fd, start)
-                return _torn(MEASUREMENTS, number, len(line), "its run is executed again")
-            if not whole:
-                raise StoreError(
-                    "the line does not have its checksum: the file was changed or is damaged",
-                    f"{where}:{number}",
-                    "restore the file from a copy, or start a new trial",
-                )
-            row = json.loads(line)
-            if row["position"] in self.done:
-                raise StoreError(
-                    f"position {row['position']} stands there twice",
-                    f"{where}:{number}",
-                    "restore the file from a copy, or start a new trial",
-                )
-            self.done[row["position"]] = row["outcome"]
-            self.counted += row["position"] >= 0
-            start += len(line)
-        return None
+        found = rows_done(self.path, self.manifest)
+        self.done = found.outcomes
+        self.counted = sum(position >= 0 for position in self.done)
+        if found.torn is None:
+            return None
+        with storing(self.path / MEASUREMENTS):
+            os.ftruncate(self._fd, found.size)
+        return _torn(MEASUREMENTS, *found.torn, "its run is executed again")
 
     def _mend(self) -> None:
         """Cut off what a power failure left half written in the other files."""
         for name in (PLAN, ENVIRONMENT, FINDINGS):
-            data = (self.path / name).read_bytes()
+            with opened(self.path / name) as file:
+                data = file.read()
             size = data.rfind(b"\n") + 1
             lines = data[:size].splitlines(keepends=True)
             if name == PLAN:  # a session is planned as a whole, before its first run
@@ -184,7 +190,7 @@ class Store:
             if size == len(data):
                 continue
             torn = _torn(name, len(lines) + 1, len(data) - size, "the rest is used")
-            os.truncate(self.path / name, size)
+            cut(self.path, name, size)
             self.append_findings("resume", [torn])
 
     def append_measurement(self, measurement: Measurement) -> None:
@@ -196,8 +202,8 @@ class Store:
             If the disk is full or fails; what was written before is intact.
         """
         line = encode_checked(measurement.to_dict()) + b"\n"
-        with _storing(self.path / MEASUREMENTS):
-            _write_whole(self._fd, line)
+        with storing(self.path / MEASUREMENTS):
+            write_whole(self._fd, line)
         self.done[measurement.position] = measurement.outcome
         self.counted += measurement.position >= 0
         self._dirty = True
@@ -206,7 +212,7 @@ class Store:
         """Bring the rows to the disk, if any row has waited for longer than `older_than_s`."""
         now = time.monotonic()
         if self._dirty and now - self._synced >= older_than_s:
-            with _storing(self.path / MEASUREMENTS):
+            with storing(self.path / MEASUREMENTS):
                 os.fdatasync(self._fd)
             self._dirty = False
         if not self._dirty:
@@ -229,31 +235,15 @@ class Store:
 
     def planned(self) -> list[PlannedRun]:
         """Read the stored plan back."""
-        try:
-            return [PlannedRun.of_row(row) for row in self._records(PLAN)]
-        except TypeError as error:
-            raise StoreError(
-                f"a line is no planned run, the file was changed or is damaged: {error}",
-                str(self.path / PLAN),
-                "restore the file from a copy, or start a new trial",
-            ) from error
+        return [run for run, _ in records_of(self.path / PLAN, PlannedRun)]
 
     def environments(self) -> list[dict[str, Any]]:
         """Read the stored environments back."""
-        return self._records(ENVIRONMENT)
+        return [row for _, row in records_of(self.path / ENVIRONMENT, EnvironmentShape)]
 
-    def _records(self, name: str) -> list[dict[str, Any]]:
-        rows = []
-        for number, line in enumerate((self.path / name).read_bytes().splitlines(), 1):
-            try:
-                rows.append(json.loads(line))
-            except ValueError as error:
-                raise StoreError(
-                    f"the line is no JSON, the file was changed or is damaged: {error}",
-                    f"{self.path / name}:{number}",
-                    "restore the file from a copy, or start a new trial",
-                ) from error
-        return rows
+    def damage(self) -> StoreError | None:
+        """Read the whole trial back; give what is not as it was written, None when all is well."""
+        return damage_in(self.path, self.manifest, self.done)
 
     def update(self, **changes: Any) -> None:  # noqa: ANN401 - fields of the manifest
         """Change fields of the manifest and replace it atomically."""
@@ -263,24 +253,36 @@ class Store:
     def write_manifest(self) -> None:
         """Replace ``manifest.json`` atomically."""
         text = json.dumps(self.manifest.to_dict(), indent=2, allow_nan=False) + "\n"
-        fresh = self.path / f".{MANIFEST}.new"
-        with _storing(self.path / MANIFEST):
-            _write_synced(fresh, text.encode())
-            fresh.replace(self.path / MANIFEST)
-            _sync_folder(self.path)
+        fresh = f".{MANIFEST}.new"
+        with storing(self.path / MANIFEST):
+            write_synced(self.path, fresh, text.encode())
+            with contextlib.suppress(FileNotFoundError):  # who changed its mode meant it
+                (self.path / fresh).chmod((self.path / MANIFEST).stat().st_mode & 0o777)
+            (self.path / fresh).replace(self.path / MANIFEST)
+            sync_folder(self.path)
 
-    def finish(self, status: TrialStatus, reason: str | None) -> None:
+    def finish(
+        self, status: TrialStatus, reason: str | None, must_raise: str | None = None
+    ) -> None:
         """Sync everything, hash every file, write the last manifest and release the lock."""
         self.free_reserve()
         self.sync()
-        names = [ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS, CAMPAIGN]
-        names += [RESOLVED] if (self.path / RESOLVED).exists() else []  # the first version has none
-        with _storing(self.path):
+        names = [ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS, CAMPAIGN, RESOLVED]
+        # the first version has no RESOLVED; what else is missing has been said
+        names = [name for name in names if (self.path / name).exists()]
+        with storing(self.path):
             kept = (self.path / OUTPUTS).rglob("*")  # hooks may have made folders there
             files = [path for path in kept if path.is_file() and not path.is_symlink()]
             names += sorted(str(path.relative_to(self.path)) for path in files)
             hashes = {name: sha256_file(self.path / name) for name in names}
-        self.update(status=status, reason=reason, finished=utc_now(), files=hashes)
+        self.update(
+            status=status,
+            reason=reason,
+            must_raise=must_raise,
+            stage=None,
+            finished=utc_now(),
+            files=hashes,
+        )
         self.release()
 
     def free_reserve(self) -> None:
@@ -294,50 +296,14 @@ class Store:
             os.close(self._fd)
 
     def _append(self, name: str, data: bytes) -> None:
-        where = self.path / name
-        with _storing(where), where.open("ab", buffering=0) as file:
-            _write_whole(file.fileno(), data)
-            os.fdatasync(file.fileno())
+        with storing(self.path / name):
+            append_synced(self.path, name, data)
 
 
 def sha256_file(path: Path) -> str:
     """Give the SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def is_written_now(trial: Path) -> bool:
-    """Tell whether a process holds the trial's lock."""
-    try:
-        fd = os.open(trial / MEASUREMENTS, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise StoreError(f"cannot be read: {error.strerror}", str(trial / MEASUREMENTS)) from error
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(fd)
-    return False
-
-
-def _lock(fd: int, path: Path) -> None:
-    # A reader that asks whether we are alive holds the lock for an instant: try more than once.
-    for _ in range(20):
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(0.02)
-        else:
-            return
-    os.close(fd)
-    raise StoreError(
-        "another process is writing this trial",
-        str(path),
-        "wait until it is done ('fairtrial status' shows it), or start a new trial",
-    )
 
 
 def _torn(name: str, number: int, size: int, fate: str) -> Finding:
@@ -348,52 +314,3 @@ def _torn(name: str, number: int, size: int, fate: str) -> Finding:
         where=f"{name}:{number}",
         reason="the writer or the machine died while that line was being written",
     )
-
-
-def _write_whole(fd: int, data: bytes) -> None:
-    """Append with one system call; what does not fit whole leaves nothing of itself."""
-    written = os.write(fd, data)
-    if written != len(data):
-        os.ftruncate(fd, os.fstat(fd).st_size - written)
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def _write_synced(path: Path, data: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync_folder(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
-class _storing:  # noqa: N801 - reads as a phrase: "with _storing(path):"
-    """Turn an operating system error into a `StoreError` that says where and what to do."""
-
-    _FIXES = {  # noqa: RUF012 - a constant table
-        errno.ENOSPC: "free some space, then continue with --resume",
-        errno.EDQUOT: "your disk quota is used up: free some space, then continue with --resume",
-        errno.EACCES: "choose a folder that you may write with --dir DIR",
-        errno.EROFS: "choose a folder on a writable file system with --dir DIR",
-    }
-
-    def __init__(self, where: Path) -> None:
-        self._where = where
-
-    def __enter__(self) -> None:
-        """Do nothing yet."""
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Translate an `OSError`."""
-        if isinstance(error, OSError):
-            raise StoreError(
-                f"cannot be written: {error.strerror}",
-                str(self._where),
-                self._FIXES.get(error.errno or 0),
-            ) from error

@@ -7,29 +7,38 @@ from typing import TYPE_CHECKING
 from analysis.faces import hands_on
 
 if TYPE_CHECKING:
-    from .begun import Begun as Begun, trial_begun as trial_begun
     from .ending import Ending as Ending
     from .execution import Options as Options, resume as resume, start as start
+    from .files.metric_files import files_to_set_aside as files_to_set_aside
     from .order import plan_session as plan_session
     from .preparation import (
         Prepared as Prepared,
         expected_seconds as expected_seconds,
         planned_runs as planned_runs,
     )
-    from .resumption import trials_of as trials_of
+    from .resuming.begun import Begun as Begun, trial_begun as trial_begun
+    from .resuming.resumption import unfinished_trial as unfinished_trial
+    from .resuming.trials import trials_in as trials_in
+    from .resuming.way_on import (
+        command_to_continue as command_to_continue,
+        way_on_of as way_on_of,
+    )
     from .situation import cpus_for as cpus_for, situation_of as situation_of
     from .watcher import Watcher as Watcher
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "begun": "Begun trial_begun",
+            "resuming.begun": "Begun trial_begun",
             "ending": "Ending",
             "execution": "Options resume start",
+            "files.metric_files": "files_to_set_aside",
             "order": "plan_session",
             "preparation": "Prepared expected_seconds planned_runs",
-            "resumption": "trials_of",
+            "resuming.resumption": "unfinished_trial",
             "situation": "cpus_for situation_of",
+            "resuming.trials": "trials_in",
             "watcher": "Watcher",
+            "resuming.way_on": "command_to_continue way_on_of",
         },
     )

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.record import SessionEnd, TrialStatus
+from analysis.record import GivenUp, SessionEnd, TrialStatus
 
-from ..wording import said_of_sessions
-
-RUN_CAP = "the cap"  # how the reason begins when no run is left that may be executed
+from ..wording import counted, said_of_given_up, said_of_sessions
+from .resuming.way_on import accepting, way_on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +18,9 @@ class Ending:
     """How a trial ended: its status and why, and how much of it is there.
 
     `planned` counts the runs that were needed; `session_ends` says how the sessions under a
-    stopping rule ended.
+    stopping rule ended, `given_up` which cells sessions went on without. `capped` says that a cap stopped it: then `unmeasured` counts the cells of
+    all sessions without a run that counts, and `must_raise` is the key to raise before more can be
+    executed, if there is one.
     """
 
     trial: Path
@@ -29,11 +30,21 @@ class Ending:
     planned: int
     failed: int
     session_ends: tuple[SessionEnd, ...] = ()
+    given_up: tuple[GivenUp, ...] = ()
+    capped: bool = False
+    unmeasured: int = 0
+    must_raise: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Give the ending as JSON types."""
         ends = [end.to_dict() for end in self.session_ends]
-        return {**dataclasses.asdict(self), "trial": str(self.trial), "session_ends": ends}
+        given_up = [one.to_dict() for one in self.given_up]
+        return {
+            **dataclasses.asdict(self),
+            "trial": str(self.trial),
+            "session_ends": ends,
+            "given_up": given_up,
+        }
 
     def lines(self, again: str) -> list[str]:
         """Say how it ended, what is kept and what comes next; `again` is the command to go on."""
@@ -45,16 +56,18 @@ class Ending:
             head = f"stopped by you after {self.done} of {self.planned} runs; all {self.done} are kept."
         else:
             head = f"stopped after {self.done} of {self.planned} runs, all kept: {self.reason}"
-        lines = [head, *said_of_sessions(self.session_ends)]
+            if self.unmeasured:
+                verb = "has" if self.unmeasured == 1 else "have"
+                head += f"; {counted(self.unmeasured, 'cell')} {verb} no run that counts"
+        lines = [head, *said_of_sessions(self.session_ends), *said_of_given_up(self.given_up)]
         if self.failed:
             lines.append(
                 f"{self.failed} runs were not ok: see 'outcome' and 'detail' in "
                 f"{self.trial}/measurements.jsonl and {self.trial}/outputs/"
             )
-        if self.status == "stopped" and (self.reason or "").startswith(RUN_CAP):
-            lines.append("to measure more: raise protocol.max_runs, then --resume --accept-drift")
-        elif self.status != "complete":
-            lines.append(f"continue: {again}")
+        if self.status != "complete":
+            again = accepting(again, self.must_raise)
+            lines.append(way_on(again, self.must_raise))
         if self.done:
             lines.append(f"next: fairtrial verdict {self.trial}")
         return lines

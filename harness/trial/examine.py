@@ -6,8 +6,7 @@ import functools
 import hashlib
 import json
 import math
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from signal import Signals
@@ -16,6 +15,7 @@ from analysis.record import Outcome
 
 from ..campaign import Cell, JsonPathError, MetricRule, find
 from ..launch import Execution
+from .matching import Matching, NotMatched
 
 _DETAIL = 240  # characters of a reason; a program may print megabytes
 
@@ -51,6 +51,8 @@ def examine(
     limit_bytes: int,
     *,
     kept: frozenset[Path] = frozenset(),
+    conceal: Callable[[str], str] = str,
+    matching: Matching | None = None,
 ) -> Examined:
     """Judge one run.
 
@@ -65,28 +67,34 @@ def examine(
     limit_bytes : int
         More output than that in one of the two is the outcome "output-limit".
     kept : frozenset of Path
-        What `clear_metric_files` could not remove before the run.
+        What `metric_files.clear` could not remove before the run.
+    conceal : callable
+        Takes what may not be stored out of a text that the program wrote.
+    matching : Matching, optional
+        Matches the patterns of this run.
 
     Notes
     -----
     The first reason in this order decides: timeout, output limit, signal, exit code, output,
-    metrics. A run that is not ok keeps its times; the judge leaves it out and counts it.
+    metrics. A run that is not ok keeps its times; the judge leaves it out and counts it. A pattern
+    that finds no end, the expected one too, makes a run "unparsable".
     """
     size, digest = _fingerprint(stdout, limit_bytes)
     outcome, detail = _ending(cell, execution, [stdout, stderr], limit_bytes)
-    if outcome in {"exit", "signal"} and (said := _last_words(stderr)):
+    if outcome in {"exit", "signal"} and (said := _last_words(stderr, conceal)):
         detail = f"{detail}; stderr: {said}"
     metrics: dict[str, tuple[float, ...]] = {}
     if outcome == "ok":
-        mismatch = _mismatch(cell, stdout, digest)
-        if mismatch:
-            outcome, detail = "output-mismatch", mismatch
-    if outcome == "ok":
+        matching = matching or Matching()
         try:
-            sources = {"stdout": stdout, "stderr": stderr}
-            for rule in cell.metrics:
-                metrics[rule.name] = _values(rule, sources, kept)
-        except _Unparsable as error:
+            mismatch = _mismatch(cell, stdout, digest, matching)
+            if mismatch:
+                outcome, detail = "output-mismatch", mismatch
+            else:
+                sources = {"stdout": stdout, "stderr": stderr}
+                for rule in cell.metrics:
+                    metrics[rule.name] = _values(rule, sources, kept, matching)
+        except (_Unparsable, NotMatched) as error:
             outcome, detail, metrics = "unparsable", _short(str(error)), {}
     return Examined(
         outcome=outcome,
@@ -119,7 +127,7 @@ def _ending(
     return "ok", None
 
 
-def _last_words(stderr: Path | None) -> str:
+def _last_words(stderr: Path | None, conceal: Callable[[str], str]) -> str:
     """Give the last line of what the program complained, shortened."""
     if stderr is None:
         return ""
@@ -127,7 +135,8 @@ def _last_words(stderr: Path | None) -> str:
         file.seek(max(0, stderr.stat().st_size - 4096))
         lines = file.read().decode("utf-8", "replace").split("\n")
     said = [line.strip() for line in lines if line.strip()]
-    return "".join(c if c.isprintable() else "?" for c in said[-1])[:160] if said else ""
+    last = conceal(said[-1]) if said else ""  # whole: of a part it would not know what it is
+    return "".join(c if c.isprintable() else "?" for c in last)[:160]
 
 
 def _fingerprint(stdout: Path | None, limit_bytes: int) -> tuple[int | None, str | None]:
@@ -139,7 +148,9 @@ def _fingerprint(stdout: Path | None, limit_bytes: int) -> tuple[int | None, str
     return size, hashlib.sha256(stdout.read_bytes()).hexdigest()
 
 
-def _mismatch(cell: Cell, stdout: Path | None, digest: str | None) -> str | None:
+def _mismatch(
+    cell: Cell, stdout: Path | None, digest: str | None, matching: Matching
+) -> str | None:
     expect = cell.expect
     if stdout is None:
         return None
@@ -154,7 +165,7 @@ def _mismatch(cell: Cell, stdout: Path | None, digest: str | None) -> str | None
             return f"stdout differs from {expect.stdout_file}"
     if expect.stdout_regex is not None:
         text = stdout.read_text(encoding="utf-8", errors="replace")
-        if not re.search(expect.stdout_regex, text, re.MULTILINE):
+        if not matching.matches(expect.stdout_regex, text):
             return f"stdout does not match {expect.stdout_regex!r}"
     return None
 
@@ -165,26 +176,11 @@ def _reference(path: Path, _mtime_ns: int) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def clear_metric_files(cell: Cell) -> frozenset[Path]:
-    """Remove the files that metrics are read from: what an earlier run left must not count.
-
-    Files of the kernel (below /proc and /sys) are live and stay. Gives those that stay although
-    they should not, because they may not be removed.
-    """
-    kept = set()
-    for rule in cell.metrics:
-        path = rule.source
-        if isinstance(path, Path) and not path.is_relative_to("/sys") and path.is_file():
-            try:
-                if not path.is_relative_to("/proc"):
-                    path.unlink()
-            except OSError:
-                kept.add(path)
-    return frozenset(kept)
-
-
 def _values(
-    rule: MetricRule, sources: Mapping[str, Path | None], kept: frozenset[Path]
+    rule: MetricRule,
+    sources: Mapping[str, Path | None],
+    kept: frozenset[Path],
+    matching: Matching,
 ) -> tuple[float, ...]:
     path = rule.source if isinstance(rule.source, Path) else sources[rule.source]
     assert path is not None, "the campaign loader refuses a metric from a discarded output"
@@ -197,17 +193,18 @@ def _values(
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise _Unparsable(f"{rule.name}: {path}: {error.strerror}") from error
-    found = _found(rule, text)
+    found = _found(rule, text, matching)
     if not found:
         raise _Unparsable(f"{rule.name}: nothing in {path.name} matches {rule.regex or rule.json}")
     return tuple(_number(rule, value) for value in found)
 
 
-def _found(rule: MetricRule, text: str) -> list[object]:
+def _found(rule: MetricRule, text: str, matching: Matching) -> Sequence[object]:
     if rule.regex is not None:
-        pattern = re.compile(rule.regex, re.MULTILINE)
-        group: str | int = "value" if "value" in pattern.groupindex else 1
-        return [match.group(group) for match in pattern.finditer(text)]
+        try:
+            return matching.values(rule.regex, text)
+        except NotMatched as error:
+            raise _Unparsable(f"{rule.name}: {error}") from None
     assert rule.json is not None, "a metric has a regex or a JSON path"
     try:
         document = json.loads(text)

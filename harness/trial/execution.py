@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.record import CAMPAIGN, Manifest
+from analysis.record import CAMPAIGN, OUTPUTS, Manifest
 from analysis.version import VERSION
 
-from ..campaign import RULE, Campaign, identity_of, resolved_text
-from ..errors import FairtrialError, LaunchError
+from ..campaign import RULE, Build, Campaign, identity_of, resolved_text
+from ..errors import FairtrialError
 from ..launch import Interrupted, Interrupts, SideCommands, base_environment, hashes, resolve_all
 from ..store import CpuLock, Store, new_trial_name, utc_now
-from .begun import Begun
 from .ending import Ending
+from .files.metric_files import files_to_set_aside, set_aside
+from .files.spools import kept_bytes
 from .preparation import Prepared, on_housekeeping_cpus, planned_runs, prepare
-from .resumption import (
+from .resuming.begun import Begun
+from .resuming.programs import programs_again
+from .resuming.resumption import (
     campaign_drift,
     check_plan,
     environment_drift,
@@ -27,9 +31,8 @@ from .resumption import (
     record,
     refuse,
     settle,
-    target_drift,
 )
-from .session import TrialRun, describe
+from .session import TrialRun
 from .watcher import Watcher
 
 
@@ -38,6 +41,7 @@ class Options:
     """What the command line adds to a campaign. `folder` holds the trials.
 
     `passing` says that the campaign file will not last: the copy in the trial is the campaign.
+    `share` lets others read a new trial, as the campaign's key does.
     """
 
     folder: Path
@@ -45,6 +49,7 @@ class Options:
     accept_drift: bool = False
     sessions: int | None = None
     passing: bool = False
+    share: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,15 +78,30 @@ class _Means:
         self.watcher.begin(store.manifest.needed, store.counted, store.manifest.sessions)
         return trial.execute()
 
-    def build(self, store: Store) -> None:
-        """Build every variant that has something to build."""
-        for build in self.campaign.builds:
+    def build(self, store: Store, builds: Iterable[Build]) -> None:
+        """Build some variants."""
+        chosen = list(builds)
+        for number, build in enumerate(chosen, 1):
             self.watcher.say(f"build   {build.variant}")
-            self.commands.build(build, self.environment, store.path / "outputs")
+            store.update(stage=f"building {build.variant} ({number} of {len(chosen)})")
+            self.commands.build(
+                build,
+                self.environment,
+                store.path / OUTPUTS,
+                timeout_s=self.campaign.protocol.build_timeout_s,
+            )
+        store.update(stage=None)
 
     def executables(self) -> dict[tuple[str, str], Path]:
         """Find what the cells execute."""
         return resolve_all(self.campaign, self.environment)
+
+    def set_aside(self, store: Store, executables: Mapping[tuple[str, str], Path]) -> None:
+        """Give another name to what lies in the place of the metrics' files."""
+        found = set_aside(self.campaign, executables, store.path)
+        if found is not None:
+            store.append_findings("before", [found])
+            self.watcher.findings([found])
 
 
 def start(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
@@ -97,15 +117,23 @@ def start(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
         executables: dict[tuple[str, str], Path] = {}
         if not campaign.builds:  # say what is missing before a folder is made
             executables = means.executables()
+        files_to_set_aside(campaign, executables)  # refuses inputs
         manifest = _manifest(campaign, means.prepared, sessions, options)
         resolved = resolved_text(campaign)
-        store = Store.create(manifest, options.folder, campaign.text, resolved)
+        store = Store.create(
+            manifest,
+            options.folder,
+            campaign.text,
+            resolved,
+            share=options.share or campaign.share,
+        )
         watcher.opened(store.path, campaign, means.prepared)
         try:
             if campaign.builds:
-                means.build(store)
+                means.build(store, campaign.builds)
                 executables = means.executables()
             store.update(targets=hashes(executables.values()))
+            means.set_aside(store, executables)
         except (FairtrialError, Interrupted) as error:
             return _broken_off(store, error)
         return means.execute(store, executables)
@@ -134,16 +162,24 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
             session_ends=manifest.session_ends,
         )
     options = dataclasses.replace(options, folder=path.parent)
-    with _ready(campaign, options, sessions, watcher) as means:
-        store = Store.reopen(path)
+    with _ready(campaign, options, sessions, watcher, kept_bytes(path / OUTPUTS)) as means:
+        with means.interrupts.at_once():  # a long trial is read for a while
+            store = Store.reopen(path)
         try:
-            _accept(store, campaign, means.prepared, manifest, accept=options.accept_drift)
-            executables = _rebuilt(means, store, options)
+            _accept(store, means, manifest, accept=options.accept_drift)
+            executables = programs_again(
+                campaign,
+                means.environment,
+                store,
+                functools.partial(means.build, store),
+                accept=options.accept_drift,
+            )
             earlier = store.environments()
             if earlier:
-                now = describe(means.prepared, executables, means.environment)
-                drifts = environment_drift(earlier[-1], now)
+                now = means.prepared.describe(executables, means.environment)
+                drifts = environment_drift(earlier[-1], now | {"inputs": None})  # held before
                 settle(store, drifts, accept=options.accept_drift)
+            means.set_aside(store, executables)
         except Interrupted as stop:
             return _broken_off(store, stop)
         except BaseException:
@@ -152,6 +188,7 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
         store.update(
             status="running",
             reason=None,
+            must_raise=None,
             finished=None,
             files={},
             sessions=sessions,
@@ -161,16 +198,20 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
         return means.execute(store, executables)
 
 
-def _accept(
-    store: Store, campaign: Campaign, prepared: Prepared, manifest: Manifest, *, accept: bool
-) -> None:
-    """Hold campaign, host and plan against the trial; record what differs, if that is accepted."""
+def _accept(store: Store, means: _Means, manifest: Manifest, *, accept: bool) -> None:
+    """Hold campaign, host, inputs and plan against the trial; record what differs, if accepted."""
+    campaign, prepared = means.campaign, means.prepared
     host, host_id = _host(prepared)
     drifts = campaign_drift(store.path, manifest, campaign)
     drifts += host_drift(manifest, host, host_id, prepared.state.cpu_model)
+    earlier = store.environments()
+    if earlier:
+        then = {"inputs": earlier[-1].get("inputs")}
+        drifts += environment_drift(then, {"inputs": prepared.inputs()})
     if not accept:
         refuse(store.path, drifts)
-    check_plan(store, campaign)
+    with means.interrupts.at_once():
+        check_plan(store, campaign)
     record(store, drifts)
     # What was accepted is what later resumptions are held against.
     store.update(
@@ -184,11 +225,18 @@ def _accept(
 
 @contextlib.contextmanager
 def _ready(
-    campaign: Campaign, options: Options, sessions: int, watcher: Watcher
+    campaign: Campaign, options: Options, sessions: int, watcher: Watcher, kept: int = 0
 ) -> Iterator[_Means]:
     """Hold signals, host and CPUs; give them back at the end."""
     with Interrupts() as interrupts:
-        prepared = prepare(campaign, options.folder, sessions, interrupts, strict=options.strict)
+        prepared = prepare(
+            campaign,
+            options.folder,
+            sessions,
+            interrupts,
+            strict=options.strict,
+            kept_bytes=kept,
+        )
         with prepared.host, CpuLock(prepared.cpus.reserved), on_housekeeping_cpus(prepared):
             commands = SideCommands(prepared.cpus.housekeeping, interrupts)
             try:
@@ -202,26 +250,6 @@ def _ready(
                 )
             finally:
                 commands.close()
-
-
-def _rebuilt(means: _Means, store: Store, options: Options) -> dict[tuple[str, str], Path]:
-    """Find the executables; build again only if they are not those that the trial began with."""
-    builds, then = means.campaign.builds, store.manifest.targets
-    try:
-        executables = means.executables()
-        same = hashes(executables.values()) == then
-    except LaunchError:
-        if not builds:
-            raise
-        same = False
-    if builds and not same:
-        means.build(store)
-    executables = means.executables()
-    now = hashes(executables.values())
-    if then:  # empty: it was broken off before anything was built
-        settle(store, target_drift(then, now), accept=options.accept_drift)
-    store.update(targets=now)
-    return executables
 
 
 def _broken_off(store: Store, error: FairtrialError | Interrupted) -> Ending:

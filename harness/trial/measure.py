@@ -11,20 +11,25 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.record import Measurement, PlannedRun
+from analysis.record import Finding, Measurement, PlannedRun
 
 from ..campaign import Campaign, Cell, Command
-from ..errors import LaunchError, StoreError
+from ..environment import Concealed
+from ..errors import LauncherDiedError, LaunchError, StoreError
 from ..host import Host
 from ..launch import (
     CommandFailedError,
     Execution,
-    LauncherClient,
+    Interrupts,
     Request,
     SideCommands,
     limit_numbers,
 )
-from .examine import Examined, clear_metric_files, examine
+from .examine import Examined, examine
+from .files import metric_files
+from .files.spools import Spools
+from .launchers import SessionLauncher
+from .matching import Matching
 from .order import padding
 
 PADDING_VARIABLE = b"FAIRTRIAL_PADDING"
@@ -33,10 +38,19 @@ _FIRST_LOOK_S = 0.02
 _STEAL_FRESH_S = 0.005  # the kernel counts in ticks of 10 ms
 _TIME_CAP = "time-cap"
 _LOW_DISK_BYTES = 1024 * 1024
+_TRIES = 2  # of a run whose launcher died
 
 
 class CapReached(Exception):  # noqa: N818 - a planned end, not an error
-    """A hard cap in runs or in time was reached."""
+    """A hard cap in runs or in time was reached: that of the campaign's key `key`."""
+
+    def __init__(self, key: str, what: str) -> None:
+        super().__init__(what)
+        self.key = key
+
+
+class _RunDied(Exception):  # noqa: N818 - not an error yet: it may be the machine's
+    """The launcher died while a run was under way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +65,9 @@ class Setting:
     campaign: Campaign
     seed: int
     segment: int
-    launcher: LauncherClient
+    launcher: SessionLauncher
     commands: SideCommands
+    interrupts: Interrupts
     host: Host
     cpus: tuple[int, ...] | None
     environment: Mapping[str, str]
@@ -68,23 +83,25 @@ class Measurer:
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
-        self._spool_out = setting.outputs / "current.stdout"
-        self._spool_err = setting.outputs / "current.stderr"
+        self._spools = Spools(setting.outputs, setting.campaign.isolation.kept_outputs_bytes)
         self._steal: tuple[float, float | None] = (-math.inf, None)
         self._requests: dict[tuple[str, str], Request] = {}
+        given = setting.campaign.isolation.set_environment  # these stand in the campaign
+        outer = {k: text for k, text in setting.environment.items() if k not in given}
+        self._conceal = Concealed(outer).text
 
-    def close(self) -> None:
-        """Remove what was caught last."""
-        for path in (self._spool_out, self._spool_err, self._setting.outputs / "current.log"):
-            path.unlink(missing_ok=True)
+    def close(self) -> Finding | None:
+        """Remove what was caught last; say what was not kept."""
+        self._spools.close()
+        return self._spools.finding()
 
     def measure(self, run: PlannedRun) -> Measurement:
-        """Execute one run.
+        """Execute one run; once more under a new launcher where the first one died.
 
         Raises
         ------
         LaunchError
-            If the program cannot be started at all.
+            If the program cannot be started at all, or no launcher can be.
         CapReached
             If the deadline passed; the run is discarded.
         StoreError
@@ -92,27 +109,51 @@ class Measurer:
         Interrupted
             If a signal arrived; the run is discarded.
         """
+        cell = self._setting.campaign.cell(run.benchmark, run.variant)
+        began = time.time_ns()
+        try:
+            for _ in range(_TRIES):
+                try:
+                    return self._measured(run, cell)
+                except _RunDied as died:
+                    self._setting.launcher.renew(f"{run.benchmark} / {run.variant}: {died}")
+                    self._after_a_death(cell, run)
+            # who kills its launcher twice does it, and not the machine
+            killer = Examined(outcome="signal", detail="killed its launcher")
+            return self._row(run, None, killer, began_ns=began)
+        finally:
+            metric_files.clear(cell)  # whatever it wrote has been read, or is not wanted
+
+    def _after_a_death(self, cell: Cell, run: PlannedRun) -> None:
+        """Execute the hooks after a run of which nothing is known; what fails says nothing more."""
+        with contextlib.suppress(CommandFailedError):
+            self._hooks("after", cell.after, run)
+
+    def _measured(self, run: PlannedRun, cell: Cell) -> Measurement:
         setting = self._setting
-        cell = setting.campaign.cell(run.benchmark, run.variant)
         began = time.time_ns()
         try:
             before_s = self._hooks("before", cell.before, run)
         except CommandFailedError as error:
-            examined = Examined(outcome="hook-failed", detail=str(error))
+            examined = Examined(outcome="hook-failed", detail=_first_line(error))
             return self._row(run, None, examined, began_ns=began)
         pad = padding(setting.seed, run.session, run.position, setting.campaign.isolation.padding)
-        kept = clear_metric_files(cell)
+        kept = metric_files.clear(cell)
         steal = self._steal_before()
-        execution = setting.launcher.execute(
-            self._request(cell, pad),
-            self._watch(cell, warmup=run.warmup),
-            _FIRST_LOOK_S if run.warmup else _WATCH_S,
-        )
+        try:
+            execution = setting.launcher.execute(
+                self._request(cell, pad),
+                self._watch(cell, warmup=run.warmup),
+                _FIRST_LOOK_S if run.warmup else _WATCH_S,
+            )
+        except LauncherDiedError as error:  # that of hooks is another one
+            raise _RunDied(error.what) from error
         steal_after = setting.host.steal_s(setting.cpus or ())
         self._steal = (time.monotonic(), steal_after)
         if execution.killed == _TIME_CAP:
             seconds = setting.campaign.protocol.max_time_s
-            raise CapReached(f"the time cap of {seconds:g} s was reached in a run, now discarded")
+            what = f"the time cap of {seconds:g} s was reached in a run, now discarded"
+            raise CapReached("protocol.max_time", what)
         if execution.survivors:
             raise LaunchError(
                 f"{execution.survivors} processes of {cell.benchmark} / {cell.variant} could not be "
@@ -125,7 +166,7 @@ class Measurer:
         try:
             after_s = self._hooks("after", cell.after, run)
         except CommandFailedError as error:
-            examined = Examined(outcome="hook-failed", detail=str(error))
+            examined = Examined(outcome="hook-failed", detail=_first_line(error))
         stolen = None if steal is None or steal_after is None else steal_after - steal
         return self._row(
             run, execution, examined, pad=pad, steal_s=stolen, hooks_s=(before_s, after_s)
@@ -142,9 +183,10 @@ class Measurer:
         if not commands:
             return None
         setting = self._setting
-        log = setting.outputs / "current.log"
+        log = self._spools.log
         env = {
             **setting.environment,
+            "FAIRTRIAL_TRIAL": str(setting.outputs.parent.resolve()),
             "FAIRTRIAL_BENCHMARK": run.benchmark,
             "FAIRTRIAL_VARIANT": run.variant,
             "FAIRTRIAL_SESSION": str(run.session),
@@ -163,9 +205,11 @@ class Measurer:
                 )
         except CommandFailedError as error:
             kept = setting.outputs / f"{_label(run)}.{when}.log"
-            if log.exists():
-                log.replace(kept)
-            raise CommandFailedError(error.what, error.where, f"read {kept}") from error
+            self._spools.caught(log)
+            limit = setting.campaign.isolation.output_limit_bytes
+            there = self._spools.keep(log, kept.name, limit)
+            fix = f"read {kept}" if there else "its log was not kept (isolation.kept_outputs)"
+            raise CommandFailedError(error.what, error.where, fix) from error
         log.unlink(missing_ok=True)
         return total
 
@@ -181,8 +225,8 @@ class Measurer:
                 env={os.fsencode(name): os.fsencode(text) for name, text in merged.items()},
                 cwd=cell.cwd,
                 stdin=cell.stdin,
-                stdout=None if cell.stdout == "discard" else self._spool_out,
-                stderr=None if cell.stderr == "discard" else self._spool_err,
+                stdout=None if cell.stdout == "discard" else self._spools.stdout,
+                stderr=None if cell.stderr == "discard" else self._spools.stderr,
                 limits=limit_numbers(setting.campaign.isolation.limits),
                 timeout_s=cell.timeout_s,
                 grace_s=setting.campaign.protocol.grace_s,
@@ -200,7 +244,10 @@ class Measurer:
         limit = setting.campaign.isolation.output_limit_bytes
         spools = [
             path
-            for path, sink in ((self._spool_out, cell.stdout), (self._spool_err, cell.stderr))
+            for path, sink in (
+                (self._spools.stdout, cell.stdout),
+                (self._spools.stderr, cell.stderr),
+            )
             if sink != "discard"
         ]
         single = warmup and setting.cpus is not None and len(setting.cpus) == 1
@@ -216,7 +263,7 @@ class Measurer:
                     setting.on_threads(cell, threads)
             for path in spools:
                 with contextlib.suppress(FileNotFoundError):
-                    if path.stat().st_size > limit:
+                    if path.lstat().st_size > limit:
                         return "output-limit"
             return None
 
@@ -226,20 +273,27 @@ class Measurer:
         self, cell: Cell, run: PlannedRun, execution: Execution, kept: frozenset[Path]
     ) -> Examined:
         setting = self._setting
-        out = None if cell.stdout == "discard" else self._spool_out
-        err = None if cell.stderr == "discard" else self._spool_err
+        out = None if cell.stdout == "discard" else self._spools.stdout
+        err = None if cell.stderr == "discard" else self._spools.stderr
         limit = setting.campaign.isolation.output_limit_bytes
         for path in (out, err):
             if path is not None:
-                path.touch()  # a target that deletes what it writes to has written nothing
-        examined = examine(cell, execution, out, err, limit, kept=kept)
+                self._spools.caught(path)
+        examined = examine(
+            cell,
+            execution,
+            out,
+            err,
+            limit,
+            kept=kept,
+            conceal=self._conceal,
+            matching=Matching(setting.interrupts),
+        )
         if examined.outcome != "ok":
             self._refuse_full_disk()
         for path, sink, name in ((out, cell.stdout, "stdout"), (err, cell.stderr, "stderr")):
             if path is not None and (sink == "keep" or examined.outcome != "ok"):
-                if path.stat().st_size > limit:
-                    os.truncate(path, limit)
-                path.replace(setting.outputs / f"{_label(run)}.{name}")
+                self._spools.keep(path, f"{_label(run)}.{name}", limit)
         return examined
 
     def _refuse_full_disk(self) -> None:
@@ -279,7 +333,7 @@ class Measurer:
             steal_s=steal_s,
             padding_bytes=pad,
             outcome=examined.outcome,
-            detail=examined.detail,
+            detail=None if examined.detail is None else self._conceal(examined.detail),
             metrics=examined.metrics,
             stdout_bytes=examined.stdout_bytes,
             stdout_sha256=examined.stdout_sha256,
@@ -289,6 +343,11 @@ class Measurer:
             signal=done.signal if done else None,
             **(done.numbers if done else {}),
         )
+
+
+def _first_line(error: CommandFailedError) -> str:
+    """Say why a hook failed, without what it wrote: that stays in its log."""
+    return f"{error.where}: {error.what.splitlines()[0]}; {error.fix}"
 
 
 def _label(run: PlannedRun) -> str:

@@ -10,15 +10,19 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from analysis.record import Finding
+from analysis.version import VERSION
 
 from ..campaign import Campaign
 from ..checks import check_before, fatal_findings
+from ..environment import VariableKey, capture, describe_inputs
 from ..errors import HostError, StoreError
-from ..host import CpuPlan, Host, HostState
+from ..host import CpuPlan, Host, HostState, format_cpus
 from ..launch import Interrupts, LauncherClient
 from ..store import cpus_in_use
+from .files.inputs import declared_inputs
 from .situation import cpus_for, situation_of
 
 _ROW_BYTES = 1200  # a row of measurements and one of the plan, generously
@@ -51,6 +55,39 @@ class Prepared:
             self.campaign, self.host, self.measured, self.folder, needed_bytes=self.needed_bytes
         )
         return check_before(situation) + _own_findings(self.cpus, self.containment, self.campaign)
+
+    def describe(
+        self,
+        executables: Mapping[tuple[str, str], Path],
+        environment: Mapping[str, str],
+        key: VariableKey | None = None,
+    ) -> dict[str, Any]:
+        """Capture the environment of a session, as JSON types.
+
+        Parameters
+        ----------
+        executables : mapping
+            (benchmark, variant) -> the file that is executed.
+        environment : mapping of str to str
+            The variables that every command starts from.
+        key : VariableKey, optional
+            Of the hashes of the variables whose values are not stored.
+        """
+        record = capture(
+            self.host,
+            targets={f"{bench}/{variant}": path for (bench, variant), path in executables.items()},
+            variables=environment,
+            tool_version=VERSION,
+            key=key,
+        )
+        # fairtrial has moved itself off the measured CPUs by now; what it may use is meant here
+        record["process"]["affinity"] = format_cpus(self.state.usable)
+        return {"containment": self.containment} | record | {"inputs": self.inputs()}
+
+    def inputs(self) -> dict[str, Any]:
+        """Describe the files that the campaign names as inputs, as JSON types."""
+        declared = (path for cell in self.campaign.cells for _, path in declared_inputs(cell))
+        return describe_inputs(declared, self.campaign.source.parent)
 
     def require(self, findings: tuple[Finding, ...]) -> None:
         """Stop where a required check says so.
@@ -90,8 +127,22 @@ def planned_runs(campaign: Campaign, sessions: int) -> int:
     return sessions * len(campaign.cells) * (protocol.runs + protocol.warmup)
 
 
+def _kept_at_most(campaign: Campaign, sessions: int) -> int:
+    """Give the most bytes that may be kept of what the planned runs write, should all of them fail."""
+    sinks = sum(sink != "discard" for cell in campaign.cells for sink in (cell.stdout, cell.stderr))
+    runs = sessions * (campaign.protocol.runs + campaign.protocol.warmup)
+    isolation = campaign.isolation
+    return min(isolation.kept_outputs_bytes, runs * sinks * isolation.output_limit_bytes)
+
+
 def prepare(
-    campaign: Campaign, folder: Path, sessions: int, interrupts: Interrupts, *, strict: bool
+    campaign: Campaign,
+    folder: Path,
+    sessions: int,
+    interrupts: Interrupts,
+    *,
+    strict: bool,
+    kept_bytes: int = 0,
 ) -> Prepared:
     """Look at the host before anything of the trial is executed or written.
 
@@ -107,6 +158,8 @@ def prepare(
         Handed to the launcher that tries the settings.
     strict : bool
         Whether warnings of required checks stop the trial.
+    kept_bytes : int
+        What is kept already of the runs of a trial that is gone on with.
 
     Raises
     ------
@@ -122,6 +175,7 @@ def prepare(
     state = host.read(measured)
     free = _free_space(folder)
     needed = planned_runs(campaign, sessions) * _ROW_BYTES + _MARGIN_BYTES
+    needed += max(0, _kept_at_most(campaign, sessions) - kept_bytes)
     launcher = LauncherClient(
         campaign.isolation, cpus.targets, interrupts
     )  # are the settings permitted?
@@ -144,7 +198,8 @@ def prepare(
         raise StoreError(
             f"{free / 1e6:.0f} MB are free, and this trial may need {needed / 1e6:.0f} MB",
             str(folder),
-            "free some space, or choose another folder with --dir DIR",
+            "free some space, choose another folder with --dir DIR, or lower isolation.kept_outputs, "
+            "the most that is kept of what runs write",
         )
     return prepared
 

@@ -6,27 +6,29 @@ import contextlib
 import gc
 import time
 from collections.abc import Iterator, Mapping
-from itertools import chain, count
 from pathlib import Path
-from typing import Any
 
-from analysis.record import Finding, Measurement, PlannedRun, SessionEnd, TrialStatus
-from analysis.version import VERSION
+from analysis.record import Finding, GivenUp, Measurement, PlannedRun, SessionEnd, TrialStatus
 
-from ..campaign import Campaign, Cell, Command
+from ..campaign import Campaign, Cell
 from ..checks import check_between
-from ..environment import capture, diff
 from ..errors import FairtrialError, StoreError
-from ..host import format_cpus
-from ..launch import CommandFailedError, Interrupted, Interrupts, LauncherClient, SideCommands
-from ..store import Store, utc_now
+from ..launch import Interrupted, Interrupts, LauncherClient, SideCommands
+from ..store import Store
 from .clockwatch import ClockWatch
-from .ending import RUN_CAP, Ending
+from .ending import Ending
+from .files.agreement import Agreement
+from .files.inputs import ArgumentFiles
+from .hopeless import Hopeless, finding_of_given_up
+from .launchers import SessionLauncher
 from .measure import CapReached, Measurer, Setting
 from .order import plan_session
 from .preparation import Prepared
-from .resumption import still_to_do
+from .resuming.resumption import still_to_do
+from .resuming.way_on import RUN_CAP
 from .session_stop import SessionStop, finding_of, stored_runs
+from .surroundings import Surroundings
+from .trial_hooks import TrialHooks
 from .watcher import Watcher
 
 _SYNC_S = 1.0
@@ -77,15 +79,26 @@ class TrialRun:
         self._commands = commands
         self._interrupts = interrupts
         self._watcher = watcher
+        self._hooks = TrialHooks(
+            campaign=campaign,
+            store=store,
+            environment=environment,
+            commands=commands,
+            interrupts=interrupts,
+            watcher=watcher,
+        )
         self._measured = prepared.measured
         cap = campaign.protocol.max_time_s
         self._deadline = None if cap is None else time.monotonic() + cap
-        earlier = store.environments()
-        self._last_environment = earlier[-1] if earlier else None
-        self._segments = {record["session"]: record.get("segment", 0) for record in earlier}
         self._sessions_planned = {run.session for run in store.planned()}
         self._threaded: set[tuple[str, str]] = set()
+        self._counted_before = store.counted
         self._clock = ClockWatch()
+        self._agreement = Agreement.of_trial(store.path) if store.done else Agreement()
+        self._arguments = ArgumentFiles(campaign, store.manifest.arguments)
+        self._surroundings = Surroundings(
+            store, prepared, executables, environment, self._arguments
+        )
         self._earlier: Mapping[int, list[Measurement]] = {}
         if campaign.protocol.stop is not None and store.done:
             ended = (end.session for end in store.manifest.session_ends)
@@ -108,7 +121,7 @@ class TrialRun:
             self._interrupts.acknowledge()
             return self._end("interrupted", f"signal {stop.number}")
         except CapReached as cap:
-            return self._end("stopped", str(cap))
+            return self._end("stopped", str(cap), cap)
         except FairtrialError as error:
             self._close(error.what.splitlines()[0])
             raise
@@ -124,13 +137,20 @@ class TrialRun:
             self._end("stopped", reason)
         self._store.release()
 
-    def _end(self, status: TrialStatus, reason: str | None) -> Ending:
+    def _end(
+        self, status: TrialStatus, reason: str | None, cap: CapReached | None = None
+    ) -> Ending:
         self._watcher.end()
         self._store.free_reserve()
         with contextlib.suppress(StoreError):  # a disk that is full does not keep the trial open
-            self._hook("finish", self._campaign.hooks.finish, {"FAIRTRIAL_STATUS": status})
+            self._hooks.finish(status)
         self._commands.close()
-        self._store.finish(status, reason)
+        must_raise = cap.key if cap is not None and self._stays(cap) else None
+        damage = self._store.damage() if status == "complete" else None
+        if damage is not None:
+            self._store.finish("stopped", damage.what)
+            raise damage
+        self._store.finish(status, reason, must_raise)
         outcomes = [what for position, what in self._store.done.items() if position >= 0]
         return Ending(
             trial=self._store.path,
@@ -140,23 +160,43 @@ class TrialRun:
             planned=self._store.manifest.needed,
             failed=sum(1 for what in outcomes if what != "ok"),
             session_ends=self._store.manifest.session_ends,
+            given_up=self._store.manifest.given_up,
+            capped=cap is not None,
+            unmeasured=0 if cap is None else self._unmeasured(),
+            must_raise=must_raise,
         )
+
+    def _stays(self, cap: CapReached) -> bool:
+        """Tell whether the trial would come to the same cap again, without a run, if it went on."""
+        return cap.key == "protocol.max_runs" or self._store.counted == self._counted_before
+
+    def _unmeasured(self) -> int:
+        """Count the cells of all planned sessions that have no run that counts."""
+        done = self._store.done
+        counted = {
+            (run.session, run.benchmark, run.variant)
+            for run in self._store.planned()
+            if not run.warmup and done.get(run.position) == "ok"
+        }
+        return self._store.manifest.sessions * len(self._campaign.cells) - len(counted)
 
     def _session(self, session: int) -> bool:
         """Execute what is left of a session; tell whether there was anything."""
-        runs = list(plan_session(self._campaign, self._store.manifest.seed, session))
+        with self._interrupts.at_once():  # a long plan takes a while
+            runs = list(plan_session(self._campaign, self._store.manifest.seed, session))
         left = still_to_do(runs, self._store.done)
-        stop = self._stop(session)
+        hopeless = self._hopeless(runs, session)
+        stop = self._stop(session, hopeless)
         if stop is not None and (end := stop.end()) is not None:
             self._session_ended(end)  # a kill came between its last run and this record
             return False
-        if not left or self._has_ended(session):
+        if all(map(hopeless.without, left)) or self._has_ended(session):
             return False
         self._interrupts.check()
-        segment = self._segments.get(session, -1) + 1
+        segment = self._surroundings.next_segment(session)
         if session not in self._sessions_planned:
             self._store.append_plan(runs)
-        self._record_environment(session, segment)
+        self._watcher.findings(self._surroundings.record(session, segment))
         host = self._prepared.host
         before, started = host.counters(self._measured), time.monotonic()
         found = self._prepared.look()
@@ -164,14 +204,14 @@ class TrialRun:
         self._watcher.findings(found)
         self._prepared.require(found)
         try:  # a setup that fails half-way is cleaned up too
-            self._hook_or_fail("setup", self._campaign.hooks.setup, session)
+            self._hooks.setup(session)
             with self._launcher() as launcher:
-                self._runs(left, segment, launcher, stop)
+                self._runs(left, segment, launcher, stop, hopeless)
             if stop is not None and (end := stop.end()) is not None:
                 self._session_ended(end)
         finally:
             self._store.sync()
-            self._hook("cleanup", self._campaign.hooks.cleanup, {"FAIRTRIAL_SESSION": str(session)})
+            self._hooks.cleanup(session)
             self._commands.sweep()
             elapsed = time.monotonic() - started
             after = host.counters(self._measured)
@@ -180,7 +220,25 @@ class TrialRun:
             self._watcher.findings(found)
         return True
 
-    def _stop(self, session: int) -> SessionStop | None:
+    def _hopeless(self, runs: list[PlannedRun], session: int) -> Hopeless:
+        """Make what counts the failures of each cell of a session, with its stored runs."""
+        most = self._campaign.protocol.give_up
+        given_up = self._store.manifest.given_up
+        hopeless = Hopeless(most, runs, self._store.done, given_up, session)
+        for one in hopeless.unrecorded:
+            self._give_up(one)
+        return hopeless
+
+    def _give_up(self, one: GivenUp) -> None:
+        """Record that a session goes on without a cell, and say so."""
+        self._store.sync()
+        finding = finding_of_given_up(one)
+        self._store.append_findings("during", [finding], one.session)
+        self._store.update(given_up=(*self._store.manifest.given_up, one))
+        self._watcher.findings([finding])
+        self._watcher.total_changed(self._store.manifest.needed)
+
+    def _stop(self, session: int, hopeless: Hopeless) -> SessionStop | None:
         """Make what applies the stopping rule to a session, with its stored runs.
 
         None without a rule, and for a session that has ended: that stays as it was recorded.
@@ -191,6 +249,8 @@ class TrialRun:
         stop = SessionStop(rule, self._campaign, session)
         for measurement in self._earlier.get(session, ()):
             stop.add(measurement)
+        for cell in hopeless.cells:
+            stop.give_up(*cell)
         return stop
 
     def _has_ended(self, session: int) -> bool:
@@ -204,9 +264,12 @@ class TrialRun:
         self._watcher.session_ended(end, self._store.manifest.needed)
 
     @contextlib.contextmanager
-    def _launcher(self) -> Iterator[LauncherClient]:
-        cpus = self._prepared.cpus.targets
-        launcher = LauncherClient(self._campaign.isolation, cpus, self._interrupts)
+    def _launcher(self) -> Iterator[SessionLauncher]:
+        isolation, cpus = self._campaign.isolation, self._prepared.cpus.targets
+        launcher = SessionLauncher(
+            lambda: LauncherClient(isolation, cpus, self._interrupts),
+            lambda found: self._look((found,)),
+        )
         try:
             yield launcher
         finally:
@@ -216,8 +279,9 @@ class TrialRun:
         self,
         left: list[PlannedRun],
         segment: int,
-        launcher: LauncherClient,
+        launcher: SessionLauncher,
         stop: SessionStop | None,
+        hopeless: Hopeless,
     ) -> None:
         measurer = Measurer(
             Setting(
@@ -226,6 +290,7 @@ class TrialRun:
                 segment=segment,
                 launcher=launcher,
                 commands=self._commands,
+                interrupts=self._interrupts,
                 host=self._prepared.host,
                 cpus=self._prepared.cpus.targets,
                 environment=self._environment,
@@ -243,10 +308,9 @@ class TrialRun:
         try:
             for run in left:
                 self._interrupts.check()
-                if run.block != block and stop is not None and stop.end() is not None:
-                    break
-                self._check_caps(run)
                 if run.block != block:
+                    if stop is not None and stop.end() is not None:
+                        break
                     block = run.block
                     self._store.sync(older_than_s=_BLOCK_SYNC_S)
                     if time.monotonic() - looked >= _LOOK_S:
@@ -254,18 +318,41 @@ class TrialRun:
                         self._look(check_between(before, after, now - looked, cpus=self._measured))
                         before, looked = after, now
                     self._look(self._clock.findings())
+                if hopeless.without(run):
+                    if stop is not None and not run.warmup:
+                        stop.pass_over()
+                    continue
+                self._check_caps(run)
                 self._rest(self._campaign.protocol.cooldown_s)
                 self._watcher.run_started(run)
                 cell = self._campaign.cell(run.benchmark, run.variant)
                 self._store.sync(older_than_s=0.0 if cell.before or cell.after else _SYNC_S)
                 measurement = measurer.measure(run)
                 self._store.append_measurement(measurement)
+                self._note(measurement)
                 if stop is not None:
                     stop.add(measurement)
                 self._watcher.run_done(measurement)
+                given_up = hopeless.add(run, measurement.outcome)
+                if given_up is not None:
+                    self._give_up(given_up)
+                    if stop is not None:
+                        stop.give_up(run.benchmark, run.variant)
             self._look(self._clock.findings())
         finally:
-            measurer.close()
+            dropped = measurer.close()
+            if dropped is not None:
+                self._store.append_findings("after", [dropped], left[0].session)
+                self._watcher.findings([dropped])
+
+    def _note(self, run: Measurement) -> None:
+        """Look whether a run wrote what its cell did before, and which arguments no run writes."""
+        differs = self._agreement.add(run.benchmark, run.variant, run.outcome, run.stdout_sha256)
+        if differs is not None:
+            self._store.append_findings("during", [differs], run.session)
+            self._watcher.findings([differs])
+        if self._arguments.executed(run.benchmark, run.variant):
+            self._store.update(arguments=self._arguments.known)
 
     def _look(self, findings: tuple[Finding, ...]) -> None:
         """Record what a look during the session found, unless all is well."""
@@ -276,10 +363,12 @@ class TrialRun:
     def _check_caps(self, run: PlannedRun) -> None:
         protocol = self._campaign.protocol
         if protocol.max_runs is not None and self._store.counted >= protocol.max_runs:
-            raise CapReached(f"{RUN_CAP} of {protocol.max_runs} runs was reached")
+            what = f"{RUN_CAP} of {protocol.max_runs} runs was reached"
+            raise CapReached("protocol.max_runs", what)
         if self._deadline is not None and time.monotonic() >= self._deadline:
             raise CapReached(
-                f"the time cap of {protocol.max_time_s:g} s was reached before run {run.position}"
+                "protocol.max_time",
+                f"the time cap of {protocol.max_time_s:g} s was reached before run {run.position}",
             )
 
     def _rest(self, seconds: float) -> None:
@@ -288,32 +377,6 @@ class TrialRun:
         if seconds > 0:
             self._store.sync()
             self._interrupts.sleep(seconds)
-
-    def _record_environment(self, session: int, segment: int) -> None:
-        """Store the environment, and say what has changed since the last session."""
-        record = describe(self._prepared, self._executables, self._environment)
-        before = self._last_environment
-        head = {"session": session, "segment": segment, "at": utc_now()}
-        self._store.append_environment(head | record)
-        self._last_environment = record
-        changes = diff(before, record) if before else ()
-        said = [(change.what, change.key) for change in changes if change.kind != "variables"]
-        variables = [change.key for change in changes if change.kind == "variables"]
-        if variables:
-            names = ", ".join(key.partition(".")[2] for key in variables)
-            said.append((f"environment variables changed: {names}", "variables"))
-        found = [
-            Finding(
-                check="environment",
-                status="warn",
-                what=what,
-                where=where,
-                reason="sessions under other conditions are not samples of the same thing",
-            )
-            for what, where in said
-        ]
-        self._store.append_findings("before", found, session)
-        self._watcher.findings(found)
 
     def _found_threads(self, cell: Cell, threads: int) -> None:
         key = (cell.benchmark, cell.variant)
@@ -330,63 +393,3 @@ class TrialRun:
         )
         self._store.append_findings("during", [finding])
         self._watcher.findings((finding,))
-
-    def _hook_or_fail(self, name: str, commands: tuple[Command, ...], session: int) -> None:
-        extra = {"FAIRTRIAL_SESSION": str(session)}
-        for number, command in enumerate(commands, 1):
-            self._execute_hook(name, number, command, extra)
-
-    def _hook(self, name: str, commands: tuple[Command, ...], extra: Mapping[str, str]) -> None:
-        """Execute hooks that come last: a failure is a finding, the measurements stand."""
-        with self._interrupts.set_aside():
-            for number, command in enumerate(commands, 1):
-                try:
-                    self._execute_hook(name, number, command, extra)
-                except (CommandFailedError, Interrupted) as error:
-                    what = error.what if isinstance(error, CommandFailedError) else "interrupted"
-                    finding = Finding(check="hook", status="warn", what=f"hook '{name}': {what}")
-                    self._store.append_findings("after", [finding])
-                    self._watcher.findings((finding,))
-
-    def _execute_hook(
-        self, name: str, number: int, command: Command, extra: Mapping[str, str]
-    ) -> None:
-        self._commands.execute(
-            f"hook '{name}'",
-            command,
-            cwd=self._campaign.source.parent,
-            env=self._hook_environment(extra),
-            log=self._log(name, extra.get("FAIRTRIAL_SESSION"), number),
-            timeout_s=self._campaign.hooks.timeout_s,
-        )
-
-    def _log(self, name: str, session: str | None, number: int) -> Path:
-        """Name a hook's log; a session that is resumed adds logs and overwrites none."""
-        stem = name if session is None else f"{name}-session{session}"
-        folder = self._store.path / "outputs"
-        repeats = chain([""], (f"-again{n}" for n in count(1)))
-        paths = (folder / f"{stem}{again}-{number}.log" for again in repeats)
-        return next(path for path in paths if not path.exists())
-
-    def _hook_environment(self, extra: Mapping[str, str]) -> dict[str, str]:
-        trial = {"FAIRTRIAL_TRIAL": str(self._store.path.resolve())}
-        return {**self._environment, **trial, **extra}
-
-
-def describe(
-    prepared: Prepared,
-    executables: Mapping[tuple[str, str], Path],
-    environment: Mapping[str, str],
-) -> dict[str, Any]:
-    """Capture the environment of a session, as JSON types."""
-    record = capture(
-        prepared.host,
-        targets={
-            f"{benchmark}/{variant}": path for (benchmark, variant), path in executables.items()
-        },
-        variables=environment,
-        tool_version=VERSION,
-    )
-    # fairtrial has moved itself off the measured CPUs by now; what it may use is meant here
-    record["process"]["affinity"] = format_cpus(prepared.state.usable)
-    return {"containment": prepared.containment} | record

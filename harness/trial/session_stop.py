@@ -6,12 +6,18 @@ begins, before its first run, and never without a rule.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from analysis.record import MEASUREMENTS, Finding, Measurement, SessionEnd, StopRule
+from analysis.record import (
+    MEASUREMENTS,
+    Finding,
+    Measurement,
+    SessionEnd,
+    StopRule,
+    records_of,
+)
 
 from ..campaign import Campaign
 
@@ -54,13 +60,22 @@ class SessionStop:
         if measurement.warmup:
             return
         self._runs += 1
-        if measurement.outcome == "ok" and measurement.wall_ns:
+        wall_ns = measurement.wall_ns or 0
+        if measurement.outcome == "ok" and wall_ns > 0:  # a damaged row may say anything
             self._suite.add(
                 measurement.block,
                 self._benchmarks[measurement.benchmark],
                 self._variants[measurement.variant],
-                measurement.wall_ns / 1e9,
+                wall_ns / 1e9,
             )
+
+    def give_up(self, benchmark: str, variant: str) -> None:
+        """Go on without a cell."""
+        self._suite.give_up(self._benchmarks[benchmark], self._variants[variant])
+
+    def pass_over(self) -> None:
+        """Count a measured run of a given-up cell, which its block goes without."""
+        self._runs += 1
 
     def end(self) -> SessionEnd | None:
         """Decide whether the session ends here; within a block it never does."""
@@ -94,9 +109,7 @@ def stored_runs(trial: Path, ended: Iterable[int] = ()) -> dict[int, list[Measur
     """Read the measurements of sessions that have not ended; the store has checked the lines."""
     passed = frozenset(ended)
     found: dict[int, list[Measurement]] = defaultdict(list)
-    with (trial / MEASUREMENTS).open("rb") as file:
-        for line in file:
-            row = json.loads(line)
-            if row["session"] not in passed:
-                found[row["session"]].append(Measurement.of_row(row))
+    for row, _ in records_of(trial / MEASUREMENTS, Measurement):
+        if row.session not in passed:
+            found[row.session].append(row)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -61,7 +62,8 @@ def situation_of(
     counters = host.counters(cpus)  # first: who compares counters waits for them, not for the rest
     isolation = campaign.isolation if campaign else Isolation()
     place = folder.absolute()
-    existing = next(path for path in (place, *place.parents) if path.is_dir())
+    # Path.is_dir() raises where nothing may be searched
+    existing = next(path for path in (place, *place.parents) if os.path.isdir(path))  # noqa: PTH112
     return Situation(
         state=host.read(cpus),
         counters=counters,

@@ -39,5 +39,8 @@ class Watcher(Protocol):
     def session_ended(self, end: SessionEnd, total: int) -> None:
         """Hear why a session under a stopping rule ended; `total` runs are now the most."""
 
+    def total_changed(self, total: int) -> None:
+        """Hear that `total` runs are now the most, because a cell was given up."""
+
     def end(self) -> None:
         """Hear that no run follows."""

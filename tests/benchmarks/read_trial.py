@@ -61,6 +61,8 @@ def write(path: Path, runs: int) -> None:
     }
     required = (field.name for field in fields(Manifest) if field.default is MISSING)
     values = dict.fromkeys(required, "") | {
+        "seed": 1,
+        "warmup": 0,
         "baseline": VARIANTS[0],
         "variants": VARIANTS,
         "benchmarks": BENCHMARKS,

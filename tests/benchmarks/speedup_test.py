@@ -73,7 +73,7 @@ def main(rounds: int) -> int:
             for _ in range(rounds):
                 for _ in range(5):
                     start = time.perf_counter()
-                    suite = speedup_test_suite(old, new, confidence=None)
+                    suite = speedup_test_suite(baseline=old, candidate=new, confidence=None)
                     ours.append(time.perf_counter() - start)
                 seconds, levels = by_r(path, n, m)
                 theirs.append(seconds)

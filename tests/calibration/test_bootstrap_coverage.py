@@ -236,3 +236,34 @@ def test_whole_sessions_hold_what_they_should_whether_benchmarks_move_together_o
     assert agrees(whole, 250, *in_table("percentile", "homo", 5, 1, "units"))
     if shared:  # the negative control: single runs
         assert covered(250, 23, make, unit="run") < 0.5
+
+
+def joint_sessions(rng: np.random.Generator) -> tuple[PerformanceMatrix, PerformanceMatrix]:
+    """3 benchmarks without difference, 5 rounds in each of 5 sessions that hold both variants.
+
+    Each variant and benchmark has a shift of its own in each session, as large as the run noise.
+    """
+    names = [f"b{i}" for i in range(3)]
+    sides = []
+    for name in ("new", "old"):
+        logs = 0.05 * (rng.normal(size=(3, 5, 1)) + rng.normal(size=(3, 5, 5)))
+        sides.append(
+            PerformanceMatrix.from_samples(
+                name,
+                dict(zip(names, np.exp(logs.reshape(3, 25)), strict=True)),
+                better="lower",
+                blocks=dict.fromkeys(names, np.tile(np.arange(5), 5)),
+                sessions=dict.fromkeys(names, np.repeat(np.arange(5), 5)),
+            )
+        )
+    return sides[0], sides[1]
+
+
+def test_by_default_sessions_that_shift_are_drawn_as_wholes() -> None:
+    # an independent program's shares of 600 suites: 0.943 by sessions, 0.667 of 150 by rounds
+    share = covered(300, 31, joint_sessions, interval="studentized")
+    assert agrees(share, 300, 0.943, 600)
+    assert agrees(share, 300, *in_table("studentized", "homo", 5, 1, "pairs"))
+    rounds = covered(150, 32, joint_sessions, interval="studentized", unit="block")
+    assert agrees(rounds, 150, 0.667, 150)
+    assert not agrees(rounds, 150, 0.943, 600)

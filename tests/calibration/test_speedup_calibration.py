@@ -43,13 +43,13 @@ Array = np.ndarray
 
 def judged(x: Array, y: Array, confidence: float | None = 0.95) -> SpeedupSuite:
     """Judge many pairs at once, as the benchmarks of one suite; the last axis holds the runs."""
-    sides = (
+    old, new = (
         PerformanceMatrix.from_samples(
             name, dict(enumerate_names(side.reshape(-1, side.shape[-1]))), better="lower"
         )
         for name, side in (("old", x), ("new", y))
     )
-    return speedup_test_suite(*sides, confidence=confidence)
+    return speedup_test_suite(baseline=old, candidate=new, confidence=confidence)
 
 
 def enumerate_names(rows: Array):

@@ -60,7 +60,7 @@ def test_an_importer_costs_a_file_and_a_row(tree):
         (tree / name).write_text(f"watch:{text}")  # known by what it holds, not by its ending
     # every command reads it, knows its direction, and names it in its help
     assert "x against y" in fairtrial(tree, "speedup-test", "x.sw", "y.csv")
-    assert '"faster": true' in fairtrial(tree, "hpt", "x.sw", "y.csv", "--json")
+    assert '"word": "faster"' in fairtrial(tree, "hpt", "x.sw", "y.csv", "--json")
     for command in ("hpt", "diagnose"):
         assert "a stopwatch file (.sw)" in " ".join(fairtrial(tree, command, "--help").split())
 

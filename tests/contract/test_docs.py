@@ -134,6 +134,16 @@ def test_each_outcome_and_status_is_documented():
         assert f"`{status}`" in section("findings.jsonl")
 
 
+def test_each_variable_of_a_hook_is_documented():
+    # first use: the variables that a hook sees stood in no page
+    sources = (path.read_text() for path in (ROOT / "harness" / "trial").glob("*.py"))
+    told = {name for text in sources for name in re.findall(r'"(FAIRTRIAL_[A-Z]+)"', text)}
+    assert len(told) == 6 + 1
+    page = (ROOT / "docs" / "campaign.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(FAIRTRIAL_[A-Z]+)` \|", page, re.MULTILINE)
+    assert sorted(listed) == sorted(told - {"FAIRTRIAL_PADDING"})  # of targets: launcher.md
+
+
 def test_the_documented_schema_is_the_current_one():
     assert FORMAT.read_text(encoding="utf-8").startswith(
         f"# The trial directory, schema {SCHEMA}\n"

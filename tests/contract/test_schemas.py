@@ -247,12 +247,14 @@ def test_a_further_key_changes_nothing(tmp_path, name, which):
     for variant in first.manifest.variants:
         assert found.matrix(variant).to_dict() == first.matrix(variant).to_dict()
     here, there = read_progress(trial), read_progress(FIRST)
-    assert replace(here, again="") == replace(there, again="")  # that names the folder
+    assert replace(here, again="", way_on="") == replace(
+        there, again="", way_on=""
+    )  # they name the folder
     assert compare_environments(trial, FIRST).pairs[0][2] == ()
     store = Store.reopen(trial)
     try:
         assert len(store.done) == len(first)
-        assert store.planned() == [PlannedRun.of_row(row) for row in lines(FIRST, "plan.jsonl")]
+        assert store.planned() == [PlannedRun(**row) for row in lines(FIRST, "plan.jsonl")]
     finally:
         store.release()
     if name == "manifest.json" and which == "every":  # a key that we do not know is kept

@@ -269,6 +269,7 @@ cp -r disk/. runs
     path = lab.write_campaign(
         benchmarks={"one": {"command": lab.sh(eat)}},
         protocol={"sessions": 1, "runs": 40, "warmup": 0},
+        isolation={"cpus": "none", "kept_outputs": "1MB"},
     )
     done = lab.run_fairtrial(
         "run", path, prefix=("unshare", "-Urm", str(lab.folder / "session.sh"))
@@ -303,7 +304,7 @@ def test_file_where_the_folder_should_be(lab):
     (lab.folder / "runs").write_text("")
     done = lab.run_fairtrial("run", lab.write_campaign())
     assert done.returncode == 5
-    assert "cannot be written" in done.stderr
+    assert "the folder of trials cannot be read: Not a directory" in done.stderr
 
 
 def test_too_little_space_is_said_at_the_start(lab):
@@ -356,7 +357,7 @@ def test_second_writer_of_a_trial_is_refused(lab):
     lab.wait_until_reached(process)
     refused = lab.run_fairtrial("run", path, "--resume")
     assert refused.returncode == 5
-    assert "being written by another process" in refused.stderr
+    assert "another process is writing this trial (process " in refused.stderr
     named = lab.run_fairtrial("run", path, "--resume", "--trial", lab.trial())
     assert named.returncode == 5
     lab.release()

@@ -162,7 +162,7 @@ def test_one_run_gives_a_test_and_says_that_there_is_no_interval(files):
     [
         (("a.csv", "none.csv", *QUICK), 2, "neither a matrix file nor a variant"),
         (("a.csv", *QUICK), 2, "BASELINE is missing"),
-        ((SAMPLE,), 2, "a trial holds several variants"),
+        ((SAMPLE, SAMPLE), 2, "a trial holds several variants"),
         (("a.csv", "b.csv"), 2, "add --better lower"),
         (("a.csv", "b.csv", *QUICK, "--plot", "p.gif"), 2, "not in '.gif'"),
         (("a.csv", "b.csv", *QUICK, "--plot", "none/p.svg"), 2, "there is no folder 'none'"),

@@ -119,6 +119,7 @@ def test_killed_launcher(lab, processes, stage):
         at_work = [pid for pid in at_work if pid in map(processes.parent, lab.left())]
     victim = (at_work or launchers)[0]
     os.kill(victim, signal.SIGKILL)
+    lab.release()
     code, err = lab.ended(process)
     lab.wait_until_all_gone()
     assert "Traceback" not in err
@@ -127,11 +128,61 @@ def test_killed_launcher(lab, processes, stage):
         lab.assert_complete_once_each(planned=8)
         outcomes = [row["outcome"] for row in lab.read_rows()]
         assert sorted(outcomes) == ["hook-failed", *["ok"] * 7]
+    elif stage in {"warmup", "run", "between"}:  # the run under way is executed once more
+        assert code == 0, err
+        lab.assert_complete_once_each(planned=8)
+        assert {row["outcome"] for row in lab.read_rows()} == {"ok"}
+        assert [f["when"] for f in lab.findings() if f["check"] == "launcher"] == ["during"]
     else:
         assert code == 4, err
         assert "the launcher was killed or crashed" in err
         assert lab.manifest()["status"] == "stopped"
         finish_by_resume(lab, path, stage, whole_rows(lab))
+
+
+def test_runs_that_kill_their_parent_are_outcomes_and_given_up(lab):
+    path = lab.write_campaign(
+        benchmarks={
+            "parent": {"command": lab.sh("kill -9 $PPID; sleep $0")},
+            "asks": {"command": lab.sh("kill $PPID; sleep $0")},
+            "good": {"command": lab.sh(":")},
+        },
+        protocol={"sessions": 1, "runs": 4, "warmup": 0, "give_up": 2},
+    )
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    rows = lab.read_rows()
+    assert {(row["outcome"], row["detail"]) for row in rows if row["benchmark"] != "good"} == {
+        ("signal", "killed its launcher")
+    }
+    assert [row["outcome"] for row in rows if row["benchmark"] == "good"] == ["ok"] * 8
+    assert len(rows) == 16
+    assert len(lab.manifest()["given_up"]) == 4
+    assert lab.manifest()["status"] == "complete"
+    assert "given up in session 1: parent / a (2 runs in a row failed" in done.stderr
+    shown = lab.run_fairtrial("status").stdout
+    assert "16 of 16 runs (100 %)" in shown
+    verdict = lab.run_fairtrial("verdict", lab.trial())
+    assert "given up after failures in a row" in " ".join(verdict.stdout.split())
+    assert lab.left() == []
+
+
+def test_a_pattern_without_an_end_does_not_keep_a_signal_waiting(lab, processes):
+    path = lab.write_campaign(
+        benchmarks={
+            "one": {
+                "command": lab.sh(f"echo {'a' * 45}b; : > {lab.folder}/matching"),
+                "expect": {"regex": "^(a+)+$"},
+            }
+        },
+    )
+    process = lab.start_fairtrial("run", path)
+    processes.wait_until((lab.folder / "matching").exists, "the first run has ended")
+    process.send_signal(signal.SIGTERM)
+    code, err = lab.ended(process)
+    assert code == 130, err
+    assert lab.read_rows() == []  # ten seconds had made it unparsable
 
 
 @pytest.mark.parametrize("stage", ["warmup", "run", "between"])

@@ -150,11 +150,11 @@ def test_seed_of_the_command_line_is_remembered_on_resume(lab):
         protocol={"sessions": 1, "runs": 4, "warmup": 0, "max_time": "1s"},
         benchmarks={"one": {"command": lab.sh("sleep 0.4")}},
     )
-    assert lab.run_fairtrial("run", path, "--seed", "77").returncode == 0
+    assert lab.run_fairtrial("run", path, "--seed", "77").returncode in {0, 1}
     assert lab.manifest()["status"] == "stopped"
     for _ in range(9):
         done = lab.run_fairtrial("run", path, "--resume")
-        assert done.returncode == 0, done.stderr
+        assert done.returncode in {0, 1}, done.stderr  # by whether each cell has a run
         if lab.manifest()["status"] == "complete":
             break
     assert lab.manifest()["seed"] == 77
@@ -163,7 +163,7 @@ def test_seed_of_the_command_line_is_remembered_on_resume(lab):
 
 def test_accepted_drift_stays_accepted(lab):
     path = lab.write_campaign(protocol={"sessions": 1, "runs": 4, "warmup": 0, "max_runs": 2})
-    assert lab.run_fairtrial("run", path).returncode == 0
+    assert lab.run_fairtrial("run", path).returncode == 1  # not all cells have a run
     path = lab.write_campaign(protocol={"sessions": 1, "runs": 4, "warmup": 0, "max_runs": 4})
     assert lab.run_fairtrial("run", path, "--resume").returncode == 5
     assert lab.run_fairtrial("run", path, "--resume", "--accept-drift").returncode == 0
@@ -187,7 +187,7 @@ def test_time_cap_ends_a_run_under_way(lab):
         protocol={"sessions": 1, "runs": 2, "warmup": 0, "max_time": "1s"},
     )
     done = lab.run_fairtrial("run", path)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1, done.stderr
     assert "time cap" in done.stderr
     assert lab.read_rows() == []
     assert not lab.left()
@@ -202,7 +202,7 @@ def test_cap_in_runs_promises_no_continuation(lab):
 
 def test_edited_last_row_is_damage_not_a_torn_line(lab):
     path = lab.write_campaign(protocol={"sessions": 1, "runs": 4, "warmup": 0, "max_runs": 3})
-    assert lab.run_fairtrial("run", path).returncode == 0
+    assert lab.run_fairtrial("run", path).returncode == 1
     rows = lab.trial() / "measurements.jsonl"
     lines = rows.read_bytes().splitlines(keepends=True)
     edited = lines[-1].replace(b'"wall_ns":', b'"wall_ns":1', 1)

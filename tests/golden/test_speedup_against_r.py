@@ -85,14 +85,14 @@ def test_the_record_holds_every_kind_of_case() -> None:
 
 
 def test_a_suite_of_all_pairs_gives_their_levels() -> None:
-    sides = [
+    x, y = [
         PerformanceMatrix.from_samples(
             side, {str(k): pair[side] for k, pair in enumerate(PAIRS)}, better="lower"
         )
         for side in ("x", "y")
     ]
     for compatible in (False, True):
-        suite = speedup_test_suite(*sides, confidence=None, compatible=compatible)
+        suite = speedup_test_suite(baseline=x, candidate=y, confidence=None, compatible=compatible)
         for row, pair in zip(suite.benchmarks[::7], PAIRS[::7], strict=True):
             alone = speedup_test(pair["x"], pair["y"], confidence=None, compatible=compatible)
             assert (row.mean, row.median) == (alone.mean, alone.median)

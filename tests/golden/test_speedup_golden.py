@@ -39,7 +39,7 @@ def matrix(side: int) -> PerformanceMatrix:
 
 
 def suite(**options: object) -> SpeedupSuite:
-    return speedup_test_suite(matrix(1), matrix(2), **options)
+    return speedup_test_suite(baseline=matrix(1), candidate=matrix(2), **options)
 
 
 SEARCHED = suite(confidence=None)
@@ -195,12 +195,14 @@ def test_the_example_of_17_of_30() -> None:
 
 def test_the_example_of_two_programs() -> None:
     # 3 s to 1 s and 3600 s to 3428 s, one run each: nothing can be concluded, the gain is a gain.
-    sides = [
+    old, new = [
         PerformanceMatrix.from_samples(name, {"P1": [a], "P2": [b]}, better="lower")
         for name, a, b in (("old", 3, 3600), ("new", 1, 3428))
     ]
     published = EXPECTED["published"]["example_p1_p2"]
-    equal, by_time = (speedup_test_suite(*sides, weights=w) for w in ("equal", "fraction"))
+    equal, by_time = (
+        speedup_test_suite(baseline=old, candidate=new, weights=w) for w in ("equal", "fraction")
+    )
     computed = EXPECTED["computed_scipy"]["p1_p2"]
     # The report cuts digits: 4.77 % and 4.82 %.
     assert np.floor(by_time.gain["median"] * 1e4) / 1e4 == published["G_time"]

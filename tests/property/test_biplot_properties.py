@@ -31,9 +31,9 @@ def of(values, scale):
     constant = np.ptp(values, axis=0) == 0
     if constant.all() or (scale == "correlation" and constant.any()):
         with pytest.raises(AnalysisError):
-            biplot(values, range(n), range(p), scale=scale)
+            biplot(values, list(map(str, range(n))), list(map(str, range(p))), scale=scale)
         return None
-    return biplot(values, range(n), range(p), scale=scale)
+    return biplot(values, list(map(str, range(n))), list(map(str, range(p))), scale=scale)
 
 
 @settings(deadline=None, max_examples=60)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
@@ -45,6 +47,23 @@ def test_decisions_are_coherent(x: list[float], y: list[float]) -> None:
             assert (step.pvalue is None) == (step.outcome == "not tested")
             assert step.pvalue is None or 0 <= step.pvalue <= 1
     str(done)
+
+
+@settings(max_examples=60, deadline=None)
+@given(ANY, ANY, st.sampled_from([0.95, 0.6, None]))
+def test_swapped_is_the_test_with_the_sides_swapped(
+    x: list[float], y: list[float], confidence: float | None
+) -> None:
+    done, other = (speedup_test(*both, confidence=confidence) for both in ((x, y), (y, x)))
+    for ours, theirs in ((done.mean, other.mean), (done.median, other.median)):
+        swapped = ours.swapped
+        assert (swapped.significant, swapped.confidence) == (theirs.significant, theirs.confidence)
+        if theirs.pvalue is None:
+            assert swapped.pvalue is None
+        else:
+            assert swapped.pvalue is not None
+            assert math.isclose(swapped.pvalue, theirs.pvalue, rel_tol=1e-9, abs_tol=1e-15)
+        assert {ours.word, theirs.word} in ({"faster", "slower"}, {"undecided"})
 
 
 @settings(max_examples=12, deadline=None)
@@ -108,13 +127,13 @@ def test_an_exact_shift_has_one_shape(x: list[float], shift: float) -> None:
 def test_a_benchmark_does_not_depend_on_its_suite(
     pairs: list[tuple[list[float], list[float]]],
 ) -> None:
-    sides = [
+    old, new = [
         PerformanceMatrix.from_samples(
             name, {str(k): pair[side] for k, pair in enumerate(pairs)}, better="lower"
         )
         for side, name in enumerate(("old", "new"))
     ]
-    suite = speedup_test_suite(*sides, confidence=None)
+    suite = speedup_test_suite(baseline=old, candidate=new, confidence=None)
     for row, (x, y) in zip(suite.benchmarks, pairs, strict=True):
         alone = speedup_test(x, y, confidence=None)
         assert (row.mean, row.median) == (alone.mean, alone.median)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ...data import PerformanceMatrix
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...report import Caution
-from ...stats import stream
+from ...stats import door, stream
 from ..normality import NormalityTest, shapiro
 from ..sizes import checked_sizes
 from .result import (
@@ -41,6 +41,7 @@ PUBLISHED_RUNS = 1000  # n N there; here it sets N for draws with replacement
 RUNS_LEAST = 5
 
 
+@door
 def central_limit_study(
     matrix: PerformanceMatrix,
     *,

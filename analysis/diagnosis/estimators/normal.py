@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import UsageError
+from ...stats import counted, door
 
 __all__ = ["NormalSpread", "normal_spread"]
 
@@ -31,6 +31,7 @@ class NormalSpread:
     mean: float
 
 
+@door
 @lru_cache(maxsize=256)
 def normal_spread(size: int) -> NormalSpread:
     """Give the standard deviations of minimum, median and mean of `size` standard normal values.
@@ -50,8 +51,7 @@ def normal_spread(size: int) -> NormalSpread:
     """
     from scipy.special import log_ndtr
 
-    if size < 1:
-        raise UsageError(f"a sample has 1 value at least, not {size}")
+    counted("size", size)
 
     def sd(x: Array, log_density: Array) -> float:
         weight = np.exp(log_density - log_density.max())

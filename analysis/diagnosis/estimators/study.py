@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data import PerformanceMatrix
-from ...errors import InsufficientDataError, UsageError
+from ...errors import InsufficientDataError
 from ...report import Caution
-from ...stats import stream
+from ...stats import counted, door, median, stream
 from ..sizes import checked_sizes
 from .normal import normal_spread
 from .result import ESTIMATORS, Estimator, EstimatorRow, EstimatorSpread
@@ -36,6 +36,7 @@ MARGIN = 0.05  # sds closer than this are level: about twice the error of 4000 s
 FEW = 20
 
 
+@door
 def estimator_spread(
     matrix: PerformanceMatrix,
     *,
@@ -68,8 +69,7 @@ def estimator_spread(
     AnalysisError
         If two runs of a benchmark lie more than a factor of 1e300 apart.
     """
-    if subsamples < 2:
-        raise UsageError(f"there must be 2 subsamples at least, not {subsamples}")
+    counted("subsamples", subsamples, least=2)
     given = None if sizes is None else checked_sizes(sizes)
     least = 2 * (SIZES if given is None else given)[0]
     if max(matrix.runs) < least:
@@ -131,7 +131,7 @@ def _row(
         name=name,
         runs=values.size,
         minimum=base,
-        median=float(np.median(values)),
+        median=float(median(values)),
         mean=base + reach * float(deviations.mean()),
         run_sd=reach * float(deviations.std(ddof=1)) if values.size > 1 else None,
         sizes=spreads,

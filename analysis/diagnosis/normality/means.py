@@ -60,6 +60,7 @@ def mean_sample_size(
         If all values are equal, or one is not finite.
     """
     x = checked(values, LILLIEFORS_LEAST, "a study of means")
+    x = np.ldexp(x, -np.frexp(np.abs(x).max())[1])  # exact, and no sum overflows
     trials = []
     for size in sizes:
         drawn = x[rng.integers(0, x.size, (means, size))].mean(axis=1)

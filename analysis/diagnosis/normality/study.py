@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ...data import PerformanceMatrix
 from ...errors import AnalysisError, UsageError
 from ...report import Caution
+from ...stats import door, median
 from .curves import normal_curves
 from .departure import lilliefors, shapiro
 from .means import MeanTrial, mean_sample_size
@@ -32,6 +33,7 @@ Array = NDArray[np.float64]
 _Found = TypeVar("_Found")
 
 
+@door
 def normality(
     matrix: PerformanceMatrix,
     *,
@@ -62,7 +64,7 @@ def normality(
     rows = tuple(
         _row(name, values) for name, values in zip(matrix.benchmarks, matrix.samples, strict=True)
     )
-    pooled = np.concatenate([values / np.median(values) for values in matrix.samples])
+    pooled = np.concatenate([values / median(values) for values in matrix.samples])
     trials: tuple[MeanTrial, ...] = ()
     impossible: AnalysisError | None = None
     try:

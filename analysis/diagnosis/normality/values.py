@@ -6,13 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import AnalysisError, InsufficientDataError
+from ...stats import numbers
 
 __all__ = ["checked"]
 
 
 def checked(values: ArrayLike, least: int, purpose: str) -> NDArray[np.float64]:
     """Give the values as an array; refuse too few, equal ones, and what is not finite."""
-    x = np.array(values, dtype=np.float64).ravel()
+    x = numbers(values, "the values")
     if x.size < least:
         raise InsufficientDataError(
             f"{purpose} needs {least} values, not {x.size}", n=x.size, needed=least

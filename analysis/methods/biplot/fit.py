@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
-from ...stats import read_only
+from ...stats import door, numbers, read_only
 from .cautions import component_cautions, size_cautions, value_cautions
 from .result import Biplot, Scale
 
@@ -35,6 +35,7 @@ _SAME = 1e-12  # values within this of each other, relatively, are one value
 _TIE = 1e-12  # loadings within this of the largest, relatively, are as large
 
 
+@door
 def biplot(
     values: ArrayLike,
     systems: Sequence[str],
@@ -125,10 +126,7 @@ def _names(kind: str, names: Sequence[str]) -> tuple[str, ...]:
 def _checked(
     values: ArrayLike, systems: tuple[str, ...], benchmarks: tuple[str, ...], *, positive: bool
 ) -> Array:
-    try:
-        table = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise AnalysisError(f"the values are no table of numbers: {error}") from None
+    table = numbers(values, "the values", dimensions=None, wrong=AnalysisError)
     if table.shape != (len(systems), len(benchmarks)):
         raise UsageError(
             f"values of shape {table.shape} do not fit {len(systems)} systems x "

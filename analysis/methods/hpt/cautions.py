@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from ...data import Match
-from ...report import Caution, figures
+from ...report import Caution, figures, said
 from ...stats import TIE_TOLERANCE, smallest_rank_sum_pvalue
 from .result import P_TOLERANCE, HptBenchmark, Ties, Winner
 
@@ -134,6 +135,7 @@ def speedup_cautions(
     required: float,
     *,
     names: tuple[str, str],
+    timed: bool,
     rises: bool,
     n: int,
 ) -> Iterator[Caution]:
@@ -149,9 +151,9 @@ def speedup_cautions(
     elif value < 1:
         yield Caution(
             "speedup-below-1",
-            f"the speedup is below 1: that {ours} is better than {theirs} does not reach "
-            f"reliability {required:g}; it would, with its scores divided by less than "
-            f"{value:.4g}",
+            f"the largest speedup is below 1: that {ours} is {said('faster', timed=timed)} than "
+            f"{theirs} does not reach reliability {required:g}; what reaches it is that {ours} is "
+            f"at least {math.floor(value * 1e4) / 1e4:g} times as {'fast' if timed else 'good'}",
         )
     if value is not None and first is not None and first < value * (1 - TIE_TOLERANCE):
         yield Caution(

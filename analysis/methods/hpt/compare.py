@@ -17,6 +17,7 @@ import numpy as np
 
 from ...data import PerformanceMatrix, match
 from ...report import figures
+from ...stats import door
 from .cautions import pair_cautions, suite_cautions
 from .result import (
     P_TOLERANCE,
@@ -30,6 +31,7 @@ from .stages import Scores, StageOne, kind_of, signed_rank_stage, stage_one, val
 __all__ = ["hpt"]
 
 
+@door
 def hpt(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,
@@ -103,12 +105,12 @@ def hpt(
     return HptResult(
         candidate=a.name,
         baseline=b.name,
-        speedup=float(speedup),
+        speedup_under_test=float(speedup),
         required=confidence,
         alpha=alpha,
         ties=ties,
         scores=kind,
-        faster=a.better == "higher" or figures.is_time(a.unit),
+        timed=figures.timed(a.unit),
         benchmarks=benchmarks,
         rank_sum_candidate=stage_two.rank_sum_candidate,
         rank_sum_baseline=stage_two.rank_sum_baseline,

@@ -20,6 +20,7 @@ import numpy as np
 
 from ...data import PerformanceMatrix, match
 from ...report import Result
+from ...stats import door, median
 from .result import REFERENCES, Ties
 from .speedup import HptSpeedup, hpt_speedup
 from .stages import Scores, kind_of, validate
@@ -52,6 +53,9 @@ class PairedT:
     spread, everything but the mean is None with one benchmark. `pvalue` is one-sided.
     """
 
+    derived: ClassVar[tuple[str, ...]] = ("pvalue_of",)
+    pvalue_of: ClassVar[str] = "candidate better"
+
     on: Literal["differences", "log ratios"]
     benchmarks: int
     mean: float
@@ -78,13 +82,14 @@ class HptContext(Result):
     candidate: str
     baseline: str
     required: float
-    speedup: float
+    speedup_under_test: float
     r_speedup: float | None
     geometric_means: tuple[GeometricMean, ...]
     paired_t: tuple[PairedT, ...]
     references: tuple[str, ...] = REFERENCES
 
 
+@door
 def hpt_context(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,
@@ -127,8 +132,8 @@ def hpt_context(
     sign = 1.0 if a.better == "higher" else -1.0
     means = []
     centres: dict[Literal["medians", "means", "runs"], list[Array]] = {
-        "medians": [np.log([np.median(row) for row in m.samples]) for m in (a, b)],
-        "means": [np.log([np.mean(row) for row in m.samples]) for m in (a, b)],
+        "medians": [np.log([median(row) for row in m.samples]) for m in (a, b)],
+        "means": [np.array([_log_mean(row) for row in m.samples]) for m in (a, b)],
         "runs": [np.array([np.mean(np.log(row)) for row in m.samples]) for m in (a, b)],
     }
     for of, (ours, theirs) in centres.items():
@@ -151,7 +156,7 @@ def hpt_context(
         candidate=a.name,
         baseline=b.name,
         required=confidence,
-        speedup=speedup,
+        speedup_under_test=speedup,
         r_speedup=best.value,
         geometric_means=tuple(means),
         paired_t=(
@@ -159,6 +164,15 @@ def hpt_context(
             _paired_t("log ratios", logs, confidence),
         ),
     )
+
+
+def _log_mean(values: Array) -> float:
+    with np.errstate(over="ignore"):
+        mean = float(np.mean(values))
+    if math.isfinite(mean):
+        return math.log(mean)
+    top = float(values.max())
+    return math.log(float(np.mean(values / top))) + math.log(top)
 
 
 def _paired_t(on: Literal["differences", "log ratios"], d: Array, confidence: float) -> PairedT:

@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ...report import figures
 from .curve import HptCurve
+from .page import pvalues
 from .report import HptReport
 
 __all__ = ["hpt_page"]
@@ -34,7 +35,7 @@ def hpt_page(report: HptReport) -> str:
         report=report,
         tested=tested,
         names=names,
-        pvalue=figures.pvalue(tested.pvalue),
+        pvalues=pvalues(tested),
         context=str(report.context).splitlines(),
         drawing=_drawing(report.best.curve, report),
         width=_WIDTH,
@@ -48,7 +49,8 @@ def _drawing(curve: HptCurve, report: HptReport) -> dict[str, object]:
         np.maximum(curve.between[:-1], curve.between[1:]) > _SHOWN
     )
     shown = curve.speedups[inside].tolist()
-    marks = [(f"tested {report.tested.speedup:g}", report.tested.speedup)]
+    tested = report.tested.speedup_under_test
+    marks = [(f"tested {tested:g}", tested)]
     if report.best.value is not None:
         marks.append((f"largest {report.best.printed}", report.best.value))
     every = [*shown, *(g for _, g in marks)]

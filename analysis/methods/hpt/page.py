@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import Column, Page, Section, Sentence, Table, Value, figures, page_of
+from ...report import Column, Page, Section, Sentence, Table, Value, figures, page_of, said
 from .context import HptContext
 from .report import HptReport
 from .result import HptResult
 from .speedup import HptSpeedup
 
-__all__: list[str] = []
+__all__ = ["pvalues"]
 
 _BENCHMARK, _VARIANT = 28, 20  # columns for names
 
@@ -57,14 +57,15 @@ def _title(result: HptResult | HptSpeedup | HptContext) -> str:
 
 def _rank_table(result: HptResult) -> Section:
     a, b = (figures.shorten(name, _VARIANT) for name in (result.candidate, result.baseline))
-    by = "" if result.speedup == 1 else f"/{result.speedup:g}"
+    tested = result.speedup_under_test
+    by = "" if tested == 1 else f"/{tested:g}"
     names = {"candidate": a, "baseline": b, "tie": "tie"}
     table = Table(
         name="rank-table",
         columns=(
             Column("", "left"),
-            Column(f"median {a}{by}"),
-            Column(f"median {b}"),
+            Column(f"score {a}{by}"),
+            Column(f"score {b}"),
             Column("winner", "left"),
             Column("difference"),
             Column("rank"),
@@ -83,9 +84,23 @@ def _rank_table(result: HptResult) -> Section:
     )
     sums = (
         f"signed ranks: {a} {result.rank_sum_candidate:g}, {b} {result.rank_sum_baseline:g} of "
-        f"{len(result.benchmarks)} benchmarks; p {figures.pvalue(result.pvalue)}"
+        f"{len(result.benchmarks)} benchmarks; {pvalues(result)}"
     )
     return Section((table, Sentence(sums)))
+
+
+def pvalues(result: HptResult) -> str:
+    """Write both p-values, each with what it speaks for; that of the outcome stands first."""
+    better, worse = (said(word, timed=result.timed) for word in ("faster", "slower"))
+    tested = result.speedup_under_test
+    if tested != 1:
+        good = "fast" if result.timed else "good"
+        better, worse = (f"{than} than {tested:g} times as {good}" for than in ("more", "less"))
+    both = [
+        f"p {figures.pvalue(result.pvalue)} for '{better}'",
+        f"p {figures.pvalue(result.pvalue_baseline)} for '{worse}'",
+    ]
+    return ", ".join(both[::-1] if result.outcome == "baseline" else both)
 
 
 def _comparisons(context: HptContext) -> Iterator[Sentence]:
@@ -102,11 +117,22 @@ def _comparisons(context: HptContext) -> Iterator[Sentence]:
             f"{reached}{error}"
         )
     for test in context.paired_t:
-        if test.pvalue is None or test.low is None or test.high is None:
+        if (
+            test.pvalue is None
+            or test.pvalue_two_sided is None
+            or test.low is None
+            or test.high is None
+        ):
             yield Sentence(f"paired t on {test.on}: not possible, no spread")
             continue
         low, high = (figures.significant(end, 4) for end in (test.low, test.high))
         yield Sentence(
-            f"paired t on {test.on}: p {figures.pvalue(test.pvalue)}, {required} interval "
-            f"[{low}, {high}]"
+            f"paired t on {test.on}: {_one_sided(context, test.pvalue, test.pvalue_two_sided)}, {required} interval [{low}, {high}]"
         )
+
+
+def _one_sided(context: HptContext, p: float, both: float) -> str:
+    """Write p of the side that the differences speak for, which is named."""
+    ours = p <= 0.5
+    side = figures.shorten(context.candidate if ours else context.baseline, _VARIANT)
+    return f"p {figures.pvalue(p if ours else both / 2)} for {side}"

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypedDict
 
 from ...data import PerformanceMatrix
 from ...report import Result, cautions_to_dict, merged
+from ...stats import door
 from .compare import hpt
 from .context import HptContext, hpt_context
 from .result import HptResult, Ties
@@ -47,7 +48,7 @@ class HptReport(Result):
 
     def body(self) -> dict[str, Any]:
         """Give the test at the speedup under test, and beside it all else."""
-        keys = ("confidence", "pvalue", "pvalue_baseline", "outcome")
+        keys = ("confidence", "pvalue", "pvalue_baseline", "pvalue_of", "outcome", "word")
         return {
             **self.tested.body(),
             **cautions_to_dict(self.cautions),
@@ -58,6 +59,7 @@ class HptReport(Result):
         }
 
 
+@door
 def hpt_report(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ...report import Result, figures
+from ...report import Result, Word, figures, said, word_of
 
 __all__ = [
     "P_TOLERANCE",
@@ -37,6 +37,8 @@ class HptBenchmark:
     None where stage one was skipped because each side has one run.
     """
 
+    derived: ClassVar[tuple[str, ...]] = ("word",)
+
     name: str
     runs_candidate: int
     runs_baseline: int
@@ -51,6 +53,11 @@ class HptBenchmark:
     difference: float
     rank: float
 
+    @property
+    def word(self) -> Word:
+        """What the candidate is here."""
+        return word_of(self.winner)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HptResult(Result):
@@ -59,19 +66,24 @@ class HptResult(Result):
     `pvalue` and `confidence` (1 - p, called reliability by the authors) always belong to "the
     candidate is better"; `pvalue_baseline` to its opposite. `outcome` is "baseline" when that one
     reaches `required`, the confidence asked for. `most` is the largest confidence that so many
-    benchmarks can give. `stage_two` names the law that gave p.
+    benchmarks can give. `stage_two` names the law that gave p. `timed` says whether a screen calls
+    the better side faster.
     """
 
     method: ClassVar[str] = "hpt"
+    unlisted: ClassVar[frozenset[str]] = frozenset({"timed"})
+    derived: ClassVar[tuple[str, ...]] = ("word", "pvalue_of", "medians_of")
+    pvalue_of: ClassVar[str] = "candidate better"
+    medians_of: ClassVar[str] = "scores"  # what `median_candidate` and `median_baseline` are of
 
     candidate: str
     baseline: str
-    speedup: float
+    speedup_under_test: float
     required: float
     alpha: float | None
     ties: Ties
     scores: Literal["raw", "ratio", "log-ratio"]
-    faster: bool
+    timed: bool
     benchmarks: tuple[HptBenchmark, ...]
     rank_sum_candidate: float
     rank_sum_baseline: float
@@ -84,21 +96,26 @@ class HptResult(Result):
     references: tuple[str, ...] = REFERENCES
 
     @property
+    def word(self) -> Word:
+        """What the candidate is, against `speedup_under_test` times the baseline."""
+        return word_of(self.outcome)
+
+    @property
     def claim(self) -> str:
         """The proposition under test, in words."""
-        return self._proposition("more", "faster" if self.faster else "better")
+        return self._proposition("more", said("faster", timed=self.timed))
 
     @property
     def opposite(self) -> str:
         """The opposite proposition, in words."""
-        return self._proposition("less", "slower" if self.faster else "worse")
+        return self._proposition("less", said("slower", timed=self.timed))
 
     def _proposition(self, than: str, comparative: str) -> str:
         ours, theirs = (figures.shorten(name, _NAME) for name in (self.candidate, self.baseline))
-        if self.speedup == 1:
+        if self.speedup_under_test == 1:
             return f"{ours} is {comparative} than {theirs}"
-        good = "fast" if self.faster else "good"
-        return f"{ours} is {than} than {self.speedup:g} times as {good} as {theirs}"
+        good = "fast" if self.timed else "good"
+        return f"{ours} is {than} than {self.speedup_under_test:g} times as {good} as {theirs}"
 
     @property
     def conclusion(self) -> str:

@@ -19,7 +19,7 @@ from typing import ClassVar
 
 from ...data import PerformanceMatrix, match
 from ...report import Result, figures
-from ...stats import TIE_TOLERANCE
+from ...stats import TIE_TOLERANCE, door
 from .cautions import pair_cautions, speedup_cautions
 from .curve import HptCurve, curve_of
 from .result import REFERENCES, Ties
@@ -59,6 +59,7 @@ class HptSpeedup(Result):
     """
 
     method: ClassVar[str] = "hpt-speedup"
+    unlisted: ClassVar[frozenset[str]] = frozenset({"timed"})
 
     candidate: str
     baseline: str
@@ -66,7 +67,7 @@ class HptSpeedup(Result):
     alpha: float | None
     ties: Ties
     scores: Kind
-    faster: bool
+    timed: bool
     value: float | None
     attained_confidence: float | None
     attained_at_value: bool
@@ -89,10 +90,11 @@ class HptSpeedup(Result):
         reached = figures.reliability(self.attained_confidence, self.required)
         return (
             f"largest speedup with HPT reliability {self.required:g}: {self.printed} "
-            f"(reliability {reached} there or just below)"
+            f"(reliability {reached} up to this limit, less than {self.required:g} beyond it)"
         )
 
 
+@door
 def hpt_speedup(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,
@@ -148,7 +150,7 @@ def hpt_speedup(
         alpha=alpha,
         ties=ties,
         scores=kind,
-        faster=a.better == "higher" or figures.is_time(a.unit),
+        timed=figures.timed(a.unit),
         value=value,
         attained_confidence=attained,
         attained_at_value=there,
@@ -159,7 +161,15 @@ def hpt_speedup(
         curve=curve,
         cautions=(
             *pair_cautions(pair),
-            *speedup_cautions(value, first, confidence, names=(a.name, b.name), rises=rises, n=n),
+            *speedup_cautions(
+                value,
+                first,
+                confidence,
+                names=(a.name, b.name),
+                timed=figures.timed(a.unit),
+                rises=rises,
+                n=n,
+            ),
         ),
     )
 

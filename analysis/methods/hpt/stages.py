@@ -12,6 +12,7 @@ from ...data import PerformanceMatrix
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...stats import (
     TIE_TOLERANCE,
+    median,
     midranks,
     rank_sum_normal,
     rank_sum_table,
@@ -160,7 +161,7 @@ def as_scores(
 
     "log-ratio" gives ratios too: their ranks are those of the logarithms, without the rounding.
     """
-    centre = float(np.median(y))
+    centre = float(median(y))
     with np.errstate(over="ignore", under="ignore"):
         if kind == "raw":
             s, t = (x / speedup, y) if better == "higher" else (-(x * speedup), -y)
@@ -182,7 +183,7 @@ def _rank_sum_stage(s: Array, t: Array, *, alpha: float | None, ties: Ties, logs
     ranks = midranks(np.concatenate([s, t]))
     r_a, r_b = float(ranks[:m].sum()), float(ranks[m:].sum())
     u, v = (np.log(s), np.log(t)) if logs else (s, t)
-    median_a, median_b = float(np.median(u)), float(np.median(v))
+    median_a, median_b = float(median(u)), float(median(v))
     difference = median_a - median_b
     scale = 1.0 if logs else max(abs(median_a), abs(median_b))
     if abs(difference) <= TIE_TOLERANCE * scale:

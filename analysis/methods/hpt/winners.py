@@ -5,13 +5,13 @@ of a candidate's to a baseline's score. The rank sum depends on g only through t
 above g, so under one law of the rank sum the winner changes at two order statistics of the ratios:
 with K the critical number, the candidate wins below the K-th largest ratio, and the baseline
 above the K-th smallest. Given ties inside a sample the law itself changes on the way; then every
-ratio that could matter is looked at.
+ratio that could matter is looked at. Of many runs the ratios are not made but searched
+(`analysis.methods.hpt.ratios`): memory grows with the runs, not with their product.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 
 from ...data import PerformanceMatrix
 from ...errors import AnalysisError
-from ...stats import TIE_TOLERANCE, midranks
+from ...stats import TIE_TOLERANCE, median
+from .looking import changes_of
+from .ratios import MADE, Ratios
 from .result import P_TOLERANCE, Ties
 from .stages import Kind, rank_sum_pvalue, risk_of
 
@@ -28,8 +30,9 @@ __all__ = ["Benchmarks", "Lines", "Winners", "lines_of", "winners_of"]
 
 Array = NDArray[np.float64]
 Signs = NDArray[np.int8]
-_EVERY = 28  # up to so many runs of both sides every ratio is looked at, given ties
-_NEAR = 6  # beyond, so many places on each side of a change
+_LARGEST, _SMALLEST = 1e200, 1e-200  # scores, so that a score times a ratio is a number
+_APART = 1e100  # a factor between the scores of one benchmark, so that their ratios are
+_CELLS = 1 << 22  # ratios of all benchmarks made at one time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -141,16 +144,20 @@ def stack(a: PerformanceMatrix, b: PerformanceMatrix, kind: Kind) -> list[Benchm
                 sign = 1.0 if a.better == "higher" else -1.0
                 s, t = sign * ours, sign * theirs
             else:
-                centre = np.median(theirs, axis=1, keepdims=True)
+                centre = median(theirs, axis=1)[:, None]
                 if a.better == "higher":
                     s, t = ours / centre, theirs / centre
                 else:
                     s, t = centre / ours, centre / theirs
-        for scores in (s, t):
-            bad = ~(np.isfinite(scores) & (scores != 0)).all(axis=1)
-            if bad.any():
-                name = a.benchmarks[rows[int(np.argmax(bad))]]
-                raise AnalysisError("the scores leave the range of numbers", f"benchmark {name!r}")
+        sizes = np.abs(np.concatenate([s, t], axis=1))
+        low, high = sizes.min(axis=1), sizes.max(axis=1)
+        bad = ~((low >= _SMALLEST) & (high <= _LARGEST) & (low >= high / _APART))
+        if bad.any():
+            raise AnalysisError(
+                "the scores leave the range of numbers, or lie too far apart",
+                f"benchmark {a.benchmarks[rows[int(np.argmax(bad))]]!r}",
+                "give the values in another unit, and look for a wrong one",
+            )
         stacks.append(Benchmarks(where=np.array(rows), candidate=s, baseline=t))
     return stacks
 
@@ -162,7 +169,7 @@ def lines_of(stacks: list[Benchmarks], n: int, kind: Kind, *, negated: bool) -> 
         s, t = part.candidate, part.baseline
         if kind == "log-ratio":
             s, t = np.log(s), np.log(t)
-        ours[part.where], theirs[part.where] = np.median(s, axis=1), np.median(t, axis=1)
+        ours[part.where], theirs[part.where] = median(s, axis=1), median(t, axis=1)
     if kind == "log-ratio":
         return Lines(slope=np.ones(n), level=theirs - ours, kind=kind, negated=negated)
     return Lines(slope=ours, level=theirs, kind=kind, negated=negated)
@@ -225,27 +232,60 @@ def _by_order(part: Benchmarks, risk: float, *, negated: bool) -> Winners:
     if needed > total:
         nowhere = np.tile(np.array([0.0, np.inf]), (q, 1))
         return Winners(edges=nowhere, between=between, at=np.zeros((q, 2), dtype=np.int8))
-    ratios = part.ratios(negated=negated)
-    low, high = total - needed, needed - 1
+    places = total - needed, needed - 1
+    if total > MADE:
+        edges, doubled = _searched(part, places, negated=negated)
+    else:
+        edges, doubled = np.empty((q, 2)), np.empty((q, 2), dtype=np.int64)
+        step = max(1, _CELLS // total)
+        for k in range(0, q, step):
+            rows = slice(k, k + step)
+            some = Benchmarks(
+                where=part.where[rows],
+                candidate=part.candidate[rows],
+                baseline=part.baseline[rows],
+            )
+            edges[rows], doubled[rows] = _made(some.ratios(negated=negated), places)
+    at = (doubled >= critical).astype(np.int8) - (2 * total - doubled >= critical)
+    return Winners(edges=edges, between=between, at=at)
+
+
+def _made(ratios: Array, places: tuple[int, int]) -> tuple[Array, NDArray[np.int64]]:
+    """Give the ratios at two places of each benchmark, and 2U there (benchmarks x 2)."""
+    low, high = places
     ratios.partition(low, axis=1)  # one at a time: numpy's fast path takes a single order statistic
     if high > low:
         ratios[:, low + 1 :].partition(high - low - 1, axis=1)
     edges = ratios[:, [low, high]]
-    at = np.empty((q, 2), dtype=np.int8)
-    for k, place in enumerate((low, high)):
+    doubled = np.empty(edges.shape, dtype=np.int64)
+    for k, place in enumerate(places):
         # Everything on the left is at most the edge, everything on the right at least.
         edge = edges[:, k, None]
         left = np.count_nonzero(ratios[:, :place] < edge * (1 - TIE_TOLERANCE), axis=1)
         right = np.count_nonzero(ratios[:, place + 1 :] > edge * (1 + TIE_TOLERANCE), axis=1)
-        doubled = total + right - left  # 2U: ties count half
-        at[:, k] = (doubled >= critical).astype(np.int8) - (2 * total - doubled >= critical)
-    return Winners(edges=edges, between=between, at=at)
+        doubled[:, k] = ratios.shape[1] + right - left  # ties count half
+    return edges, doubled
+
+
+def _searched(
+    part: Benchmarks, places: tuple[int, int], *, negated: bool
+) -> tuple[Array, NDArray[np.int64]]:
+    """Give the same as `_made`, benchmark by benchmark, from the sorted runs."""
+    edges = np.empty((part.where.size, 2))
+    doubled = np.empty(edges.shape, dtype=np.int64)
+    for i, (s, t) in enumerate(zip(part.candidate, part.baseline, strict=True)):
+        ratios = Ratios.of(t, s) if negated else Ratios.of(s, t)
+        for k, place in enumerate(places):
+            edge = edges[i, k] = ratios.smallest(place)
+            right = ratios.total - ratios.upto(edge * (1 + TIE_TOLERANCE))
+            doubled[i, k] = ratios.total + right - ratios.below(edge * (1 - TIE_TOLERANCE))
+    return edges, doubled
 
 
 def _by_looking(part: Benchmarks, risk: float, *, negated: bool) -> Winners:
     """Look at every ratio that could matter: both conventions of ties, here for the exact one."""
     found = [
-        _looked(s, t, risk, negated=negated)
+        changes_of(s, t, risk, negated=negated)
         for s, t in zip(part.candidate, part.baseline, strict=True)
     ]
     width = max(1, *(edges.size for edges, _, _ in found))
@@ -256,71 +296,3 @@ def _by_looking(part: Benchmarks, risk: float, *, negated: bool) -> Winners:
         edges[i, : where.size], at[i, : where.size] = where, on
         between[i, : open_.size] = open_
     return Winners(edges=edges, between=between, at=at)
-
-
-def _looked(s: Array, t: Array, risk: float, *, negated: bool) -> tuple[Array, Signs, Signs]:
-    m, n = s.size, t.size
-    every = np.sort((t[None, :] / s[:, None] if negated else s[:, None] / t[None, :]).ravel())
-    new = np.concatenate(([True], np.diff(every) > TIE_TOLERANCE * every[1:]))
-    points = every[new]
-    inner = np.sqrt(points[:-1]) * np.sqrt(points[1:])
-    opens = np.concatenate(([points[0] / 2], inner, [points[-1] * 2]))
-    wins = _judge(s, t, risk, negated=negated)
-
-    # Intervals and points in turn, from below: 2q + 1 places.
-    places = np.empty(2 * points.size + 1)
-    places[::2], places[1::2] = opens, points
-    found = _settle(lambda k: wins(float(places[k])), places.size, every=m + n <= _EVERY)
-    between, at = found[::2], found[1::2]
-    keep = (between[:-1] != between[1:]) | (at != between[:-1])
-    return points[keep], np.append(between[:-1][keep], between[-1]), at[keep]
-
-
-def _settle(wins: Callable[[int], int], size: int, *, every: bool) -> Signs:
-    """Find the winner at each place; with many runs, only near both changes place by place.
-
-    From one ratio to the next the rank sum falls and its law, given the ties, hardly changes: the
-    p of many runs passes the risk once, up to a few places.
-    """
-    found = np.zeros(size, dtype=np.int8)
-    if every:
-        found[:] = [wins(k) for k in range(size)]
-        return found
-    for side in (1, -1):
-        low, high = -1, size  # the candidate wins up to low; the baseline from high on
-        while high - low > 1:
-            middle = (low + high) // 2
-            verdict = wins(middle)
-            if verdict == 1 or (side == -1 and verdict == 0):
-                low = middle
-            else:
-                high = middle
-        if side == 1:
-            found[: low + 1] = 1
-            first = range(max(0, low - _NEAR), min(size, high + _NEAR + 1))
-        else:
-            found[high:] = -1
-            for k in (*first, *range(max(0, low - _NEAR), min(size, high + _NEAR + 1))):
-                found[k] = wins(k)
-    return found
-
-
-def _judge(s: Array, t: Array, risk: float, *, negated: bool) -> Callable[[float], int]:
-    """Give the winner at a speedup, as `hpt` finds it; equal ranks are judged once."""
-    m, n = s.size, t.size
-    known: dict[bytes, int] = {}
-
-    def wins(g: float) -> int:
-        ranks = midranks(np.concatenate([s * g if negated else s / g, t]))
-        key = np.concatenate([np.sort(ranks[:m]), np.sort(ranks[m:])]).tobytes()
-        if key not in known:
-            accepted = risk + P_TOLERANCE
-            r_a, r_b = float(ranks[:m].sum()), float(ranks[m:].sum())
-            if rank_sum_pvalue(r_a, ranks, m, n, "exact") <= accepted:
-                known[key] = 1
-            else:
-                p_b = rank_sum_pvalue(r_b, ranks, n, m, "exact")
-                known[key] = -1 if p_b <= accepted else 0
-        return known[key]
-
-    return wins

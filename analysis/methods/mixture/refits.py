@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import AnalysisError
-from ...stats import read_only
-from .counts import checked_resamples
+from ...stats import counted, door, read_only
 from .fitting.fit import fit_mixture
 from .model.mixture import Mixture
 from .values import checked
@@ -31,6 +30,7 @@ class FittedSample:
     failed: int
 
 
+@door
 def fitted_sample(
     values: ArrayLike,
     mixture: Mixture,
@@ -62,7 +62,7 @@ def fitted_sample(
     InsufficientDataError, AnalysisError
         If there are too few values, one is not finite, all are equal, or no resample can be fitted.
     """
-    checked_resamples(resamples)
+    counted("resamples", resamples)
     x = read_only(checked(values))
     refit = fit if fit is not None else _default_fit(mixture)
     replicates = []

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import AnalysisError, InsufficientDataError
+from ...stats import numbers
 
 __all__ = ["LEAST", "checked", "spread_ties"]
 
@@ -25,7 +26,7 @@ def checked(values: ArrayLike, least: int = LEAST) -> Array:
     AnalysisError
         If a value is not finite or beyond 1e150, or all are equal or within 1e-150.
     """
-    x = np.sort(np.asarray(values, dtype=np.float64).reshape(-1))
+    x = np.sort(numbers(values, "the values"))
     if x.size < least:
         raise InsufficientDataError(
             f"evidence about modes needs at least {least} values, and there are {x.size}",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...report import figures
+from ...report import figures, said
 from ...report.drawing import COLOURS, DASHES, INK, PALE, look
 from .distribution.result import DistributionComparison
 from .interval.result import BootstrapInterval
@@ -64,7 +64,7 @@ def _null(axes: Axes, test: RandomizationTest, interval: BootstrapInterval | Non
         _interval(axes, interval, 0.5 * top)
     axes.set_ylim(0, top * 1.05)
     drawn = f"all {test.resamples:,}" if test.exact else f"{test.resamples:,} random"
-    word = "faster" if test.faster else "better"
+    word = said("faster", timed=test.timed)
     axes.set_title(
         f"ratios under {drawn} assignments of labels to {test.unit_words.split(',')[0]}: "
         f"p {figures.pvalue(test.pvalue)}, {test.alternative_words}"
@@ -147,7 +147,7 @@ def _boxes(axes: Axes, comparison: DistributionComparison) -> None:
     )
     axes.set_ylim(-len(shown) + 0.4, 0.6)
     axes.margins(x=0.03)
-    unit = comparison.systems[0].unit
+    unit = figures.unit_text(comparison.systems[0].unit)
     lower = comparison.systems[0].better == "lower"
     left_out = len(comparison.systems) - len(shown)
     axes.set_xlabel(

@@ -52,6 +52,7 @@ class ResamplingReport(Result):
         """Give the test, and beside it the interval and the distributions."""
         return {
             **self.test.body(),
+            "word": "undecided" if self.interval is None else self.interval.word,
             "seed": self.seed,
             "conclusions": list(self.conclusions),
             **cautions_to_dict(self.cautions),

@@ -14,15 +14,16 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data import PerformanceMatrix
+from ...data import PerformanceMatrix, set_apart
 from ...errors import UsageError
 from ...stats import read_only
 
-__all__ = ["UNITS", "Unit", "Units", "exchangeable_units", "set_apart"]
+__all__ = ["SESSIONS", "UNITS", "Unit", "Units", "exchangeable_units", "set_apart"]
 
 Unit = Literal["run", "block", "session"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
 Numbers = NDArray[np.int64]
+SESSIONS = 5  # that both sides have: from so many on they are what is moved, unless asked
 _NOUN = {"run": "run", "block": "round", "session": "session"}
 
 
@@ -107,8 +108,8 @@ def exchangeable_units(
     candidate, baseline : PerformanceMatrix
         As `analysis.data.matrix.match` gives them.
     unit : {"run", "block", "session"}, optional
-        What is moved together. None takes "block" when block ids are known on both sides,
-        otherwise "run".
+        What is moved together. None takes "session" when both sides have five or more sessions in
+        common, otherwise "block" when block ids are known on both sides, otherwise "run".
 
     Raises
     ------
@@ -117,8 +118,7 @@ def exchangeable_units(
     """
     if unit is not None and unit not in UNITS:
         raise UsageError(f"unit must be 'run', 'block', 'session' or None, not {unit!r}")
-    blocks = candidate.blocks is not None and baseline.blocks is not None
-    used: Unit = unit or ("block" if blocks else "run")
+    used = unit or _by_default(candidate, baseline)
     if used == "run":
         ours, theirs, sides = _single_runs(candidate, baseline)
     else:
@@ -133,37 +133,11 @@ def exchangeable_units(
     )
 
 
-def set_apart(matrix: PerformanceMatrix, trial: str) -> PerformanceMatrix:
-    """Mark a matrix's block and session ids as those of one trial.
-
-    Trials number their sessions and blocks from 1 on, so two of them share ids by accident. Do this
-    to both sides, with different names, before comparing variants of different trials.
-
-    Parameters
-    ----------
-    matrix : PerformanceMatrix
-        The matrix; it is not changed.
-    trial : str
-        A name that the other trial does not have.
-    """
-
-    def marked(rows: tuple[NDArray[Any], ...] | None) -> dict[str, list[str]] | None:
-        if rows is None:
-            return None
-        return {
-            bench: [f"{trial}/{label}" for label in row.tolist()]
-            for bench, row in zip(matrix.benchmarks, rows, strict=True)
-        }
-
-    return PerformanceMatrix.from_samples(
-        matrix.name,
-        dict(zip(matrix.benchmarks, matrix.samples, strict=True)),
-        better=matrix.better,
-        unit=matrix.unit,
-        blocks=marked(matrix.blocks),
-        sessions=marked(matrix.sessions),
-        cautions=matrix.cautions,
-    )
+def _by_default(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Unit:
+    """Choose the largest unit that the data know, and know often enough."""
+    if len(_sessions(candidate) & _sessions(baseline)) >= SESSIONS:
+        return "session"
+    return "run" if candidate.blocks is None or baseline.blocks is None else "block"
 
 
 Keys = list[list[Any]]
@@ -228,6 +202,8 @@ def _single_runs(
 def _session_count(a: PerformanceMatrix, b: PerformanceMatrix) -> int | None:
     if a.sessions is None or b.sessions is None:
         return None
-    return len(
-        {label for rows in (a.sessions, b.sessions) for row in rows for label in row.tolist()}
-    )
+    return len(_sessions(a) | _sessions(b))
+
+
+def _sessions(matrix: PerformanceMatrix) -> set[Any]:
+    return {label for row in matrix.sessions or () for label in row.tolist()}

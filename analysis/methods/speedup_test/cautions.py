@@ -121,6 +121,12 @@ def protocol_cautions(tests: Sequence[SpeedupTest]) -> Iterator[Caution]:
             "the confidence was searched, not asked for: when nothing differs such a search still finds "
             "a level above 0.50 for about half of all benchmarks (47 to 50 % by simulation). Look at p",
         )
+    if any("slower" in (test.mean.word, test.median.word) for test in tests):
+        yield Caution(
+            "two-directions",
+            "the slowdowns are those of a second test with the sides swapped: with both, a false "
+            "outcome on a benchmark has up to twice the risk of one test",
+        )
     if len(tests) > 1:
         yield Caution(
             "not-corrected",

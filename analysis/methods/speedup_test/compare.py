@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...data import Match, PerformanceMatrix, match
 from ...errors import AnalysisError, UsageError
+from ...stats import door
 from .cautions import (
     benchmark_cautions,
     data_cautions,
@@ -28,6 +29,7 @@ from .cautions import (
 from .proportion import proportion
 from .protocol import Decided, decide
 from .result import SpeedupSuite, SpeedupTest
+from .sides import sides_by_name
 from .suite import Weights, suite_figures
 
 __all__ = ["speedup_test", "speedup_test_suite"]
@@ -38,6 +40,7 @@ _APART = 1e300  # a factor between two times beyond which no ratio or scale can 
 _PROPORTION = 0.95  # section 6.2.4: where no confidence is asked for
 
 
+@door
 def speedup_test(
     baseline_values: ArrayLike,
     candidate_values: ArrayLike,
@@ -89,6 +92,8 @@ def speedup_test(
     return replace(test, cautions=cautions)
 
 
+@sides_by_name
+@door
 def speedup_test_suite(
     baseline: PerformanceMatrix,
     candidate: PerformanceMatrix,
@@ -100,6 +105,9 @@ def speedup_test_suite(
     compatible: bool = False,
 ) -> SpeedupSuite:
     """Test every benchmark of a suite, and give the figures of the suite (sections 3.2, 5 and 6).
+
+    Write ``speedup_test_suite(baseline=old, candidate=new)``: by their places the baseline comes
+    first, unlike in every other method, and a `SidesWarning` says so once a process.
 
     Parameters
     ----------

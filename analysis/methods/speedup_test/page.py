@@ -79,9 +79,17 @@ def _answer(decision: Decision) -> str:
     p = "" if decision.pvalue is None else f" (p {figures.pvalue(decision.pvalue)})"
     if decision.searched:
         if decision.confidence is None:
-            return f"no confidence above 0.50 declares it{p}{_more(decision)}"
+            return f"no confidence above 0.50 declares it{p}{_more(decision)}{_slower(decision)}"
         return f"significant up to confidence {decision.confidence:g}, by search{p}"
-    return f"{decision.answer} at {decision.confidence:g}{p}{_more(decision)}"
+    return f"{decision.answer} at {decision.confidence:g}{p}{_more(decision)}{_slower(decision)}"
+
+
+def _slower(decision: Decision) -> str:
+    """Say that the opposite is significant, with the p of that test."""
+    swapped = decision.swapped
+    if decision.word != "slower" or swapped.pvalue is None:
+        return ""
+    return f"; significantly slower with the sides swapped (p {figures.pvalue(swapped.pvalue)})"
 
 
 def _more(decision: Decision) -> str:
@@ -151,6 +159,17 @@ def _counts(suite: SpeedupSuite) -> str:
     return (
         f"{ours} against {theirs}: the speedup of the mean is significant on {mean.accelerated} of {n} "
         f"benchmarks, that of the median on {median.accelerated} of {n}{_levels(suite)}"
+        f"{_slowdowns(suite)}"
+    )
+
+
+def _slowdowns(suite: SpeedupSuite) -> str:
+    counts = suite.slower
+    if not any(counts.values()):
+        return ""
+    return (
+        f"; significantly slower with the sides swapped on {counts['mean']} by the mean, on "
+        f"{counts['median']} by the median"
     )
 
 
@@ -194,6 +213,9 @@ def _decided(decision: Decision) -> Value:
     if decision.pvalue is None:
         needed = decision.needed_runs
         return Value("cannot conclude" if needed is None else f"needs {needed} runs", None)
+    if decision.word == "slower" and decision.swapped.pvalue is not None:
+        p = decision.swapped.pvalue
+        return Value(f"slower, swapped p {figures.pvalue(p)}", p)
     if decision.searched:
         word = "none" if decision.confidence is None else f"{decision.confidence:g}"
     else:

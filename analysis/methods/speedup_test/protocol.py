@@ -11,8 +11,8 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...stats import PairTests, f_test, ks_centred, rank_sum, shapiro_wilk as wilk, student, welch
-from .result import LARGE, Decision, Step
+from .result import LARGE, Decision, Step, Swapped
 from .steps import P_TOLERANCE, Pair, mean_path, median_path
 
 __all__ = ["LEVELS", "Decided", "decide", "risk_of"]
@@ -58,6 +58,20 @@ class _Evidence:
     welch: PairTests
     ks: PairTests
     rank_sum: PairTests
+
+    def swapped(self, x: Array, y: Array) -> _Evidence:
+        """Give the evidence with the sides swapped; only the one-sided tests look at their order."""
+        few = min(self.n, self.m) < 2
+        return replace(
+            self,
+            n=self.m,
+            m=self.n,
+            normal_x=self.normal_y,
+            normal_y=self.normal_x,
+            student=self.student if few else student(y, x),
+            welch=self.welch if few else welch(y, x),
+            rank_sum=rank_sum(y, x),
+        )
 
     def pairs(self) -> list[Pair]:
         tests = (self.normal_x, self.normal_y, self.f, self.student, self.welch)
@@ -102,10 +116,22 @@ def decide(
         Search by bisection, as the original tool did, instead of a scan.
     """
     evidence = _evidence(x, y)
+    swapped = evidence.swapped(x, y)
     pairs = evidence.pairs()
-    means = _decisions(evidence.mean_at, mean_path, pairs, confidences, compatible=compatible)
-    medians = _decisions(evidence.median_at, median_path, pairs, confidences, compatible=compatible)
-    return [Decided(*both) for both in zip(means, medians, strict=True)]
+    found = (
+        _decisions(
+            pairs,
+            path,
+            _decided(ours, confidences, compatible=compatible),
+            _decided(theirs, confidences, compatible=compatible),
+            confidences,
+        )
+        for path, ours, theirs in (
+            (mean_path, evidence.mean_at, swapped.mean_at),
+            (median_path, evidence.median_at, swapped.median_at),
+        )
+    )
+    return [Decided(*both) for both in zip(*found, strict=True)]
 
 
 def _evidence(x: Array, y: Array) -> _Evidence:
@@ -137,51 +163,58 @@ _Judge = Callable[[Array], tuple[Flags, Array]]
 _Way = Callable[[Pair, float], tuple[tuple[Step, ...], int | None]]
 
 
-def _decisions(
-    judge: _Judge,
-    path: _Way,
-    pairs: Sequence[Pair],
-    confidences: Sequence[float | None],
-    *,
-    compatible: bool,
-) -> list[Decision]:
-    risks = np.array([0.5 if c is None else risk_of(c) for c in confidences])
-    asked = judge(risks)
-    fixed = list(zip(risks.tolist(), *(column.tolist() for column in asked), strict=True))
-    sought: list[_Found] = []
-    if None in confidences:
-        sought = (_bisect if compatible else _scan)(judge, len(pairs))
-    decisions = []
-    for k, (pair, confidence) in enumerate(zip(pairs, confidences, strict=True)):
-        significant: bool | None
-        pvalue: float | None
-        if confidence is None:
-            level, risk, pvalue = sought[k]
-            significant = level is not None
-        else:
-            level = confidence
-            risk, holds, p = fixed[k]
-            significant, pvalue = (p <= risk + P_TOLERANCE, p) if holds else (None, None)
-        steps, needed = path(pair, risk)
-        decisions.append(
-            Decision(
-                significant=significant,
-                confidence=level,
-                pvalue=pvalue,
-                steps=steps,
-                needed_runs=needed,
-                searched=confidence is None,
-            )
-        )
-    return decisions
-
-
 class _Found(NamedTuple):
-    """What a search gives for one pair: the level, the risk that the steps are told at, and p."""
+    """What is decided of one pair: the level, the risk that the steps are told at, and p."""
 
     level: float | None
     risk: float
     pvalue: float | None
+
+
+def _decided(
+    judge: _Judge, confidences: Sequence[float | None], *, compatible: bool
+) -> list[_Found]:
+    """Decide at the levels asked for, and search where none is."""
+    risks = np.array([0.5 if c is None else risk_of(c) for c in confidences])
+    fixed = zip(risks.tolist(), *(column.tolist() for column in judge(risks)), strict=True)
+    sought: list[_Found] = []
+    if None in confidences:
+        sought = (_bisect if compatible else _scan)(judge, len(confidences))
+    return [
+        sought[k] if confidence is None else _Found(confidence, risk, p if holds else None)
+        for k, (confidence, (risk, holds, p)) in enumerate(zip(confidences, fixed, strict=True))
+    ]
+
+
+def _significant(found: _Found, *, searched: bool) -> bool | None:
+    if searched:
+        return found.level is not None
+    return None if found.pvalue is None else found.pvalue <= found.risk + P_TOLERANCE
+
+
+def _decisions(
+    pairs: Sequence[Pair],
+    path: _Way,
+    ours: Sequence[_Found],
+    theirs: Sequence[_Found],
+    confidences: Sequence[float | None],
+) -> Iterator[Decision]:
+    for pair, found, other, asked in zip(pairs, ours, theirs, confidences, strict=True):
+        searched = asked is None
+        steps, needed = path(pair, found.risk)
+        yield Decision(
+            significant=_significant(found, searched=searched),
+            confidence=found.level,
+            pvalue=found.pvalue,
+            steps=steps,
+            needed_runs=needed,
+            searched=searched,
+            swapped=Swapped(
+                significant=_significant(other, searched=searched),
+                confidence=other.level,
+                pvalue=other.pvalue,
+            ),
+        )
 
 
 def _scan(judge: _Judge, count: int) -> list[_Found]:

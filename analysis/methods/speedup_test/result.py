@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ...report import Result
+from ...report import Result, Word
 from .proportion import Proportion
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "REFERENCES",
     "SHAPIRO",
     "STUDENT",
+    "SURE",
     "WELCH",
     "WILCOXON",
     "Centre",
@@ -27,6 +28,7 @@ __all__ = [
     "SpeedupSuite",
     "SpeedupTest",
     "Step",
+    "Swapped",
     "Weighting",
 ]
 
@@ -36,6 +38,7 @@ Centre = Literal["min", "mean", "median"]
 Weighting = Literal["equal", "fraction", "custom"]
 
 CENTRES: tuple[Centre, ...] = ("min", "mean", "median")
+SURE = 0.95  # from where on a level that was searched is an answer
 LARGE = 30  # a sample is large when it has more runs (section 4.1 and appendix C of the report)
 
 # The names of the tests in `Step.test`.
@@ -72,6 +75,21 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Swapped:
+    """The same protocol with the sides swapped: whether the candidate is significantly slower.
+
+    `significant`, `confidence` and `pvalue` are as in `Decision`, of the opposite claim.
+    """
+
+    derived: ClassVar[tuple[str, ...]] = ("pvalue_of",)
+    pvalue_of: ClassVar[str] = "baseline better"
+
+    significant: bool | None
+    confidence: float | None
+    pvalue: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """Whether the speedup of the mean, or of the median, is significant.
 
@@ -90,7 +108,12 @@ class Decision:
         How many runs the side(s) with a failed check must have for a conclusion.
     searched : bool
         Whether the level was searched instead of asked for.
+    swapped : Swapped
+        What the same protocol says with the sides swapped.
     """
+
+    derived: ClassVar[tuple[str, ...]] = ("word", "pvalue_of")
+    pvalue_of: ClassVar[str] = "candidate better"
 
     significant: bool | None
     confidence: float | None
@@ -98,6 +121,21 @@ class Decision:
     steps: tuple[Step, ...]
     needed_runs: int | None
     searched: bool
+    swapped: Swapped
+
+    @property
+    def word(self) -> Word:
+        """What the candidate is. A level that was searched counts from 0.95 on.
+
+        Below it a search finds one for about half of all benchmarks when nothing differs.
+        """
+        ours, theirs = (
+            one.significant is True and (not self.searched or (one.confidence or 0) >= SURE)
+            for one in (self, self.swapped)
+        )
+        if ours == theirs:
+            return "undecided"
+        return "faster" if ours else "slower"
 
     @property
     def answer(self) -> str:
@@ -129,6 +167,7 @@ class SpeedupTest(Result):
     """
 
     method: ClassVar[str] = "speedup-test"
+    derived: ClassVar[tuple[str, ...]] = ("word",)
 
     name: str | None
     runs_baseline: int
@@ -146,6 +185,12 @@ class SpeedupTest(Result):
     median: Decision
     required: float | None
     references: tuple[str, ...] = REFERENCES
+
+    @property
+    def word(self) -> Word:
+        """What the candidate is, by mean or median; undecided where the two contradict each other."""
+        words = {self.mean.word, self.median.word} - {"undecided"}
+        return words.pop() if len(words) == 1 else "undecided"
 
     @property
     def accelerated(self) -> bool:
@@ -187,6 +232,7 @@ class SpeedupSuite(Result):
     """
 
     method: ClassVar[str] = "speedup-test-suite"
+    derived: ClassVar[tuple[str, ...]] = ("word", "slower")
 
     baseline: str
     candidate: str
@@ -201,3 +247,21 @@ class SpeedupSuite(Result):
     proportion_mean: Proportion
     proportion_median: Proportion
     references: tuple[str, ...] = REFERENCES
+
+    @property
+    def word(self) -> Word:
+        """What the candidate is on every single benchmark; undecided where they differ.
+
+        That all are faster needs no correction for their number: each must be significant.
+        """
+        words = {test.word for test in self.benchmarks}
+        return words.pop() if len(words) == 1 else "undecided"
+
+    @property
+    def slower(self) -> dict[Centre, int]:
+        """On how many benchmarks the candidate's mean, median is significantly slower."""
+        tests = self.benchmarks
+        return {
+            "mean": sum(test.mean.word == "slower" for test in tests),
+            "median": sum(test.median.word == "slower" for test in tests),
+        }

@@ -74,6 +74,7 @@ class Resolver:
             protocol=self._protocol(values["protocol"]),
             isolation=self._isolation(values["isolation"]),
             checks=self._checks(values["checks"]),
+            share=values["share"],
             notes=(),
             source=maker.source,
             text=text,
@@ -178,7 +179,7 @@ class Resolver:
 
     def _unused_values(self) -> None:
         """Report the values that no template uses: they are typing errors, or left over."""
-        shared = self._names(("build",)) | self._names(("hooks",))
+        shared = self._names(("build",)) | self._names(("hooks",)) | self._names(("inputs",))
         own: dict[Location, set[str]] = {}
         for entry in [*self.variants, *self.benchmarks]:
             if entry.path not in own:
@@ -213,7 +214,7 @@ class Resolver:
         value: Any = self.document.value
         for step in path:
             value = value.get(step) if isinstance(value, dict) else None
-        if path[0] in {"build", "hooks"}:
+        if path[0] in {"build", "hooks", "inputs"}:
             return _names(_texts(value, whole=True))
         return _names(_texts(value, whole=False, known=known_keys(path)))
 

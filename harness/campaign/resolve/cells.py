@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ from .filler import Filler
 from .matrix import Entry
 
 # The fields of a cell that are not simply what its variant or benchmark says, and those that are.
-_MADE = ("command", "cwd", "stdin", "env", "expect", "metrics")
+_MADE = ("command", "cwd", "stdin", "inputs", "env", "expect", "metrics")
 _PLAIN = {
     name: key.field for name, key in VARIANT.keys.items() if key.field and key.field not in _MADE
 }
@@ -84,6 +85,7 @@ class CellMaker:
         self.document = document
         self.shape = shape
         self.hooks: Mapping[str, Any] = values["hooks"]
+        self.inputs: list[str] = values["inputs"] or []
         self.timeout_s: float | None = values["protocol"]["timeout"]
         self.defaults = defaults
         self.filler = filler
@@ -120,6 +122,7 @@ class CellMaker:
             command=self.filler.command(command_path, command, values, who),
             cwd=cwd,
             stdin=self._path(scope, "stdin", self.root),
+            inputs=self._inputs(scope),
             env=self._environment(scope),
             expect=self._expect(scope, sinks["stdout"]),
             metrics=tuple(
@@ -181,6 +184,20 @@ class CellMaker:
             self._report(place, "a path must not be empty", "name a file or folder")
         return self.filler.text(place, text, scope.values, scope.who)
 
+    def _inputs(self, scope: _Scope) -> tuple[Path, ...]:
+        """Add up the files that the campaign, the benchmark and the variant name, each once."""
+        given: list[tuple[Location, list[str]]] = [(("inputs",), self.inputs)]
+        given += [
+            ((*entry.path, "inputs"), entry.given.get("inputs", [])) for entry in scope.entries
+        ]
+        return tuple(
+            dict.fromkeys(
+                self.root / self._file((*place, index), text, scope)
+                for place, texts in given
+                for index, text in enumerate(texts)
+            )
+        )
+
     def _environment(self, scope: _Scope) -> dict[str, str]:
         return {
             name: self.filler.text(path, text, scope.values, scope.who)
@@ -235,7 +252,9 @@ class CellMaker:
     def _regex(self, path: Location, text: str) -> re.Pattern[str] | None:
         if path not in self._regexes:
             try:
-                self._regexes[path] = re.compile(text, re.MULTILINE)
+                with warnings.catch_warnings():  # of what a later Python may read otherwise
+                    warnings.simplefilter("ignore", FutureWarning)
+                    self._regexes[path] = re.compile(text, re.MULTILINE)
             except (re.error, OverflowError, RecursionError) as error:
                 self._regexes[path] = None
                 fix = "Python's 're' reads it; put the text in single quotes, which keep '\\'"

@@ -7,10 +7,14 @@ the model. A trial goes on under the table that it began with, whatever has chan
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
+from ...errors import FairtrialError
+from ..source.yaml_marks import read_document
+from .faults import Faults
 from .section import Section
 from .sections import CAMPAIGN
 from .target import EXPECT, METRIC, VARIANT
@@ -48,6 +52,44 @@ def todays_defaults() -> Table:
             if not key.required and not isinstance(key.kind, Section)
         }
     )
+
+
+def is_default(name: str, value: object) -> bool:
+    """Tell whether a key could ever have had this default; of a key that is not known here, any.
+
+    It is read as a campaign file's value is, so that what a damaged table says goes no further.
+    """
+    prefix, key = next(
+        (
+            (prefix, section.keys[name.removeprefix(prefix)])
+            for prefix, section in SECTIONS.items()
+            if name.startswith(prefix) and name.removeprefix(prefix) in section.keys
+        ),
+        ("", None),
+    )
+    if key is None or isinstance(key.kind, Section) or _same(value, key.default):
+        return True
+    if isinstance(key.default, list) and not isinstance(value, list):
+        return False  # a file may say one in place of a list, a table may not
+    if value is None:
+        model = SECTIONS[prefix].model
+        known = {} if model is None or key.field is None else get_type_hints(model)
+        return type(None) in get_args(known.get(str(key.field)))
+    try:
+        document = read_document(json.dumps({"default": key.kind.spelled(value)}), name)
+        faults = Faults(document)
+        assert isinstance(document.value, dict), "it was written as a mapping"
+        found = key.kind.read(document.value["default"], ("default",), faults)
+    except (FairtrialError, TypeError, ValueError, AttributeError, LookupError, ArithmeticError):
+        return False
+    return not faults.problems and (_same(value, found) or _same(value, [found]))
+
+
+def _same(one: object, other: object) -> bool:
+    """Compare two values as JSON does: true is no 1, in lists neither."""
+    if type(one) is not type(other) or one != other:
+        return False
+    return not isinstance(one, list | dict) or json.dumps(one) == json.dumps(other)
 
 
 def completed(prefix: str, given: Mapping[str, Any], defaults: Table) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from .kinds import choice, either, name, pattern
 from .quantities import duration, share, size, switch, whole
 from .section import Key, Section
 from .shapes import Forms, Listed, Mapped
-from .target import BENCHMARK, ENVIRONMENT, NAMES, STEPS, TEXT, TIMEOUT, VARIANT
+from .target import BENCHMARK, ENVIRONMENT, INPUTS, NAMES, STEPS, TEXT, TIMEOUT, VARIANT
 
 _RUNS = whole(1, 10**6)
 _CPU = whole(0, 4095)
@@ -89,8 +89,13 @@ PROTOCOL = Section(
         "pause": Key(kind=duration(), meaning="pause between sessions"),
         "timeout": Key(kind=TIMEOUT, meaning="longest time of a run"),
         "grace": Key(kind=duration(), meaning="time between SIGTERM and SIGKILL after a timeout"),
+        "build_timeout": Key(kind=TIMEOUT, meaning="longest time of one build step"),
         "max_runs": Key(kind=whole(1, 10**9), meaning="stop after so many runs"),
         "max_time": Key(kind=TIMEOUT, meaning="stop after so much time"),
+        "give_up": Key(
+            kind=whole(1, 10**6),
+            meaning="after so many failed runs of a cell in a row, its session goes on without it",
+        ),
         "stop": Key(kind=STOP, meaning="when each session has enough runs, in place of `runs`"),
     },
     model=Protocol,
@@ -191,6 +196,10 @@ ISOLATION = Section(
             kind=size(positive=True),
             meaning="most bytes that a run may write to each of its outputs",
         ),
+        "kept_outputs": Key(
+            kind=size(),
+            meaning="most bytes that are kept of what the runs of a trial wrote, all together",
+        ),
     },
     model=Isolation,
     rules=[_fifo_priority],
@@ -242,10 +251,18 @@ CAMPAIGN = Section(
             meaning="on what it is compared: name -> benchmark",
             required=True,
         ),
+        "inputs": Key(
+            kind=INPUTS, meaning="files that all runs read, and that must not change under a trial"
+        ),
         "hooks": Key(kind=HOOKS, meaning="commands around sessions and runs"),
         "protocol": Key(kind=PROTOCOL, meaning="how often, in which order, and when to stop"),
         "isolation": Key(kind=ISOLATION, meaning="the settings of a run's process"),
         "checks": Key(kind=CHECKS, meaning="which host checks are required, and which only warn"),
+        "share": Key(
+            kind=switch(),
+            meaning="whether others may read a new trial, as far as your umask lets them; it is yours"
+            " alone otherwise",
+        ),
     },
     model=Campaign,
 )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +17,8 @@ from .kinds import EMPTY, JsonSchema, Kind, Scalar, described
 # Says what is wrong with a name, and how to mend it.
 NameRule = Callable[[str], tuple[str, str] | None]
 
+# What YAML reads as the text that it is, whatever it stands beside in a list.
+_PLAIN = re.compile(r"(?!(?:null|Null|NULL)$)[A-Za-z_./][A-Za-z0-9_./=+-]*")
 _NO_MAPPING = "write it as {key: value}, or as indented lines 'key: value'"
 
 
@@ -28,7 +33,7 @@ class Listed(Kind):
     def read(self, value: object, at: Location, faults: Faults) -> list[Any] | Wrong:
         """Give the list."""
         if not isinstance(value, list):
-            fix = f"write [{value}]" if isinstance(value, str) else _fix_of(value)
+            fix = f"write [{_flow([value])}]" if isinstance(value, str) else _fix_of(value)
             return faults.value(at, f"must be a list, not {described(value)}", fix)
         if len(value) < self.least:
             return faults.value(at, "must not be empty", EMPTY)
@@ -179,7 +184,22 @@ def _fix_of(value: object) -> str | None:
 def _fix_of_form(at: Location, value: object) -> str | None:
     """Give the remedy for a command that is written in a form that is not read here."""
     if isinstance(value, str) and isinstance(at[-1], int):
-        return f"write a command of a list as a list of arguments: [[{value}]]"
+        return f"write a command of a list as a list of arguments: [[{_flow(_words(value))}]]"
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return f"write one command with its arguments as [[{', '.join(value)}]]"
+        return f"write one command with its arguments as [[{_flow(value)}]]"
     return None
+
+
+def _words(command: str) -> list[str]:
+    """Split a command as a shell would, where that can be done."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return [command]
+
+
+def _flow(texts: Iterable[str]) -> str:
+    """Write texts as the items of a list in YAML, in quotes where they need them."""
+    return ", ".join(
+        text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False) for text in texts
+    )

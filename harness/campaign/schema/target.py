@@ -51,6 +51,7 @@ ENVIRONMENT = Mapped(
     key=pattern(_ENVIRONMENT_NAME, "a name without '='"),
     names={"pattern": f"^{_ENVIRONMENT_NAME}$"},
 )
+INPUTS = Listed(item=TEXT)
 TIMEOUT = duration(positive=True)
 _SINK = choice("file", "discard", "keep")
 _EXIT_CODE = whole(0, 255)
@@ -155,6 +156,11 @@ _KEYS = {
         " win",
     ),
     "stdin": Key(kind=TEXT, meaning="file for the standard input; without it, `/dev/null`"),
+    "inputs": Key(
+        kind=INPUTS,
+        meaning="further files that the runs read; added to the campaign's, a variant's to its"
+        " benchmark's too",
+    ),
     "stdout": Key(
         kind=_SINK,
         meaning="`file`: examined, and kept when the run failed; `keep`: always kept; `discard`:"

@@ -8,7 +8,7 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from analysis.record import PlannedRun, encode
+from analysis.record import PlannedRun, ShapeError, encode, shaped
 from analysis.run_numbers import (
     BUILTIN_METRICS,
     FIRST,
@@ -96,27 +96,27 @@ def test_the_reserved_names_never_change() -> None:
 def test_a_row_comes_back() -> None:
     row = json.loads(encode(ROW.to_dict()))
     assert list(row) == [field.name for field in fields(Measurement)]
-    assert Measurement.of_row(row).to_dict() == ROW.to_dict()
+    assert shaped(Measurement, row).to_dict() == ROW.to_dict()
 
 
 def test_a_row_of_a_later_version() -> None:
     row = ROW.to_dict() | {"colour": "blue", "crc32": 1}
-    assert Measurement.of_row(row) == ROW
+    assert shaped(Measurement, row) == ROW
 
 
 def test_a_row_of_an_earlier_version() -> None:
     row = ROW.to_dict()
     for name in [*NUMBERS, "cpus", "exit_code", "signal", "detail", "stdout_sha256"]:
         del row[name]
-    found = Measurement.of_row(row)
+    found = shaped(Measurement, row)
     assert {getattr(found, name) for name in NUMBERS.keys() - {"orphans"}} == {None}
-    with pytest.raises(TypeError, match="position"):
-        Measurement.of_row({name: value for name, value in row.items() if name != "position"})
+    with pytest.raises(ShapeError, match="position"):
+        shaped(Measurement, {name: value for name, value in row.items() if name != "position"})
 
 
 def test_a_planned_run_of_a_later_version() -> None:
     run = PlannedRun(position=0, session=1, block=1, benchmark="x", variant="a", warmup=False)
-    assert PlannedRun.of_row(run.to_dict() | {"colour": "blue"}) == run
+    assert shaped(PlannedRun, run.to_dict() | {"colour": "blue"}) == run
 
 
 def test_the_launcher_sends_a_part() -> None:

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ....errors import AnalysisError, UsageError
-from ..counts import MOST_COMPONENTS, MOST_STARTS, checked_count
+from ....stats import counted, door
+from ..counts import MOST_COMPONENTS, MOST_STARTS
 from ..model.mixture import REFERENCES as MODEL_REFERENCES, EmState, Mixture, Scale
 from .cautions import fit_cautions
 from .sample import prepared
@@ -31,6 +32,7 @@ REFERENCES = (
 )
 
 
+@door
 def fit_mixture(
     values: ArrayLike,
     *,
@@ -88,8 +90,8 @@ def fit_mixture(
     """
     from . import kernel as kernels
 
-    most = checked_count(max_components, "max_components", MOST_COMPONENTS)
-    further = checked_count(starts, "starts", MOST_STARTS) - 1
+    most = counted("max_components", max_components, most=MOST_COMPONENTS)
+    further = counted("starts", starts, most=MOST_STARTS) - 1
     if further and rng is None:
         raise UsageError("further starts are random and need rng, a numpy Generator")
     sample = prepared(values, variance_floor=variance_floor, resolution=resolution, scale=scale)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....errors import AnalysisError, InsufficientDataError, UsageError
+from ....stats import numbers
 from ..model.mixture import Scale
 
 __all__ = ["Sample", "prepared"]
@@ -76,14 +77,7 @@ def _check_options(variance_floor: float, resolution: float | None, scale: str) 
 
 
 def _sorted_values(values: ArrayLike) -> Array:
-    try:
-        x = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise UsageError("the values to be fitted are not numbers") from error
-    except OverflowError as error:  # a whole number beyond all doubles
-        raise _too_large() from error
-    if x.ndim != 1:
-        raise UsageError(f"the values to be fitted must be one list, not {x.ndim}-dimensional")
+    x = numbers(values, "the values to be fitted")
     if x.size < LEAST_VALUES:
         raise InsufficientDataError(
             f"a mixture needs at least {LEAST_VALUES} values, and there are {x.size}",

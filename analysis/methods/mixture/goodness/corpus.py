@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ....errors import AnalysisError
-from ....stats import stream
-from ..counts import MOST_WORKERS, checked_count
+from ....stats import counted, door, stream
+from ..counts import MOST_WORKERS
 from ..fitting.fit import fit_mixture
 from ..model.mixture import Scale
 from ..parallel import Progress, available_cores, in_order
@@ -25,6 +25,7 @@ from .result import CorpusFit, TiesHandling
 __all__ = ["fit_corpus"]
 
 
+@door
 def fit_corpus(
     samples: Mapping[str, ArrayLike],
     *,
@@ -65,9 +66,9 @@ def fit_corpus(
         If an argument is out of its range; for some when the first result is asked for.
     """
     threads = (
-        available_cores() if workers is None else checked_count(workers, "workers", MOST_WORKERS)
+        available_cores() if workers is None else counted("workers", workers, most=MOST_WORKERS)
     )
-    checked_count(resamples, "resamples", MOST_RESAMPLES)
+    counted("resamples", resamples, most=MOST_RESAMPLES)
     root = int(rng.integers(2**63))
     wanted = list(samples.items())
 

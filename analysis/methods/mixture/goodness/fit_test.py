@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....errors import UsageError
-from ....stats import read_only
-from ..counts import MOST_COMPONENTS, MOST_STARTS, MOST_WORKERS, checked_count
+from ....stats import counted, door, read_only
+from ..counts import MOST_COMPONENTS, MOST_STARTS, MOST_WORKERS
 from ..fitting.fit import fit_mixture
 from ..fitting.sample import Sample, prepared
 from ..model.mixture import Mixture
@@ -43,6 +43,7 @@ _ROUNDING = 1e-9
 _CHUNK = 8000  # values drawn in one go; between two goes a run can be interrupted
 
 
+@door
 def ks_fit(
     values: ArrayLike,
     mixture: Mixture,
@@ -97,11 +98,11 @@ def ks_fit(
     """
     from .kernel import ks_distance
 
-    count = checked_count(resamples, "resamples", MOST_RESAMPLES)
-    most = checked_count(max_components, "max_components", MOST_COMPONENTS)
-    further = checked_count(starts, "starts", MOST_STARTS)
+    count = counted("resamples", resamples, most=MOST_RESAMPLES)
+    most = counted("max_components", max_components, most=MOST_COMPONENTS)
+    further = counted("starts", starts, most=MOST_STARTS)
     threads = (
-        available_cores() if workers is None else checked_count(workers, "workers", MOST_WORKERS)
+        available_cores() if workers is None else counted("workers", workers, most=MOST_WORKERS)
     )
     if ties not in ("as-measured", "jitter"):
         raise UsageError(f"ties must be 'as-measured' or 'jitter', not {ties!r}")

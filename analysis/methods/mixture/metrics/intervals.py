@@ -23,6 +23,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ....errors import UsageError
+from ....stats import door
 from ..model.mixture import Mixture
 from ..refits import FittedSample
 from .cautions import faster_cautions, interval_cautions
@@ -33,6 +34,7 @@ from .single_run import probability_faster
 __all__ = ["estimated", "faster_estimate", "metric_interval"]
 
 
+@door
 def metric_interval(
     metric: Callable[..., float], *samples: FittedSample, name: str, confidence: float = 0.95
 ) -> MetricInterval:
@@ -100,6 +102,7 @@ def estimated(
     )
 
 
+@door
 def faster_estimate(
     x: FittedSample, y: FittedSample, *, shift: float = 0.0, confidence: float = 0.95
 ) -> FasterEstimate:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....errors import AnalysisError, UsageError
+from ....stats import door, numbers
 from .result import RankShare
 
 __all__ = ["checked_confidence", "rank_share"]
@@ -24,6 +25,7 @@ Array = NDArray[np.float64]
 _TIED = 1e-10  # relative: rounding must not break a tie
 
 
+@door
 def rank_share(
     x: ArrayLike, y: ArrayLike, *, shift: float = 0.0, confidence: float = 0.95
 ) -> RankShare:
@@ -66,7 +68,7 @@ def rank_share(
 
 
 def _finite(values: ArrayLike) -> Array:
-    x = np.sort(np.asarray(values, dtype=np.float64).reshape(-1))
+    x = np.sort(numbers(values, "the values"))
     if x.size == 0:
         raise UsageError("the share of faster runs needs values on both sides")
     if not np.isfinite(x).all():

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....errors import UsageError
+from ....stats import door
 from ..model.mixture import Mixture
 
 __all__ = ["mean_difference", "probability_faster", "probability_fastest", "variability_level"]
@@ -42,6 +43,7 @@ _FAR = np.linspace(-38, 38, 51)
 _TINY = 1e-5
 
 
+@door
 def mean_difference(x: Mixture, y: Mixture) -> float:
     """Give I1 = E|X - Y|, the mean distance between a run of X and a run of Y (section 6.1).
 
@@ -92,6 +94,7 @@ def _mean_difference_of_logs(
     return math.inf if math.isnan(total) else max(total, 0.0)
 
 
+@door
 def probability_faster(x: Mixture, y: Mixture, *, shift: float = 0.0) -> float:
     """Give I2 = P[X < Y + shift], the chance that a run of X is faster than one of Y (section 6.2).
 
@@ -149,6 +152,7 @@ def _faster_by_logs(x: Mixture, y: Mixture, shift: float) -> float:
     return _expected(y, chance, pieces)
 
 
+@door
 def probability_fastest(first: Mixture, *others: Mixture) -> float:
     """Give I3 = P[X1 < min(X2, ..., Xr)], the chance that a run of `first` beats all (section 6.3).
 
@@ -190,6 +194,7 @@ def probability_fastest(first: Mixture, *others: Mixture) -> float:
     return _expected(first, all_slower, pieces)
 
 
+@door
 def variability_level(x: Mixture) -> int:
     """Give I4, the number of local maxima of the density (section 6.4).
 

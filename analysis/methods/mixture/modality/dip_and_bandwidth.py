@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....report import Result
-from ..counts import checked_resamples
+from ....stats import counted, door
 from ..values import Array, checked, spread_ties
 
 __all__ = ["BandwidthTest", "DipTest", "bandwidth_test", "dip_test"]
@@ -81,6 +81,7 @@ class BandwidthTest(Result):
     references: tuple[str, ...] = BANDWIDTH_REFERENCES
 
 
+@door
 def dip_test(values: ArrayLike, *, resamples: int = 2000, rng: np.random.Generator) -> DipTest:
     """Test unimodality by the dip: the distance to the nearest unimodal distribution function.
 
@@ -109,7 +110,7 @@ def dip_test(values: ArrayLike, *, resamples: int = 2000, rng: np.random.Generat
     """
     from .kernel import sorted_dips
 
-    checked_resamples(resamples)
+    counted("resamples", resamples)
     ordered = checked(values)
     x, tick = spread_ties(ordered)
     statistic = float(sorted_dips(x[None, :])[0])
@@ -137,6 +138,7 @@ def dip_test(values: ArrayLike, *, resamples: int = 2000, rng: np.random.Generat
     )
 
 
+@door
 def bandwidth_test(
     values: ArrayLike, *, resamples: int = 400, rng: np.random.Generator
 ) -> BandwidthTest:
@@ -167,7 +169,7 @@ def bandwidth_test(
     InsufficientDataError, AnalysisError
         As `checked`.
     """
-    checked_resamples(resamples)
+    counted("resamples", resamples)
     ordered = checked(values)
     centre = float(ordered.mean())
     unit = float((ordered - centre).std())

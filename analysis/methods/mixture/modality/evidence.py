@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ....errors import UsageError
-from ....stats import stream
+from ....stats import door, stream
 from ..model.mixture import Mixture
 from ..refits import Fit, FittedSample, fitted_sample
 from ..values import checked
@@ -50,6 +50,7 @@ def _shares(counts: list[int]) -> dict[int, float]:
     return {key: count / len(counts) for key, count in sorted(Counter(counts).items())}
 
 
+@door
 def mode_evidence(
     values: ArrayLike,
     mixture: Mixture,

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ....errors import AnalysisError, InsufficientDataError
 from ....report import Result
+from ....stats import door, numbers
 
 __all__ = ["FamilyFit", "skewed_families"]
 
@@ -75,6 +76,7 @@ class FamilyFit(Result):
         return {"name": self.name, **Result.body(self)}
 
 
+@door
 def skewed_families(values: ArrayLike) -> tuple[FamilyFit, ...]:
     """Fit the normal, and lognormal, Weibull and gamma laws with and without a shift.
 
@@ -96,7 +98,7 @@ def skewed_families(values: ArrayLike) -> tuple[FamilyFit, ...]:
     AnalysisError
         If a value is not finite, or all are equal.
     """
-    x = np.sort(np.asarray(values, dtype=np.float64).reshape(-1))
+    x = np.sort(numbers(values, "the values"))
     if x.size < LEAST:
         raise InsufficientDataError(
             f"a skewed law needs at least {LEAST} values, and there are {x.size}",

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ....errors import AnalysisError, UsageError
 from ....report import plain
+from ....stats import counted, door, numbers
 from .gaussians import Gaussians, Parameters, finite, frozen, total_weight
 from .modes import local_maxima
 from .quantile import quantiles
@@ -85,6 +86,7 @@ class Mixture(Gaussians):
             object.__setattr__(self, name, frozen(value))
 
     @classmethod
+    @door
     def from_parameters(
         cls, *, weights: ArrayLike, means: ArrayLike, sds: ArrayLike, scale: Scale = "linear"
     ) -> Mixture:
@@ -149,7 +151,7 @@ class Mixture(Gaussians):
         UsageError
             If a q does not lie in [0, 1].
         """
-        levels = np.asarray(q, dtype=np.float64)
+        levels = numbers(q, "the levels", dimensions=None)
         if not ((levels >= 0) & (levels <= 1)).all():
             raise UsageError("a quantile's level must lie between 0 and 1")
         found = quantiles(levels.reshape(-1), self.weights, self.means, self.sds)
@@ -162,6 +164,7 @@ class Mixture(Gaussians):
         with np.errstate(over="ignore"):
             return float(np.exp(self.means + 0.5 * self.sds**2) @ self.weights)
 
+    @door
     def sample(self, n: int, *, rng: np.random.Generator) -> Array:
         """Draw n independent values.
 
@@ -170,8 +173,7 @@ class Mixture(Gaussians):
         UsageError
             If n is negative.
         """
-        if n < 0:
-            raise UsageError(f"a sample's size must not be negative, and is {n}")
+        counted("n", n, least=0)
         of = rng.choice(self.components, size=n, p=self.weights / self.weights.sum())
         return self._outer(rng.normal(self.means[of], self.sds[of]))
 
@@ -197,7 +199,7 @@ class Mixture(Gaussians):
         AnalysisError
             If a value is not finite, or not positive where `scale` is "log".
         """
-        x = np.asarray(values, dtype=np.float64)
+        x = numbers(values, "the values to be classified", dimensions=None)
         if not np.isfinite(x).all():
             raise AnalysisError("a value to be classified is not finite")
         if self.scale == "log" and not (x > 0).all():
@@ -218,7 +220,7 @@ class Mixture(Gaussians):
 
     def _inner(self, x: ArrayLike) -> Array:
         """Give x on the scale of the parameters; what is not positive has the logarithm -inf."""
-        where = np.asarray(x, dtype=np.float64)
+        where = numbers(x, "the values", dimensions=None)
         if self.scale == "linear":
             return where
         with np.errstate(divide="ignore"):
@@ -241,7 +243,7 @@ class Mixture(Gaussians):
 
 
 def _vector(values: ArrayLike, name: str) -> Array:
-    x = np.asarray(values, dtype=np.float64)
+    x = numbers(values, f"the {name} of a mixture", dimensions=None)
     if x.ndim != 1 or x.size == 0:
         raise UsageError(f"the {name} of a mixture are a list of one number a component")
     return finite(x, name)

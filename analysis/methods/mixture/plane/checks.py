@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....errors import AnalysisError, InsufficientDataError, UsageError
-from ..counts import MOST_COMPONENTS, checked_count
+from ....stats import counted, numbers
+from ..counts import MOST_COMPONENTS
 from .models import MODELS
 
 __all__ = ["checked_options", "checked_pairs", "correlation"]
@@ -42,17 +43,14 @@ def checked_options(
         raise UsageError(f"units must be 'given' or 'spread', not {units!r}")
     if len(set(names)) != 2 or not all(isinstance(name, str) for name in names):
         raise UsageError("names must be two different names, one for each column")
-    return tuple(model for model in MODELS if model in models), checked_count(
-        most, "max_components", MOST_COMPONENTS
+    return tuple(model for model in MODELS if model in models), counted(
+        "max_components", most, most=MOST_COMPONENTS
     )
 
 
 def checked_pairs(values_xy: ArrayLike, names: tuple[str, str]) -> Array:
     """Check the values of `fit_mixture_2d`; it says what is raised when."""
-    try:
-        pairs = np.array(values_xy, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise UsageError("the values to be fitted are not pairs of numbers") from error
+    pairs = numbers(values_xy, "the values to be fitted", dimensions=None)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise UsageError(
             f"the values to be fitted must have two columns, not the shape {pairs.shape}",

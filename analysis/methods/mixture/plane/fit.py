@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....errors import AnalysisError
+from ....stats import door
 from .cautions import plane_cautions
 from .checks import checked_options, checked_pairs, correlation
 from .model import EmState2d, Mixture2d
@@ -69,6 +70,7 @@ class _Candidate:
     z: Array
 
 
+@door
 def fit_mixture_2d(
     values_xy: ArrayLike,
     *,

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ....errors import AnalysisError, UsageError
 from ....report import plain
+from ....stats import counted, door, numbers
 from ..model.gaussians import Gaussians, Parameters, finite, frozen, total_weight
 from ..model.mixture import Mixture
 
@@ -180,6 +181,7 @@ class Mixture2d(Gaussians):
         found: NDArray[np.intp] = np.argmax(self._log_parts(points), axis=-1)
         return found
 
+    @door
     def sample(self, n: int, *, rng: np.random.Generator) -> Array:
         """Draw n independent pairs, shape (n, 2).
 
@@ -188,8 +190,7 @@ class Mixture2d(Gaussians):
         UsageError
             If n is negative.
         """
-        if n < 0:
-            raise UsageError(f"a sample's size must not be negative, and is {n}")
+        counted("n", n, least=0)
         of = rng.choice(self.components, size=n, p=self.weights)
         spread, slope, rest = self._triangles()
         u, v = rng.standard_normal((2, n))
@@ -214,7 +215,7 @@ class Mixture2d(Gaussians):
 
     def _log_parts(self, points: ArrayLike) -> Array:
         """Give the logarithm of weight times density for each point and component."""
-        at = np.asarray(points, dtype=np.float64)
+        at = numbers(points, "the points", dimensions=None)
         if at.ndim == 0 or at.shape[-1] != 2:
             raise UsageError(f"points have two coordinates each, not the shape {at.shape}")
         if not np.isfinite(at).all():

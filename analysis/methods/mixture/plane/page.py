@@ -72,7 +72,7 @@ def _(cell: PlaneCell) -> Page:
 @page_of.register
 def _(report: PlaneReport) -> Page:
     both = " and ".join(
-        f"{name} ({unit})" if unit else name
+        f"{name} ({unit})" if figures.unit_text(unit) else name
         for name, unit in zip(report.metrics, report.units, strict=True)
     )
     head = Section((Sentence(f"{both} of the same runs"),))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ....data import Trial
 from ....errors import InsufficientDataError, UsageError
 from ....report import Caution
-from ....stats import read_only
+from ....stats import door, read_only
 
 __all__ = ["Pairs", "pairs_of_runs"]
 
@@ -31,6 +31,7 @@ class Pairs:
     cautions: tuple[Caution, ...]
 
 
+@door
 def pairs_of_runs(
     trial: Trial, variant: str, benchmark: str, *, metrics: tuple[str, str] = ("wall", "max_rss")
 ) -> Pairs:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ....errors import UsageError
 from ....report import figures
 from ....report.drawing import COLOURS, DASHES, INK, look
+from ....stats import numbers
 from .model import Mixture2d
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def plane_figure(
     """
     from matplotlib.figure import Figure
 
-    pairs = np.asarray(values_xy, dtype=np.float64)
+    pairs = numbers(values_xy, "the values", dimensions=None)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs):
         raise UsageError(f"a picture needs pairs of values, not the shape {pairs.shape}")
     clusters = mixture.classify(pairs)
@@ -57,7 +58,9 @@ def plane_figure(
         for k in range(mixture.components):
             _draw_cluster(axes, mixture, k, pairs[clusters == k])
         for axis, name, unit in zip((axes.xaxis, axes.yaxis), mixture.names, units, strict=True):
-            axis.set_label_text(figures.shorten(name, _NAME) + (f" ({unit})" if unit else ""))
+            axis.set_label_text(
+                figures.shorten(name, _NAME) + (f" ({unit})" if figures.unit_text(unit) else "")
+            )
         axes.set_title(_title(mixture))
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure

@@ -103,7 +103,7 @@ def _both_ways(pair: MixturePair, word: str) -> Iterator[tuple[Cell, ...]]:
 
 
 def _shift(shift: float, contest: MixtureContest) -> str:
-    size = f"{abs(shift):g} {contest.unit}".strip()
+    size = f"{abs(shift):g} {figures.unit_text(contest.unit)}".strip()
     side = "smaller" if contest.better == "lower" else "larger"
     if shift < 0:
         return f"with the shift {shift:g}: a run wins only when {side} by more than {size}"
@@ -113,7 +113,7 @@ def _shift(shift: float, contest: MixtureContest) -> str:
 def _distance(pair: MixturePair, unit: str) -> str:
     found = pair.mean_difference
     first, second = (figures.shorten(name, _SHORT_NAME) for name in (pair.first, pair.second))
-    size = f"{found.estimate:.4g} {unit}".rstrip()
+    size = f"{found.estimate:.4g} {figures.unit_text(unit)}".rstrip()
     ends = f" [{found.low:.4g}, {found.high:.4g}]" if found.replicates else ""
     return f"single runs of {first} and {second} lie {size}{ends} apart (I1)"
 

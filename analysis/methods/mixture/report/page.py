@@ -64,8 +64,8 @@ def _what(report: MixtureReport, one: BenchmarkMixtures) -> str:
     if len(one.cells) == 1:
         head.append(figures.shorten(one.cells[0].variant, _VARIANT))
     head.append(f"{'smaller' if report.better == 'lower' else 'larger'} is better")
-    if report.unit:
-        head.append(f"all figures in {report.unit}")
+    if unit := figures.unit_text(report.unit):
+        head.append(f"all figures in {unit}")
     return " · ".join(head)
 
 

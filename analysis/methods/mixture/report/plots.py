@@ -75,7 +75,7 @@ def mixture_figure(report: MixtureReport) -> Figure:
 
 
 def _axis(report: MixtureReport) -> str:
-    unit = f", {report.unit}" if report.unit else ""
+    unit = f", {figures.unit_text(report.unit)}".removesuffix(", ")
     word = "smaller" if report.better == "lower" else "larger"
     return f"value of one run{unit} ({word} is better)"
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ....errors import AnalysisError
 from ....record import Better
-from ....report import Result, plain
+from ....report import Result, Word, plain
 from ..goodness.result import FitTest
 from ..metrics.result import FasterEstimate, MetricInterval
 from ..modality.result import ModeEvidence
@@ -86,13 +86,25 @@ class MixturePair:
     """Two variants: both chances to win (I2), and how far single runs lie apart (I1).
 
     `forward` is the chance that a run of `first` beats one of `second`, `backward` the other way.
+    `word` says what `first` is in a single run, by the counted chance: undecided where its interval
+    holds one half.
     """
+
+    derived: ClassVar[tuple[str, ...]] = ("word",)
 
     first: str
     second: str
     forward: FasterEstimate
     backward: FasterEstimate
     mean_difference: MetricInterval
+
+    @property
+    def word(self) -> Word:
+        """What the first is."""
+        ranks = self.forward.ranks
+        if ranks.low <= 0.5 <= ranks.high:
+            return "undecided"
+        return "faster" if ranks.low > 0.5 else "slower"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

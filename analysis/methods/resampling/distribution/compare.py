@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....data import Mean, PerformanceMatrix, check_means, match, suite_mean
-from ....errors import InsufficientDataError, UsageError
+from ....errors import AnalysisError, InsufficientDataError
 from ....report import Caution, merged
-from ....stats import read_only, stream
+from ....stats import counted, door, read_only, stream
 from .cautions import pass_cautions, system_cautions
 from .result import DistributionComparison, EmpiricalDistribution
 
@@ -31,11 +31,12 @@ __all__ = ["compare_distributions", "empirical_distribution"]
 
 Array = NDArray[np.float64]
 
-MOST_RESAMPLES = 10_000_000
+_SMALLEST, _LARGEST = 1e-300, 1e305
 _COUNTABLE = 2**53  # larger numbers of combinations are not told
 _ROUNDS = 5  # the fewest whole rounds whose spread is compared with that of the draws
 
 
+@door
 def empirical_distribution(
     matrix: PerformanceMatrix,
     *,
@@ -67,6 +68,8 @@ def empirical_distribution(
     ------
     UsageError
         If an argument is unknown or out of range.
+    AnalysisError
+        If a value lies beyond 1e-300 to 1e305, or two lie more than a factor of 1e305 apart.
 
     Notes
     -----
@@ -75,11 +78,8 @@ def empirical_distribution(
     more than the draws, a caution says by how much.
     """
     check_means(mean, "runs")
-    if not 1 <= resamples <= MOST_RESAMPLES:
-        raise UsageError(
-            f"resamples must lie between 1 and {MOST_RESAMPLES:,}, and is {resamples}",
-            fix="10,000 is a good start",
-        )
+    counted("resamples", resamples)
+    _check_range(matrix)
     values = _draws(matrix, mean, resamples, int(rng.integers(2**63)))
     lowest, highest = _reach(matrix, mean)
     np.clip(values, lowest, highest, out=values)  # rounding in the last digit only
@@ -110,6 +110,7 @@ def empirical_distribution(
     )
 
 
+@door
 def compare_distributions(
     matrices: Sequence[PerformanceMatrix],
     *,
@@ -138,7 +139,7 @@ def compare_distributions(
     InsufficientDataError
         If there is no matrix.
     AnalysisError
-        If they differ in unit or direction, or share no benchmark.
+        If they differ in unit or direction, or share no benchmark; as `empirical_distribution`.
     """
     if not matrices:
         raise InsufficientDataError("there is no system to describe", n=0, needed=1)
@@ -147,7 +148,8 @@ def compare_distributions(
     for other in matrices[1:]:
         pair = match(first, other)
         first = pair.candidate
-        left_out += pair.cautions
+        # systems are described side by side here: one may well stand there twice
+        left_out += (said for said in pair.cautions if said.code != "one-variant-twice")
     root = int(rng.integers(2**63))
     systems = tuple(
         empirical_distribution(
@@ -170,6 +172,24 @@ def compare_distributions(
         ),
         cautions=merged(system_cautions(systems, left_out)),
     )
+
+
+def _check_range(matrix: PerformanceMatrix) -> None:
+    """Refuse values of which means, densities or their logarithms are no numbers."""
+    low, high = (pick(float(pick(runs)) for runs in matrix.samples) for pick in (min, max))
+    if low < high / _LARGEST:
+        raise AnalysisError(
+            f"the values lie too far apart for a mean: {low:.3g} and {high:.3g}",
+            matrix.name,
+            "look for a wrong value",
+        )
+    for bench, runs in zip(matrix.benchmarks, matrix.samples, strict=True):
+        if not (runs.min() >= _SMALLEST and runs.max() <= _LARGEST):
+            raise AnalysisError(
+                f"values beyond {_SMALLEST:g} to {_LARGEST:g} leave the range of numbers",
+                f"{matrix.name}, benchmark {bench!r}",
+                "give the values in another unit",
+            )
 
 
 def _share_better(one: Array, other: Array, *, lower: bool) -> float:

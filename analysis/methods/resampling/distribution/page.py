@@ -43,6 +43,7 @@ def summaries(comparison: DistributionComparison) -> Iterator[Section]:
 
 def _five_numbers(systems: Sequence[EmpiricalDistribution]) -> Section:
     first = systems[0]
+    unit = figures.unit_text(first.unit)
     n = len(first.benchmarks)
     # as many digits for all as the most consistent system needs
     finest = min((s.q3 - s.q1 for s in systems if s.q3 > s.q1), default=0.0)
@@ -62,7 +63,7 @@ def _five_numbers(systems: Sequence[EmpiricalDistribution]) -> Section:
             ),
         ),
         title=f"{first.mean} means of passes over {n} benchmark{'s' * (n > 1)}"
-        + (f", in {first.unit}" if first.unit else ""),
+        + (f", in {unit}" if unit else ""),
     )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ....data import Mean
 from ....record import Better
-from ....report import Result, figures, plain
+from ....report import Result, figures, plain, said
 from ....stats import read_only
 from .digits import percent, with_spread
 
@@ -23,6 +23,7 @@ REFERENCES = (
     "Computer Science 2018, sections 5 and 6.5",
 )
 _POINTS = 512
+_THINNEST = 1e-304  # a width whose density is a number
 _REACH = 4.0  # bandwidths that the grid goes beyond the values
 _NAME = 32
 
@@ -113,10 +114,11 @@ class EmpiricalDistribution(Result):
         """Median and middle half, in one sentence."""
         median, q1, q3 = with_spread((self.median, self.q1, self.q3), self.q3 - self.q1)
         n = len(self.benchmarks)
+        unit = f" {figures.unit_text(self.unit)}".rstrip()
         return (
             f"{figures.shorten(self.name, _NAME)}: the {self.mean} mean of one pass (one run of "
-            f"each of {n} benchmark{'s' * (n > 1)}) has the median {median} {self.unit}, and lies "
-            f"between {q1} and {q3} {self.unit} in half of all passes"
+            f"each of {n} benchmark{'s' * (n > 1)}) has the median {median}{unit}, and lies "
+            f"between {q1} and {q3}{unit} in half of all passes"
         )
 
     def density(self, points: int = _POINTS) -> Density | None:
@@ -129,7 +131,7 @@ class EmpiricalDistribution(Result):
         """
         low, high = self.minimum, self.maximum
         scale = high - low
-        if not scale > 1e-12 * high:
+        if not scale > max(1e-12 * high, _THINNEST):
             return None
         x = (self.values - low) / scale
         spread, middle = float(x.std(ddof=1)), (self.q3 - self.q1) / scale / 1.34
@@ -202,17 +204,12 @@ class DistributionComparison(Result):
         if len(self.systems) == 1:
             return self.systems[0].conclusion
         first, *others = (figures.shorten(system.name, _NAME) for system in self.systems)
-        word = "faster" if self._faster else "better"
+        word = said("faster", timed=figures.timed(self.systems[0].unit))
         shares = ", ".join(
             f"{percent(share)} of pairs against {name}"
             for name, share in zip(others[:3], self.wins[0][1:4], strict=True)
         )
         return f"one pass over the suite with {first} is {word} in {shares}"
-
-    @property
-    def _faster(self) -> bool:
-        first = self.systems[0]
-        return first.better == "higher" or figures.is_time(first.unit)
 
     def body(self) -> dict[str, Any]:
         """Give the fields and the conclusion."""

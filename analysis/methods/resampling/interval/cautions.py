@@ -7,12 +7,19 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from ....report import Caution, figures
-from ..units import Units
+from ..units import SESSIONS, Units
 from .coverage import KnownCoverage, not_covered
 from .draws import Comparison, strata_sizes
 from .result import Interval, Sides
 
-__all__ = ["coverage_caution", "data_cautions", "draw_cautions", "scope_cautions", "unit_spread"]
+__all__ = [
+    "coverage_caution",
+    "data_cautions",
+    "draw_cautions",
+    "mixes_sessions",
+    "scope_cautions",
+    "unit_spread",
+]
 
 _TAIL = 10  # replicates in a tail, below which its end is rough
 _NAMES = {"bca": "BCa"}
@@ -22,8 +29,14 @@ _NOISE = {
 }
 
 
+def mixes_sessions(units: Units) -> bool:
+    """Tell whether units of several sessions count as independent, and are not."""
+    return units.unit != "session" and units.sessions is not None and units.sessions > 1
+
+
 def coverage_caution(
     known: KnownCoverage | None,
+    units: Units,
     *,
     interval: Interval,
     sides: Sides,
@@ -31,11 +44,20 @@ def coverage_caution(
     medians: bool,
 ) -> Caution:
     """Say what such intervals held in simulation."""
+    if mixes_sessions(units):
+        return Caution(
+            "coverage-unknown",
+            f"the real coverage of this interval is not known: its {units.noun}s stem from "
+            f"{units.sessions} sessions, and simulated were independent ones. Where sessions shift "
+            "the variants differently, it is lower than the nominal one"
+            + "; take unit 'session'"
+            * ((units.sessions or 0) >= SESSIONS),
+        )
     if known is None:
         return Caution(
             "coverage-unknown",
-            f"the real coverage of this interval at confidence {confidence:g} is not in the table "
-            "of simulated ones",
+            f"the real coverage of this interval at confidence {confidence:g}, with so many "
+            f"{units.noun}s, is not in the table of simulated ones",
         )
     n, m = known.benchmarks, known.runs
     where = {
@@ -52,7 +74,7 @@ def coverage_caution(
         f"known coverage: nominal {confidence:g} {_NAMES.get(interval, interval)} "
         f"{'intervals' if sides == 'two' else 'bounds'}{' of medians' * medians} held the true "
         f"ratio in {shares} of {known.suites:,} simulated suites, each with {where}; the table's "
-        "nearest cell",
+        "largest cell with no more than here",
     )
 
 
@@ -98,20 +120,28 @@ def draw_cautions(resamples: int, redrawn: int, *, tail: float) -> Iterator[Caut
         )
 
 
-def scope_cautions(units: Units) -> Iterator[Caution]:
-    """Say what no interval of this kind covers, with the figures of the table."""
+def scope_cautions(units: Units, interval: Interval) -> Iterator[Caution]:
+    """Say what no interval of this kind covers; the table has figures for percentile intervals."""
+    figured = interval == "percentile"
     if units.unit != "session":
         yield Caution(
             "sessions-not-covered",
-            "shifts between sessions are not covered: where every benchmark of either side kept "
-            "one unrepeated shift as large as its run noise, nominal 0.95 percentile intervals of "
-            f"12 benchmarks held the truth in only {_shares('session')}",
+            "shifts between sessions are not covered"
+            + (
+                ": where every benchmark of either side kept one unrepeated shift as large as its "
+                "run noise, nominal 0.95 percentile intervals of 12 benchmarks held the truth in "
+                f"only {_shares('session')}"
+            )
+            * figured,
         )
     yield Caution(
         "benchmarks-not-covered",
-        "the choice of benchmarks is not covered: the interval speaks of these programs. As one "
-        "for programs like these, with true differences that spread by 5 %, it held the truth in "
-        f"only {_shares('benchmarks')}",
+        "the choice of benchmarks is not covered: the interval speaks of these programs"
+        + (
+            ". As one for programs like these, with true differences that spread by 5 %, a nominal "
+            f"0.95 percentile interval held the truth in only {_shares('benchmarks')}"
+        )
+        * figured,
     )
 
 

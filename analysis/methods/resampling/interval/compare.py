@@ -19,10 +19,17 @@ import numpy as np
 from ....data import Centre, Mean, PerformanceMatrix, check_means, match, speedup_of, suite_mean
 from ....errors import InsufficientDataError, UsageError
 from ....report import figures
-from ....stats import read_only
+from ....stats import counted, door, read_only
 from ..cautions import pair_cautions, unit_cautions
 from ..units import Unit, exchangeable_units
-from .cautions import coverage_caution, data_cautions, draw_cautions, scope_cautions, unit_spread
+from .cautions import (
+    coverage_caution,
+    data_cautions,
+    draw_cautions,
+    mixes_sessions,
+    scope_cautions,
+    unit_spread,
+)
 from .coverage import KnownCoverage, known_coverage
 from .draws import Comparison, compare, draw, strata_sizes
 from .ends import interval_ends, ratios_of, tails_of
@@ -32,6 +39,7 @@ from .result import INTERVALS, SIDES, BootstrapInterval, Interval, Sides
 __all__ = ["bootstrap_speedup"]
 
 
+@door
 def bootstrap_speedup(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,
@@ -74,7 +82,8 @@ def bootstrap_speedup(
     unit : {"run", "block", "session"}, optional
         What is drawn: runs within each variant and benchmark, or whole rounds or sessions with all
         their runs of all benchmarks (for both variants at once where units hold both). None takes
-        "block" where block ids are known on both sides, else "run", as the randomization test does.
+        "session" where both sides have five or more sessions in common, else "block" where block
+        ids are known on both sides, else "run", as the randomization test does.
 
     Returns
     -------
@@ -132,12 +141,13 @@ def bootstrap_speedup(
         benchmarks=a.benchmarks,
         runs_candidate=a.runs,
         runs_baseline=b.runs,
-        faster=a.better == "higher" or figures.is_time(a.unit),
+        timed=figures.timed(a.unit),
         replicates=read_only(replicates),
         cautions=(
             *pair_cautions(pair),
             coverage_caution(
                 known,
+                units,
                 interval=interval,
                 sides=sides,
                 confidence=confidence,
@@ -150,7 +160,7 @@ def bootstrap_speedup(
                 resamples, drawn.redrawn, tail=min(tail for tail in tails if tail is not None)
             ),
             *unit_cautions(pair, units),
-            *scope_cautions(units),
+            *scope_cautions(units, interval),
             *unit_spread(units, larger_units(pair, units, mean=mean, centre=centre)),
         ),
     )
@@ -159,6 +169,8 @@ def bootstrap_speedup(
 def _known(
     comparison: Comparison, interval: Interval, *, centre: Centre, confidence: float, sides: Sides
 ) -> KnownCoverage | None:
+    if mixes_sessions(comparison.units):
+        return None  # the simulated units are independent, and these are not
     single = comparison.units.unit == "run"
     return known_coverage(
         interval,
@@ -172,7 +184,7 @@ def _known(
 
 
 def _validate(
-    mean: str, centre: str, interval: str, *, sides: str, confidence: float, resamples: object
+    mean: str, centre: str, interval: str, *, sides: str, confidence: float, resamples: int
 ) -> None:
     check_means(mean, centre)
     for name, value, known in (("interval", interval, INTERVALS), ("sides", sides, SIDES)):
@@ -180,8 +192,7 @@ def _validate(
             raise UsageError(f"{name} must be one of {', '.join(known)}, not {value!r}")
     if not 0.5 < confidence < 1:
         raise UsageError(f"confidence must lie between 0.5 and 1, not {confidence!r}")
-    if not isinstance(resamples, int | np.integer) or isinstance(resamples, bool) or resamples < 2:
-        raise UsageError(f"resamples must be a whole number of at least 2, not {resamples!r}")
+    counted("resamples", resamples, least=2)
     if interval == "studentized" and centre == "median":
         raise UsageError(
             "a studentized interval needs a standard error, and that of a median is not known",

@@ -21,7 +21,7 @@ _TABLE = "coverage.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownCoverage:
-    """The coverage of an interval in the nearest cell of the table.
+    """The coverage of an interval in the largest cell of the table that promises no more.
 
     Attributes
     ----------
@@ -66,7 +66,9 @@ def known_coverage(
     confidence: float,
     two_sided: bool,
 ) -> KnownCoverage | None:
-    """Read the coverage in the cell nearest to so many benchmarks and runs, by their ratios.
+    """Read the coverage in the largest cell with no more runs and benchmarks than these.
+
+    Coverage grows with the runs, so a larger cell would promise too much.
 
     Parameters
     ----------
@@ -89,7 +91,7 @@ def known_coverage(
     Returns
     -------
     KnownCoverage or None
-        None where the table has no such interval or confidence.
+        None where the table has no such interval or confidence, or larger cells only.
     """
     table = _table()
     tail = (1 - confidence) / (2 if two_sided else 1)
@@ -104,19 +106,14 @@ def known_coverage(
         for cell in table["cells"]
         if cell["design"] == like
         and cell["centre"] == kind
+        and cell["runs"] <= runs
+        and cell["benchmarks"] <= benchmarks
         and cell["misses"].get(interval, {place: None})[place] is not None
     ]
     if not cells:
         return None
-
-    def distance(cell: dict[str, Any]) -> tuple[float, float]:
-        return (
-            abs(math.log(cell["runs"] / runs)),
-            abs(math.log(cell["benchmarks"] / benchmarks)),
-        )
-
-    nearest = min(cells, key=distance)
-    size = (nearest["benchmarks"], nearest["runs"])
+    largest = max(cells, key=lambda cell: (cell["runs"], cell["benchmarks"]))
+    size = (largest["benchmarks"], largest["runs"])
     here = [cell for cell in cells if (cell["benchmarks"], cell["runs"]) == size]
     found = {
         cell["noise"]: round(1 - cell["misses"][interval][place] * (2 if two_sided else 1), 6)

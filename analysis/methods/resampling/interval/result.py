@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....data import Centre, Mean
-from ....report import Result, figures
+from ....report import Result, Word, figures, said
 from ..units import Unit
 
 __all__ = ["INTERVALS", "SIDES", "BootstrapInterval", "Interval", "Sides"]
@@ -40,7 +40,8 @@ class BootstrapInterval(Result):
         The ends; an open end is 0 or inf (null in JSON).
     confidence : float
         The nominal confidence, and `known_coverage` what such intervals held in simulation, in the
-        nearest cell of the table; None where the table does not say.
+        largest cell of the table with no more runs; None where the table does not say, or where
+        units smaller than sessions stem from several.
     unit : {"run", "block", "session"}
         What was drawn; `units` says it in words, `unit_counts` which variants the units hold.
     replicates : read-only array, shape (resamples,)
@@ -49,7 +50,8 @@ class BootstrapInterval(Result):
     """
 
     method: ClassVar[str] = "bootstrap-speedup"
-    unlisted: ClassVar[frozenset[str]] = frozenset({"replicates"})
+    unlisted: ClassVar[frozenset[str]] = frozenset({"replicates", "timed"})
+    derived: ClassVar[tuple[str, ...]] = ("word",)
 
     candidate: str
     baseline: str
@@ -69,7 +71,7 @@ class BootstrapInterval(Result):
     benchmarks: tuple[str, ...]
     runs_candidate: tuple[int, ...]
     runs_baseline: tuple[int, ...]
-    faster: bool
+    timed: bool
     replicates: NDArray[np.float64]
     references: tuple[str, ...] = REFERENCES
 
@@ -78,6 +80,13 @@ class BootstrapInterval(Result):
         """The least and the most runs of a benchmark on a side."""
         counts = (*self.runs_candidate, *self.runs_baseline)
         return min(counts), max(counts)
+
+    @property
+    def word(self) -> Word:
+        """What the candidate is: undecided where the interval holds 1."""
+        if self.low <= 1 <= self.high:
+            return "undecided"
+        return "faster" if self.low > 1 else "slower"
 
     @property
     def conclusion(self) -> str:
@@ -91,11 +100,12 @@ class BootstrapInterval(Result):
             "lower": f"lower bound {low}x",
             "upper": f"upper bound {high}x",
         }[self.sides]
-        if self.low <= 1 <= self.high:
-            head = f"undecided {over} whether {ours} is {self._word(better=True)} than {theirs}"
+        if self.word == "undecided":
+            better = said("faster", timed=self.timed)
+            head = f"undecided {over} whether {ours} is {better} than {theirs}"
             tail = f"; the {'interval holds' if self.sides == 'two' else 'bound leaves room for'} 1"
         else:
-            head = f"{ours} is {self._word(better=self.low > 1)} than {theirs} {over}"
+            head = f"{ours} is {said(self.word, timed=self.timed)} than {theirs} {over}"
             tail = ""
         return f"{head}: {value}x, {self.confidence * 100:g} % {bounds}{self._known()}{tail}"
 
@@ -103,11 +113,6 @@ class BootstrapInterval(Result):
         if self.known_coverage is None:
             return " (its real coverage is not known)"
         return f" (held the truth in {self.known_coverage * 100:.1f} % of simulated suites)"
-
-    def _word(self, *, better: bool) -> str:
-        return (
-            ("faster" if better else "slower") if self.faster else ("better" if better else "worse")
-        )
 
     def _numbers(self) -> tuple[str, str, str]:
         """Write the ratio and both ends with two digits of the interval's width."""

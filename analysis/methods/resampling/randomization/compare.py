@@ -23,18 +23,19 @@ from numpy.typing import NDArray
 from ....data import Centre, Mean, PerformanceMatrix, check_means, match, speedup_of, suite_mean
 from ....errors import AnalysisError, UsageError
 from ....report import figures
+from ....stats import counted, door
 from ..cautions import pair_cautions, unit_cautions
 from ..units import Unit, exchangeable_units
 from .cautions import assignment_cautions
 from .null import Reassigned, reassigned
 from .result import Alternative, RandomizationTest
 
-__all__ = ["MOST_RESAMPLES", "randomization_test"]
+__all__ = ["randomization_test"]
 
 TOLERANCE = 1e-12  # ratios within this of each other, relatively, are equal
-MOST_RESAMPLES = 10_000_000
 
 
+@door
 def randomization_test(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,
@@ -62,7 +63,8 @@ def randomization_test(
         What is reassigned together. "run": each benchmark's runs on their own, as published.
         "block": whole rounds, jointly over the benchmarks; rounds that hold one variant are pooled
         and reassigned, rounds that hold both swap the labels within. "session": the same with
-        sessions. None: "block" when block ids are known on both sides, otherwise "run".
+        sessions. None: "session" when both sides have five or more sessions in common, otherwise
+        "block" when block ids are known on both sides, otherwise "run".
     resamples : int
         Random assignments to draw, 1 to 10,000,000. When there are no more assignments than this,
         all are listed and the test is exact.
@@ -129,7 +131,7 @@ def randomization_test(
         assignments=done.assignments,
         log10_assignments=done.log10_assignments,
         null=null,
-        faster=a.better == "higher" or figures.is_time(a.unit),
+        timed=figures.timed(a.unit),
         benchmarks=a.benchmarks,
         runs_candidate=a.runs,
         runs_baseline=b.runs,
@@ -153,11 +155,7 @@ def _validate(mean: str, centre: str, alternative: str, resamples: int) -> None:
         raise UsageError(
             f"alternative must be 'candidate', 'baseline' or 'two-sided', not {alternative!r}"
         )
-    if not 1 <= resamples <= MOST_RESAMPLES:
-        raise UsageError(
-            f"resamples must lie between 1 and {MOST_RESAMPLES:,}, and is {resamples}",
-            fix="10,000 is a good start",
-        )
+    counted("resamples", resamples)
 
 
 def _ratios(logs: NDArray[np.float64]) -> NDArray[np.float64]:

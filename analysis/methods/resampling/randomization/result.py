@@ -64,7 +64,8 @@ class RandomizationTest(Result):
     """
 
     method: ClassVar[str] = "randomization-test"
-    unlisted: ClassVar[frozenset[str]] = frozenset({"null"})
+    unlisted: ClassVar[frozenset[str]] = frozenset({"null", "timed"})
+    derived: ClassVar[tuple[str, ...]] = ("pvalue_of",)
 
     candidate: str
     baseline: str
@@ -85,7 +86,7 @@ class RandomizationTest(Result):
     assignments: int | None
     log10_assignments: float
     null: NDArray[np.float64]
-    faster: bool
+    timed: bool
     benchmarks: tuple[str, ...]
     runs_candidate: tuple[int, ...]
     runs_baseline: tuple[int, ...]
@@ -97,13 +98,18 @@ class RandomizationTest(Result):
         ours, theirs = (figures.shorten(x, _NAME) for x in (self.candidate, self.baseline))
         n = len(self.benchmarks)
         over = f"these {n} benchmarks" if n > 1 else "this benchmark"
-        good = "fast" if self.faster else "good"
+        good = "fast" if self.timed else "good"
         sure = "" if self.exact else f" (± {figures.significant(self.pvalue_error, 1)})"
         return (
             f"{ours} is {figures.significant(self.ratio, 4)} times as {good} as {theirs} over "
             f"{over}, by {self.mean} means; chance alone gives a ratio {_EXTREME[self.alternative]} "
             f"with p {figures.pvalue(self.pvalue)}{sure}, {self.alternative_words}"
         )
+
+    @property
+    def pvalue_of(self) -> str:
+        """What `pvalue` belongs to."""
+        return "two-sided" if self.alternative == "two-sided" else f"{self.alternative} better"
 
     @property
     def alternative_words(self) -> str:

@@ -46,8 +46,8 @@ def speedup_test_config(
     given = any(value is not None for value in config.coefficients.values())
     custom = weighting == "custom" or (weighting is None and given)
     suite = speedup_test_suite(
-        config.baseline,
-        config.candidate,
+        baseline=config.baseline,
+        candidate=config.candidate,
         confidence={
             name: confidence if own is None else own for name, own in config.confidences.items()
         },

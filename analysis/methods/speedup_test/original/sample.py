@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 __all__ = ["NUMBER", "BadSampleError", "locate_sample", "read_sample"]
 
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
 
 class BadSampleError(Exception):

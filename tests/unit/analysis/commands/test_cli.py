@@ -99,7 +99,7 @@ def test_hpt_gives_the_three_conclusions_and_the_context(files: tuple[str, str])
             *("--confidence", "0.9", "--json"),
         )[1]
     )
-    assert data["speedup"] == 2.5
+    assert data["speedup_under_test"] == 2.5
     assert data["outcome"] == "baseline"
     assert data["without_speedup"]["outcome"] == "candidate"
     assert data["r_speedup"]["printed"] == "1.980"

@@ -308,5 +308,6 @@ def test_variants_of_a_trial(synthetic: Callable[..., Any], tmp_path: Path) -> N
     assert (found["candidate"], found["baseline"]) == ("new", "old")
     assert found["speedup"]["min"] == pytest.approx(4.861, abs=1e-3)
     assert judged(f"{trial}:new") == found
+    assert judged(trial) == found  # its only candidate
     with pytest.raises(UsageError, match="several variants"):
-        execute(trial)
+        execute(trial, trial)

@@ -53,7 +53,7 @@ def test_the_command(file):
         ),
         (("power", "--mean", "harmonic"), "--mean is for 'study coverage'"),
         (("power", "--runs", "3,5"), "one number of runs"),
-        (("power", "--simulations", "0"), "simulations must be 1 or more"),
+        (("power", "--simulations", "0"), "simulations must lie between 1"),
     ],
 )
 def test_what_the_command_refuses(file, words, what):

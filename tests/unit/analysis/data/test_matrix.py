@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix, match
+from analysis.data.matrix_file import _NUMBER
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 
 
@@ -232,3 +233,53 @@ def test_match_refuses_what_cannot_be_compared() -> None:
         match(matrix(a=[1.0]), matrix(b=[1.0]))
     with pytest.raises(AnalysisError, match="differ in 'better'"):
         match(matrix(a=[1.0]), matrix(a=[1.0], better="higher"))
+
+
+# ---- the attacks on 0.1.0, B7, B8: crashes and a number that took quadratic time
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ('{"a": [1, ' + "9" * 5000 + "]}", "is not a positive finite"),
+        ("[" * 990 + "]" * 990, "."),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"samples": {"a": [1, 2]}, "cautions": 2.0}', "'cautions' must be a list of texts"),
+        ('{"samples": {"a": [1, 2]}, "caution_codes": [1]}', "must be a list of texts"),
+        ('{"samples": {"a": [1, 2]}, "sessions": {"a": [[1], 2]}}', "lists of whole numbers"),
+        ('{"samples": {"a": [1, 2]}, "blocks": {"a": [1, "b"]}}', "lists of whole numbers"),
+        ('{"samples": {"a": [1, 2]}, "blocks": {"a": [1, true]}}', "lists of whole numbers"),
+        ('{"samples": {"a": [1, 2]}, "blocks": {"a": 5}}', "lists of whole numbers"),
+        ('{"samples": {"a": [1, 2]}, "blocks": {"a": [1, 9223372036854775808]}}', "whole numbers"),
+    ],
+)
+def test_a_damaged_json_file_is_an_error_with_its_place(
+    tmp_path: Path, text: str, what: str
+) -> None:
+    with pytest.raises(AnalysisError, match=what) as error:
+        read(tmp_path / "x.json", text)
+    assert str(tmp_path / "x.json") in str(error.value.where)
+
+
+@pytest.mark.parametrize("ids", [[[1], 2], [10**30, 1], [1.5, 2.5], [None, 1]])
+def test_ids_that_are_no_numbers_and_no_names_are_refused(ids: list[object]) -> None:
+    with pytest.raises(
+        UsageError,
+        match=r"one whole number or name for each|must be a mapping of texts, each to a list",
+    ):
+        PerformanceMatrix.from_samples("m", {"a": [1, 2]}, better="lower", blocks={"a": ids})
+
+
+@pytest.mark.parametrize("text", ["1" * 200_000 + "x", "1" * 200_000 + ".", ".", "+-1"])
+def test_a_long_number_is_read_in_one_pass(text: str) -> None:
+    # two ways to match a digit took minutes here; the test would never end
+    assert (_NUMBER.fullmatch(text) is not None) == text.endswith("1.")
+
+
+def test_whole_number_of_5000_digits_in_a_file_is_no_number_here(tmp_path: Path) -> None:
+    # Python converts 4,300 digits; this ended in a traceback
+    path = tmp_path / "m.json"
+    path.write_text('{"a": [1, 2, 1' + "0" * 5000 + "]}")
+    with pytest.raises(AnalysisError, match=r"m\.json:1:14: .* is not a positive finite") as error:
+        PerformanceMatrix.read(path, better="lower")
+    assert len(str(error.value)) < 500

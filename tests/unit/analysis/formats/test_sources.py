@@ -46,7 +46,7 @@ def test_a_variant_of_a_trial_knows_all(trial: str) -> None:
     sides = read_sides(f"{trial}:new", None, Reading())
     assert (sides.candidate.name, sides.baseline.name) == ("new", "old")
     assert (sides.candidate.better, sides.candidate.unit) == ("lower", "s")
-    assert sides.trials == (Path(trial).resolve(), Path(trial).resolve())
+    assert sides.candidate.trial == sides.baseline.trial == str(Path(trial).resolve())
 
 
 def test_a_file_follows_the_trial_beside_it(trial: str, file: str) -> None:
@@ -54,7 +54,7 @@ def test_a_file_follows_the_trial_beside_it(trial: str, file: str) -> None:
         sides = read_sides(*pair, Reading())
         assert {sides.candidate.better, sides.baseline.better} == {"lower"}
         assert {sides.candidate.unit, sides.baseline.unit} == {"s"}
-        assert None in sides.trials
+        assert None in (sides.candidate.trial, sides.baseline.trial)
 
 
 def test_two_files_that_do_not_know_are_no_comparison(file: str) -> None:
@@ -135,3 +135,30 @@ def test_every_format_is_said_and_found(tmp_path: Path) -> None:
     assert format_of(tmp_path / "x.log").name == "numbers"
     with pytest.raises(UsageError, match="cannot be read"):
         format_of(tmp_path)
+
+
+def test_a_bare_trial_with_one_candidate_is_that_comparison(trial: str) -> None:
+    # first use, B: every command but verdict refused the trial that verdict wants
+    sides = read_sides(trial, None, Reading())
+    named = read_sides(f"{trial}:new", f"{trial}:old", Reading())
+    assert (sides.candidate.name, sides.baseline.name) == ("new", "old")
+    assert sides.candidate.to_dict() == named.candidate.to_dict()
+
+
+def test_of_several_candidates_the_commands_are_told(synthetic: Build, tmp_path: Path) -> None:
+    made = synthetic({name: {"a": [1.0, 1.1]} for name in ("old", "new", "odd")})
+    source = str(made.write(tmp_path / "three"))
+    with pytest.raises(UsageError) as told:
+        read_sides(source, None, Reading(command="fairtrial hpt"))
+    assert told.value.fix == f"write fairtrial hpt {source}:new, or fairtrial hpt {source}:odd"
+    single = str(synthetic({"old": {"a": [1.0, 1.1]}}).write(tmp_path / "one"))
+    assert read_one(single, Reading()).name == "old"
+    with pytest.raises(UsageError, match="has 0 candidates"):
+        read_sides(single, None, Reading())
+
+
+def test_sources_of_two_trials_are_said(trial: str, synthetic: Build, tmp_path: Path) -> None:
+    other = str(synthetic({"old": {"a": [1.0, 1.1]}}).write(tmp_path / "runs" / "two"))
+    codes = {caution.code for caution in read_sources([trial, other], Reading()).cautions}
+    assert "two-trials" in codes
+    assert "two-trials" not in {c.code for c in read_sources([trial], Reading()).cautions}

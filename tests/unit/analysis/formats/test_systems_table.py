@@ -77,3 +77,11 @@ def test_files_that_cannot_be_read(write, tmp_path):
     path.write_bytes(b"machine,\xe9\nm1,1\n")
     with pytest.raises(AnalysisError, match="not UTF-8"):
         read_systems(path)
+
+
+def test_a_cell_that_no_reader_holds_is_an_error_with_its_line(write):
+    # the attacks on 0.1.0, B7
+    path = write("machine,a\nm 1," + "1" * 140_000 + "\n")
+    with pytest.raises(AnalysisError, match="the line cannot be read: field larger") as error:
+        read_systems(path)
+    assert error.value.where == f"{path}:2"

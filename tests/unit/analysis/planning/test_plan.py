@@ -171,7 +171,7 @@ def test_the_documented_figures(pair, rng):
     assert "needs more than 1000 runs, the cap (probability 0.8)" in " ".join(str(capped).split())
     most = plan_runs(*pair(), max_runs=10_000, grid=(3,), simulations=100, rng=rng)
     assert most.max_runs == 10_000
-    with pytest.raises(UsageError, match="no more than 10,000 runs can be simulated, not 10,001"):
+    with pytest.raises(UsageError, match="between 3 and 10,000, and is 10001"):
         plan_runs(*pair(), max_runs=10_001, rng=rng)
 
 

@@ -95,6 +95,7 @@ def use(toy, tmp_path, monkeypatch):
     monkeypatch.setattr(compiled, "CACHE", compiled.Cache(folder=folder))
 
     def use() -> list[str]:
+        compiled._announced.clear()  # as in a new process
         said: list[str] = []
         total = runpy.run_path(str(toy / "toy_kernel.py"))["total"]
         with compiled.announcing(said.append):
@@ -104,6 +105,20 @@ def use(toy, tmp_path, monkeypatch):
     use()
     assert use() == []
     return use
+
+
+def test_compiling_is_said_once_a_process(toy, tmp_path, monkeypatch, use):
+    # first use, A15: it was said three times, for three sets of kernels
+    for expected in (1, 0):
+        file, *_ = (tmp_path / "kept").rglob("*total*.nbi")
+        file.unlink()
+        said: list[str] = []
+        if expected:
+            compiled._announced.clear()
+        total = runpy.run_path(str(toy / "toy_kernel.py"))["total"]
+        with compiled.announcing(said.append):
+            assert total(np.arange(4.0)) == 6.0
+        assert len(said) == expected
 
 
 def torn(path: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 from analysis.data.trial import read_trial
 from analysis.report import Command, Section, Sentence, Table, Value, page_of
 from analysis.verdict.judging import judge
-from analysis.verdict.outcome import outcome_of
 
 TIMES = {
     "old": {f"b{k}": [1.0 + k, 1.01 + k, 1.02 + k, 1.03 + k, 0.99 + k, 1.0 + k] for k in range(6)},
@@ -108,19 +107,3 @@ def test_a_bound_is_written_as_one(synthetic, tmp_path):
     assert base == Value("<= 9.00 MiB", float(9 << 20))
     assert ours == Value("50.0 MiB", float(50 << 20))
     assert speedup == Value("-", None)
-
-
-@pytest.mark.parametrize(
-    ("winner", "timed", "word"),
-    [
-        ("candidate", True, "faster"),
-        ("baseline", True, "slower"),
-        ("candidate", False, "better"),
-        ("baseline", False, "worse"),
-        ("tie", True, "undecided"),
-        ("undecided", False, "undecided"),
-        (None, True, "undecided"),
-    ],
-)
-def test_the_words_of_an_outcome(winner, timed, word):
-    assert outcome_of(winner, timed=timed) == word

@@ -60,8 +60,8 @@ def test_the_sketch_of_a_mistake(tmp_path, monkeypatch):
         "campaign.yaml:7:5: unknown key 'comand' in benchmarks.text",
         '      comand: ["gzip", "-6"]',
         "      ^^^^^^",
-        "  fix: did you mean 'command'? Known here: command, cwd, env, stdin, stdout, stderr,"
-        " timeout, expect, metrics, matrix",
+        "  fix: did you mean 'command'? Known here: command, cwd, env, stdin, inputs,"
+        " stdout, stderr, timeout, expect, metrics, matrix",
         "campaign.yaml:12:24: 'runs' must be a whole number of at least 1, not 'ten'",
         "  protocol: {      runs: ten}",
         "                         ^^^",
@@ -146,6 +146,9 @@ TOP = [
     ("isolation: {cpus: '1-3,2'}", 24, "the range '2' of 'cpus' is empty", "2", ""),
     ("isolation: {padding: 65537}", 22, "'padding' must be random or off or a whole", "65537", ""),
     ("isolation: {output_limit: 0}", 27, "'output_limit' must be a size", "0", ""),
+    ("isolation: {kept_outputs: -1}", 27, "'kept_outputs' must be a size", "-1", ""),
+    ("protocol: {build_timeout: 0}", 27, "'build_timeout' must be a duration", "0", ""),
+    ("inputs: [[a]]", 10, "'inputs[0]' must be a text, not a list", "[", ""),
     ("isolation: {output_limit: 64 MB}", 27, "'output_limit' must be a size", "64 MB", "write 64MB"),
     ("isolation: {output_limit: 64KB}", 27, "'output_limit' must be a size", "64KB", ""),
     ("isolation: {limits: {nofiles: 3}}", 22, "unknown key 'nofiles' in isolation.limits", "nofiles",
@@ -220,6 +223,9 @@ INSIDE = [
     ("cwd: ''", 10, "a path must not be empty", "''", ""),
     ("cwd: a/{leevl}", 12, "unknown placeholder '{leevl}'", "{leevl}", "'{level}'"),
     ("cwd: a{", 11, "the brace '{' stands alone", "{", "'{{'"),
+    ("inputs: data", 13, "'inputs' must be a list, not 'data'", "data", "write [data]"),
+    ("inputs: ['']", 14, "a path must not be empty", "''", "name a file"),
+    ("inputs: ['{leevl}']", 15, "unknown placeholder '{leevl}'", "{leevl}", "'{level}'"),
     ("stdin: [a]", 12, "'stdin' must be a text, not a list", "[", ""),
     ("stdout: discrd", 13, "'stdout' must be file, discard or keep", "discrd", "'discard'"),
     ("env: {A: [x]}", 14, "'A' must be a text, not a list", "[", ""),
@@ -379,6 +385,7 @@ def test_one_mistake_in_many_cells_is_told_once(tmp_path):
     [
         (b"name: \xe9\n", "1:7", "byte 0xE9 is not UTF-8"),
         (b"name: n\nx: ab\xff\n", "2:6", "byte 0xFF is not UTF-8"),
+        (b"\xef\xbb\xbfname: n\nx: \xcabb\xff\n", "2:4", "byte 0xCA is not UTF-8"),
         ("name: n\n".encode("utf-16"), "1:1", "byte 0xFF is not UTF-8"),
         (b"name: n\nx: a\0b\n", "2:5", "the character U+0000 is not allowed in YAML"),
         (b"name: n\n\tx: 1\n", "2:1", "not valid YAML: found character '\\t'"),

@@ -141,7 +141,13 @@ def test_each_setting_is_part_of_the_identity(load):
     texts = [SMALL, *(SMALL.replace("baseline: a\n", "") + setting for setting in settings)]
     texts += [
         SMALL.replace("command: [p]", f"command: [p], {setting}")
-        for setting in ("env: {A: b}", "stdin: f", "timeout: 1s", "expect: {exit: 1}")
+        for setting in (
+            "env: {A: b}",
+            "stdin: f",
+            "inputs: [f]",
+            "timeout: 1s",
+            "expect: {exit: 1}",
+        )
     ]
     assert len({identity_of(load(text)) for text in texts}) == len(texts)
 
@@ -216,3 +222,10 @@ def test_a_campaign_without_a_name_is_told_so(tmp_path, text, what):
     path.write_text(text)
     with pytest.raises(CampaignError, match=what):
         campaign_name(path)
+
+
+def test_who_may_read_a_trial_is_no_part_of_the_identity(load):
+    plain, shared = load(SMALL), load(SMALL + "share: true\n")
+    assert (plain.share, shared.share) == (False, True)
+    for rule in (1, RULE):
+        assert identity_of(plain, rule) == identity_of(shared, rule)

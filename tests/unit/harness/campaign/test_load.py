@@ -41,6 +41,12 @@ def one(load, more: str, command: str = "[run]"):
     return campaign.cells[0]
 
 
+def test_a_pattern_that_a_later_python_may_read_otherwise_says_nothing(load, recwarn):
+    # the attacks on 0.1.0, B16: a FutureWarning on the screen
+    assert one(load, "expect: {regex: '[[a]'}").expect.stdout_regex == "[[a]"
+    assert not recwarn.list
+
+
 def test_a_minimal_campaign_has_every_default(load, tmp_path):
     campaign = load(MINIMAL)
     assert campaign.protocol == Protocol()
@@ -465,3 +471,44 @@ def test_ten_thousand_cells_are_resolved_and_one_more_is_refused(load):
         load(text.replace("b: [0,", "b: [x, 0,"))
     with pytest.raises(CampaignError, match="the matrix has more than 10,000 combinations"):
         load(text.replace("b: [0,", f"c: [{numbers}], d: [{numbers}], b: [0,"))
+
+
+def test_inputs_add_up_with_their_templates(load, tmp_path):
+    campaign = load(
+        """\
+        name: n
+        inputs: ["config-{variant}", /etc/hostname]
+        variants:
+          a: {level: 1}
+          b: {level: 2, inputs: ["of-b", shared]}
+        baseline: a
+        benchmarks:
+          x: {command: [p], inputs: ["in-{level}", shared]}
+          y: {command: [p]}
+        """
+    )
+
+    def names(benchmark, variant):
+        inputs = campaign.cell(benchmark, variant).inputs
+        return [str(path.relative_to(tmp_path)) if path.is_relative_to(tmp_path) else str(path)
+                for path in inputs]  # fmt: skip
+
+    assert names("x", "a") == ["config-a", "/etc/hostname", "in-1", "shared"]
+    assert names("x", "b") == ["config-b", "/etc/hostname", "in-2", "shared", "of-b"]
+    assert names("y", "a") == ["config-a", "/etc/hostname"]
+
+
+def test_a_value_that_only_the_campaigns_inputs_use_is_used(load):
+    text = """\
+        name: n
+        inputs: ["in-{size}"]
+        variants: {a: }
+        benchmarks: {x: {command: [p], size: 3}}
+        """
+    assert load(text).cells[0].inputs[0].name == "in-3"
+
+
+def test_empty_inputs_are_no_inputs_and_no_other_campaign(load):
+    assert identity_of(load(f"{MINIMAL}inputs: []\n")) == identity_of(load(MINIMAL))
+    kept = "isolation: {kept_outputs: 256MB}\nprotocol: {build_timeout: 1h}\n"
+    assert identity_of(load(MINIMAL + kept)) == identity_of(load(MINIMAL))

@@ -15,7 +15,7 @@ import pytest
 
 from harness.environment import targets as targets_module
 from harness.environment.elf import read_elf
-from harness.environment.redaction import HIDDEN, redact_text, redact_variables
+from harness.environment.redaction import HIDDEN, redact_text
 from harness.environment.snapshot import capture, describe_changes, diff
 from harness.environment.targets import describe_target, describe_targets, sha256_of
 from harness.host.reader import Host
@@ -85,7 +85,7 @@ def test_the_documentation_explains_every_key(record):
     text = (Path(__file__).parents[4] / "docs" / "environment.md").read_text()
     for section, values in record.items():
         assert f"`{section}`" in text, section
-        if section != "variables":
+        if section != "variables":  # names of variables are anybody's
             names = values if section != "targets" else values["text/a"]
             for name in names:
                 assert f"`{name}`" in text, f"{section}.{name}"
@@ -96,36 +96,7 @@ def test_no_secret_and_no_machine_id_stands_in_a_record(record):
     assert "hunter2" not in text
     assert hashlib.sha256(b"hunter2").hexdigest() not in text
     assert hosts.MACHINE_ID not in text
-    assert record["variables"]["API_KEY"] == HIDDEN
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "GITHUB_TOKEN",
-        "aws_secret_access_key",
-        "DB_PASSWORD",
-        "PGPASSWORD",
-        "MYSQL_PWD",
-        "USER",
-        "SESSION_COOKIE",
-        "GOOGLE_APPLICATION_CREDENTIALS",
-        "LOGNAME",
-        "SENTRY_DSN",
-        "SSH_CLIENT",
-        "GIT_AUTHOR_NAME",
-        "HTTP_AUTHORIZATION",
-        "SLACK_WEBHOOK_URL",
-        "AZURE_CONNECTION_STRING",
-    ],
-)
-def test_variables_that_hold_secrets_or_names_of_people_are_hidden(name):
-    assert redact_variables({name: "value-9"}, None) == {name: HIDDEN}
-
-
-@pytest.mark.parametrize("name", ["PATH", "LANG", "PWD", "OLDPWD", "CFLAGS", "OMP_NUM_THREADS"])
-def test_variables_that_explain_a_timing_stay(name):
-    assert redact_variables({name: "/usr/bin -O2 12"}, None) == {name: "/usr/bin -O2 12"}
+    assert record["hidden_variables"] == {"key": None, "hashes": {"API_KEY": None}}
 
 
 @pytest.mark.parametrize(

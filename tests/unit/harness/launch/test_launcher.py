@@ -7,11 +7,15 @@ its standard output.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
+import marshal
 import os
 import resource
+import select
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -24,14 +28,15 @@ import pytest
 from analysis.run_numbers import LAUNCHER_NUMBERS, Measurement
 from harness.campaign.model import Isolation
 from harness.errors import HostError, LaunchError
-from harness.launch.client import LauncherClient
-from harness.launch.exchange import Request, limit_numbers
+from harness.launch.client import _SCRIPT as SCRIPT, LauncherClient
+from harness.launch.exchange import Request, limit_numbers, message_of
 from harness.launch.interrupts import Interrupted, Interrupts
 
 # For targets the system's own, if there is one: ours may stand in a private folder, which nobody
 # enters from a user namespace.
 PYTHON = shutil.which("python3", path="/usr/bin:/bin") or sys.executable
 SH = "/bin/sh"
+_Popen = subprocess.Popen
 
 
 @pytest.fixture(params=["auto", "none"])
@@ -502,6 +507,69 @@ def test_launcher_killed_between_runs_is_a_launch_error(open_launcher, request_f
         launcher.execute(request_for("/bin/true"))
 
 
+def stopped_at_once(*args, **options):
+    """Start a process that does not get to read anything."""
+    process = _Popen(*args, **options)
+    process.send_signal(signal.SIGSTOP)
+    return process
+
+
+class BareLauncher:
+    """The launcher script and a socket to it, with nobody who knows what to make of its replies."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.socket, theirs = socket.socketpair()
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(SCRIPT), str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        self.send({**dataclasses.asdict(Isolation()), "cpus": None, "containment": "none"})
+        assert self.receive() == {"ready": True}
+
+    def send(self, message):
+        data = marshal.dumps(message)
+        self.socket.sendall(len(data).to_bytes(4, "little") + data)
+
+    def receive(self):
+        size = int.from_bytes(self.socket.recv(4, socket.MSG_WAITALL), "little")
+        return marshal.loads(self.socket.recv(size, socket.MSG_WAITALL))
+
+    def run(self, path, *rest):
+        request = Request(path=path, argv=(path, *rest), env={}, cwd=self.folder, sweep=False)
+        return {**message_of(request), "env": [b"PATH=/usr/bin:/bin"]}
+
+    def has_answered(self):
+        return select.select([self.socket], [], [], 0)[0]
+
+    def hang_up(self):
+        self.socket.close()
+        return self.ended()
+
+    def ended(self):
+        """Wait for its end: (exit code, what it wrote to stderr)."""
+        said = self.process.communicate(timeout=60)[1]
+        return self.process.returncode, said
+
+
+@pytest.fixture
+def bare_launcher(tmp_path):
+    made = []
+
+    def make():
+        made.append(BareLauncher(tmp_path))
+        return made[-1]
+
+    yield make
+    for launcher in made:
+        launcher.socket.close()
+        launcher.process.communicate()
+
+
 _ORCHESTRATOR = """
 import os, sys, time
 from pathlib import Path
@@ -509,41 +577,143 @@ from harness.campaign import Isolation
 from harness.launch.interrupts import Interrupts
 from harness.launch.exchange import Request
 from harness.launch.client import LauncherClient
-containment, shell, marker = sys.stdin.readline().split()
+containment, shell, marker, code = sys.stdin.readline().rstrip("\\n").split(maxsplit=3)
 launcher = LauncherClient(Isolation(containment=containment), None, Interrupts())
 print(launcher.containment, launcher.pid, flush=True)
-code = f"(setsid {shell} -c 'sleep $0; :' {marker} &); sleep $0"
 launcher.execute(Request(path=shell, argv=(shell, "-c", code, marker),
     env={b"PATH": os.environb[b"PATH"]}, cwd=Path("/")))
 """
 
 
-@pytest.mark.parametrize("victims", ["orchestrator", "both"])
-def test_no_target_survives_the_orchestrator(containment, marker, processes, victims):
+@contextlib.contextmanager
+def orchestrator(containment, code, marker):
+    """Start a process that has a launcher execute `code`: the process, the launcher's number."""
     with subprocess.Popen(
         [sys.executable, "-c", _ORCHESTRATOR],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         cwd=Path(__file__).parents[4],
-    ) as orchestrator:
-        orchestrator.stdin.write(f"{containment} {SH} {marker}\n")
-        orchestrator.stdin.flush()
-        got, pid = orchestrator.stdout.readline().split()
+    ) as process:
+        process.stdin.write(f"{containment} {SH} {marker} {code}\n")
+        process.stdin.flush()
+        got, pid = process.stdout.readline().split()
         if containment == "auto" and got == "none":
-            orchestrator.kill()
+            process.kill()
             pytest.skip("no PID namespace is to be had here")
+        yield process, int(pid)
+
+
+@pytest.mark.parametrize("victims", ["orchestrator", "both"])
+def test_no_target_survives_the_orchestrator(containment, marker, processes, victims):
+    code = f"(setsid {SH} -c 'sleep $0; :' {marker} &); sleep $0"
+    with orchestrator(containment, code, marker) as (process, pid):
         processes.wait_until(lambda: len(processes.processes_with(marker)) >= 2, "targets start")
         if victims == "both":
-            os.kill(int(pid), signal.SIGSTOP)  # so that it cannot react to the first death
-        orchestrator.kill()
-        if victims == "both":
-            os.kill(int(pid), signal.SIGKILL)
-    if victims == "both" and containment == "none":
-        # What the finding "containment" warns of: only a namespace holds that.
-        for left in processes.processes_with(marker):
-            os.kill(left, signal.SIGKILL)
-    processes.wait_until(lambda: not processes.processes_with(marker), "all targets gone")
+            os.kill(process.pid, signal.SIGSTOP)  # so that it cannot react to the first death
+            os.kill(pid, signal.SIGKILL)
+        process.kill()
+
+    def gone():
+        left = processes.processes_with(marker)
+        if victims == "both" and containment == "none":
+            # What the finding "containment" warns of: only a namespace holds that.
+            for pid in left:
+                os.kill(pid, signal.SIGKILL)
+        return not left
+
+    processes.wait_until(gone, "all targets gone")
+
+
+def test_a_target_that_stopped_its_launcher_does_not_survive_the_orchestrator(
+    containment, marker, processes
+):
+    with orchestrator(containment, "kill -STOP $PPID; sleep $0", marker) as (process, _):
+        processes.wait_until(lambda: processes.processes_with(marker), "the target starts")
+        launcher = processes.parent(processes.processes_with(marker)[0])
+        processes.wait_until(lambda: processes.state(launcher) == "T", "the launcher is stopped")
+        process.kill()
+    processes.wait_until(lambda: not processes.processes_with(marker), "the target is gone")
+
+
+def test_an_interrupt_ends_a_run_that_stopped_its_launcher(
+    containment, open_launcher, request_for, marker, processes
+):
+    with Interrupts() as interrupts:
+        launcher = open_launcher(interrupts=interrupts, containment=containment)
+
+        def interrupt():
+            if processes.state(launcher.pid) == "T":
+                os.kill(os.getpid(), signal.SIGTERM)
+
+        with pytest.raises(Interrupted):
+            launcher.execute(request_for(SH, "-c", "kill -STOP $PPID; sleep $0"), interrupt, 0.02)
+    assert processes.processes_with(marker) == []
+
+
+# The control has no reply to lose. Both had passed; with a reply unread the launcher ended with a
+# ConnectionResetError, and what a hook had started lived for ever.
+@pytest.mark.parametrize("unread", [True, False])
+def test_a_hang_up_with_a_reply_unread_is_a_hang_up(bare_launcher, marker, processes, unread):
+    launcher = bare_launcher()
+    launcher.send(
+        {"op": "run", **launcher.run(SH, "-c", f"setsid {SH} -c 'sleep $0; :' {marker} &")}
+    )
+    if not unread:
+        launcher.receive()
+    processes.wait_until(lambda: processes.processes_with(marker), "the server starts")
+    if unread:
+        processes.wait_until(launcher.has_answered, "the reply is there")
+    assert launcher.hang_up() == (0, "")
+    assert processes.processes_with(marker) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
+def test_a_signal_to_the_launcher_is_followed_by_the_last_sweep(
+    bare_launcher, marker, processes, number
+):
+    launcher = bare_launcher()
+    launcher.send(
+        {"op": "run", **launcher.run(SH, "-c", f"setsid {SH} -c 'sleep $0; :' {marker} &")}
+    )
+    launcher.receive()
+    processes.wait_until(lambda: processes.processes_with(marker), "the server starts")
+    os.kill(launcher.process.pid, number)
+    assert launcher.ended() == (0, "")
+    assert processes.processes_with(marker) == []
+
+
+def test_an_error_of_the_launcher_is_told_after_the_last_sweep(bare_launcher, marker, processes):
+    launcher = bare_launcher()
+    launcher.send(
+        {"op": "run", **launcher.run(SH, "-c", f"setsid {SH} -c 'sleep $0; :' {marker} &")}
+    )
+    launcher.receive()
+    processes.wait_until(lambda: processes.processes_with(marker), "the server starts")
+    launcher.send({"op": "run"})
+    code, said = launcher.ended()
+    assert code == 1
+    assert "KeyError" in said
+    assert processes.processes_with(marker) == []
+
+
+@pytest.mark.parametrize("step", ["_send", "_credentials"])
+def test_a_launcher_killed_as_it_starts_is_a_launch_error(monkeypatch, step):
+    # with the configuration unread in its socket, that is reset
+    original = getattr(LauncherClient, step)
+
+    def killed(client, *given):
+        client._process.kill()
+        client._process.wait()
+        return original(client, *given)
+
+    with monkeypatch.context() as patched:
+        if step == "_credentials":
+            patched.setattr(subprocess, "Popen", stopped_at_once)
+        patched.setattr(LauncherClient, step, killed)
+        with pytest.raises(LaunchError, match="the launcher was killed or crashed") as caught:
+            LauncherClient(Isolation(containment="none"), None, Interrupts())
+    assert caught.value.exit_code == 4
 
 
 def test_interrupt_ends_the_run_and_leaves_nothing(
@@ -607,3 +777,26 @@ def test_the_process_that_only_waits_keeps_nothing_open(open_launcher):
     deadline = time.monotonic() + 10
     while (held := {fd.name for fd in Path(f"/proc/{waiting}/fd").iterdir()}) > {"0", "1", "2"}:
         assert time.monotonic() < deadline, held
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+@pytest.mark.parametrize("folder", [False, True])
+def test_output_is_not_written_through_a_symbolic_link(
+    open_launcher, request_for, tmp_path, stream, folder
+):
+    # authority: a link planted at outputs/current.stdout let the next run destroy what it names
+    victim = tmp_path / "there" / "out"
+    victim.parent.mkdir()
+    victim.write_text("precious")
+    if folder:
+        (tmp_path / "outputs").symlink_to(victim.parent)
+        place = tmp_path / "outputs" / "out"
+    else:
+        place = tmp_path / "planted"
+        place.symlink_to(victim)
+    launcher = open_launcher(containment="none")
+    with pytest.raises(LaunchError, match=f"the {stream} of .* through a symbolic link") as caught:
+        launcher.execute(request_for("/bin/echo", "x", **{stream: place}))
+    assert caught.value.where == str(place)
+    assert victim.read_text() == "precious"
+    assert launcher.execute(request_for("/bin/echo", "x")).exit_code == 0

@@ -48,6 +48,21 @@ def test_second_trial_is_refused_with_the_holders_process():
         assert caught.value.exit_code == 3
 
 
+def test_the_holder_is_named_however_many_were_refused():
+    # first use: after a few refusals the holder was "unknown", since each used up a place in a queue
+    with CpuLock((CPU,)):
+        for _ in range(50):
+            with pytest.raises(HostError, match=f"process {os.getpid()}, yours"):
+                CpuLock((CPU,))
+
+
+def test_holder_of_another_container_is_named_as_such(monkeypatch):
+    with CpuLock((CPU,)):
+        monkeypatch.setattr("harness.store.locks._namespace", lambda: 1)
+        with pytest.raises(HostError, match=f"process {os.getpid()}, yours, in another container"):
+            CpuLock((CPU,))
+
+
 def test_refused_lock_holds_nothing():
     with CpuLock((CPU + 1,)):
         with pytest.raises(HostError):

@@ -15,7 +15,8 @@ import pytest
 
 from analysis.record import Finding, PlannedRun, read_manifest
 from harness.errors import StoreError
-from harness.store.writer import Store, is_written_now, new_trial_name, sha256_file, utc_now
+from harness.store.trial_lock import is_written_now
+from harness.store.writer import Store, new_trial_name, sha256_file, utc_now
 
 
 @pytest.fixture
@@ -46,6 +47,49 @@ def test_new_trial_has_all_files_from_the_start(make_store):
     }
     assert (path / "campaign.yaml").read_bytes() == b"name: c\n"
     assert json.loads((path / "manifest.json").read_text())["status"] == "running"
+
+
+def modes(trial):
+    found = {path.name: path.stat().st_mode & 0o777 for path in trial.rglob("*")}
+    folders = {trial.stat().st_mode & 0o777, found.pop("outputs")}
+    return folders, set(found.values())
+
+
+@pytest.mark.parametrize(
+    ("umask", "share", "folder", "file"),
+    [
+        (0o022, False, 0o700, 0o600),
+        (0o000, False, 0o700, 0o600),
+        (0o022, True, 0o755, 0o644),
+        (0o077, True, 0o700, 0o600),
+    ],
+)
+def test_a_trial_is_its_users_alone_unless_it_is_shared(
+    tmp_path, make_manifest, make_measurement, umask, share, folder, file
+):
+    before = os.umask(umask)
+    try:
+        store = Store.create(make_manifest(), tmp_path / "runs", b"name: c\n", share=share)
+        store.append_measurement(make_measurement(0))
+        assert modes(store.path) == ({folder}, {file})
+        store.finish("stopped", None)
+    finally:
+        os.umask(before)
+    assert modes(store.path) == ({folder}, {file})
+
+
+def test_going_on_leaves_modes_alone(tmp_path, make_manifest):
+    # as trials of the first version are, and one file as somebody wanted it
+    store = Store.create(make_manifest(), tmp_path / "runs", b"name: c\n", share=True)
+    store.finish("stopped", None)
+    (store.path / "manifest.json").chmod(0o664)
+    (store.path / "plan.jsonl").chmod(0o600)
+    again = Store.reopen(store.path)
+    again.append_plan([])
+    again.finish("stopped", None)
+    found = {path.name: path.stat().st_mode & 0o777 for path in store.path.iterdir()}
+    assert (found["manifest.json"], found["plan.jsonl"]) == (0o664, 0o600)
+    assert (found["measurements.jsonl"], found["outputs"]) == (0o644, 0o755)
 
 
 def test_a_trial_without_its_resolved_campaign_is_finished_without_it(make_store):
@@ -284,6 +328,17 @@ def test_lock_of_a_killed_writer_is_free(make_store):
         assert is_written_now(store.path)
         writer.kill()
     assert not is_written_now(store.path)
+
+
+@pytest.mark.parametrize("device", ["known", "numbered otherwise"])
+def test_the_writer_is_named_however_many_were_refused(make_store, monkeypatch, device):
+    store = make_store()
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    if device != "known":  # as on overlay and btrfs, where the kernel's list has other numbers
+        monkeypatch.setattr(os, "major", lambda _: 999)
+    for _ in range(50):
+        with pytest.raises(StoreError, match=rf"\(process {os.getpid()}, yours\)"):
+            Store.reopen(store.path)
 
 
 def test_reader_that_asks_does_not_disturb_the_writer(make_store):

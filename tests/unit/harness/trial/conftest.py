@@ -18,9 +18,9 @@ from harness.campaign.model import Command, Isolation
 from harness.host.reader import Host
 from harness.launch.exchange import Execution, Request
 from harness.launch.interrupts import Interrupted, Interrupts
-from harness.trial.begun import Begun
 from harness.trial.execution import Options, resume, start
-from harness.trial.resumption import trial_to_resume
+from harness.trial.resuming.begun import Begun
+from harness.trial.resuming.resumption import trial_to_resume
 
 TARGET = 4242  # the process that a launcher says it executes
 

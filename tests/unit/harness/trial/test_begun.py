@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -13,13 +14,14 @@ from analysis.record import read_manifest
 from harness.campaign.identity import RULE, first_defaults, identity_of
 from harness.campaign.load import load_campaign
 from harness.campaign.resolved import resolved_text
+from harness.campaign.schema.defaults import todays_defaults
 from harness.campaign.schema.sections import PROTOCOL
 from harness.errors import CampaignError, StoreError, UsageError
 from harness.store.writer import Store
-from harness.trial.begun import defaults_of, trial_begun
 from harness.trial.order import plan_session
 from harness.trial.preparation import planned_runs
-from harness.trial.resumption import campaign_drift, check_plan
+from harness.trial.resuming.begun import defaults_of, trial_begun
+from harness.trial.resuming.resumption import campaign_drift, check_plan
 
 UNFINISHED = Path(__file__).resolve().parents[3] / "golden/schemas/1-unfinished"
 CAMPAIGN = "name: c\nvariants: {a: , b: }\nbaseline: a\nbenchmarks: {x: {command: [p]}}\n"
@@ -125,6 +127,15 @@ def test_a_mistake_under_todays_defaults_only_is_none(tmp_path, file, begin, mon
     assert begun_of(file).campaign.protocol.runs == 50
 
 
+def test_a_folder_that_may_be_a_newer_trial_is_named(file, begin):
+    # the attacks on 0.1.0, B14: a trial that died before it had a manifest
+    path = begin()
+    (path.parent / "c-29991231-000000-beef").mkdir()
+    begun = begun_of(file)
+    assert begun.path == path
+    assert [Path(reason.where).name for reason in begun.passed_over] == ["c-29991231-000000-beef"]
+
+
 def test_without_a_trial_there_is_nothing_to_go_on_with(file):
     with pytest.raises(UsageError, match="no trial of campaign 'c'"):
         begun_of(file)
@@ -180,7 +191,7 @@ def test_the_first_versions_defaults_are_not_stored_with_its_trials(unfinished):
 def test_lost_defaults_are_told(file, begin):
     path = begin()
     (path / "resolved.json").unlink()
-    with pytest.raises(StoreError, match="cannot be read: No such file") as caught:
+    with pytest.raises(StoreError, match="cannot be read: the file is missing") as caught:
         begun_of(file)
     assert caught.value.where == str(path / "resolved.json")
 
@@ -194,6 +205,36 @@ def test_damaged_defaults_are_told(file, begin):
     (path / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(StoreError, match="cannot be read: it holds no defaults"):
         begun_of(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("protocol.sessions", "x"),
+        ("protocol.sessions", None),
+        ("protocol.runs", True),
+        ("protocol.runs", 2**80),
+        ("expect.exit", 0),
+        ("variants.*.env", {"A": 5}),
+        ("isolation.cpus", {}),
+        ("isolation.aslr", 1),
+        ("hooks.timeout", [1]),
+    ],
+)
+def test_a_default_that_no_key_could_have_is_told(file, begin, name, value):
+    path = begin()
+    stored = json.loads((path / "resolved.json").read_text())
+    stored["defaults"][name] = value
+    (path / "resolved.json").write_text(json.dumps(stored))
+    manifest = json.loads((path / "manifest.json").read_text()) | {"files": {}}  # it was killed
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(StoreError, match=re.escape(f"{name} cannot have had the default")):
+        begun_of(file)
+
+
+def test_the_defaults_that_were_stored_can_be_read(file, begin):
+    begin()
+    assert begun_of(file).campaign.defaults == todays_defaults()
 
 
 def test_a_later_rule_of_identity_is_refused(file, begin):

@@ -9,7 +9,8 @@ import pytest
 
 from harness.campaign.model import Expect, MetricRule
 from harness.launch.exchange import Execution
-from harness.trial.examine import clear_metric_files, examine
+from harness.trial.examine import examine
+from harness.trial.files.metric_files import clear
 
 ENDED = Execution(
     started_ns=0,
@@ -189,10 +190,10 @@ def test_metric_from_a_file_must_be_of_this_run(judge, make_cell, tmp_path):
     path.write_text("4.5s")
     assert judge(cell=cell).metrics == {"m": (4.5,)}
     # An earlier run's file is removed before the run; the kernel's own files are live and stay.
-    assert clear_metric_files(make_cell(**cell)) == frozenset()
+    assert clear(make_cell(**cell)) == frozenset()
     assert not path.exists()
     live = make_cell(metrics=(rule(source=Path("/proc/uptime"), regex="^([0-9.]+)"),))
-    assert clear_metric_files(live) == frozenset()
+    assert clear(live) == frozenset()
     path.write_text("4.5s")
     kept = examine(make_cell(**cell), ENDED, None, None, LIMIT, kept=frozenset({path}))
     assert kept.outcome == "unparsable"
@@ -202,3 +203,21 @@ def test_metric_from_a_file_must_be_of_this_run(judge, make_cell, tmp_path):
 def test_directory_as_metric_file_is_unparsable(judge, tmp_path):
     cell = {"metrics": (rule(source=tmp_path, regex="(.*)s"),)}
     assert judge(cell=cell, started_ns=0).outcome == "unparsable"
+
+
+# --- patterns without an end -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", ["expect", "metric"])
+def test_a_pattern_that_is_too_slow_makes_a_run_unparsable(judge, monkeypatch, place):
+    monkeypatch.setattr("harness.trial.matching._DEADLINE_S", 0.05)
+    slow = r"^(a+)+$"
+    cell = {
+        "expect": {"expect": Expect(stdout_regex=slow)},
+        "metric": {"metrics": (rule(regex=f"({slow})"),)},
+    }[place]
+    found = judge("a" * 45 + "b", cell=cell)
+    assert found.outcome == "unparsable"
+    assert "the pattern was too slow" in found.detail
+    assert found.metrics == {}
+    assert judge("a" * 45, cell=cell).outcome == ("ok" if place == "expect" else "unparsable")

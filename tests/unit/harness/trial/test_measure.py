@@ -29,7 +29,8 @@ class Bench:
         self.threads: list[int] = []
         self.ticks = 0
         self.host = Host(stage.host)
-        self.side = SideCommands(None, Interrupts())
+        self.interrupts = Interrupts()
+        self.side = SideCommands(None, self.interrupts)
         self.launcher = stage.launcher("target")
         self.measurer: Measurer | None = None
 
@@ -53,6 +54,7 @@ class Bench:
                 segment=2,
                 launcher=self.launcher,
                 commands=self.side,
+                interrupts=self.interrupts,
                 host=self.host,
                 cpus=cpus,
                 environment={"PATH": str(self.stage.bin), "BASE": "1", "BOTH": "base"},
@@ -330,3 +332,19 @@ def test_closing_removes_what_was_caught_last(bench):
     bench.measurer.close()
     bench.measurer.close()
     assert bench.kept() == {}
+
+
+def test_a_program_that_links_its_output_elsewhere_destroys_nothing(bench, tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("precious" * MOST)
+
+    def plant(request):
+        request.stdout.unlink()
+        request.stdout.symlink_to(victim)
+        return {"exit_code": 1}
+
+    bench.stage.target = plant
+    row = bench.measure()
+    assert (row.outcome, row.stdout_bytes) == ("exit", 0)
+    assert bench.kept()["0007.stdout"] == ""
+    assert victim.read_text() == "precious" * MOST

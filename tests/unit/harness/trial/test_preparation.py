@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 from types import SimpleNamespace
@@ -27,8 +28,8 @@ ASLR_OFF = {"proc/sys/kernel/randomize_va_space": "0\n"}
 def ready(stage):
     """Prepare a campaign on the stage."""
 
-    def make(campaign, *, strict=False, sessions=1):
-        prepared = prepare(campaign, stage.runs, sessions, Interrupts(), strict=strict)
+    def make(campaign, *, strict=False, sessions=1, **more):
+        prepared = prepare(campaign, stage.runs, sessions, Interrupts(), strict=strict, **more)
         prepared.host.close()
         return prepared
 
@@ -129,15 +130,34 @@ def test_all_fatal_findings_are_counted_and_carried(stage, campaign, ready):
     assert {finding.check for finding in caught.value.findings} == {"aslr", "perf_rate"}
 
 
-def test_a_disk_that_is_too_small_is_refused_with_both_sizes(campaign, ready, monkeypatch):
+def test_a_disk_that_is_too_small_is_refused_with_both_sizes(
+    campaign, ready, monkeypatch, isolation
+):
+    lean = {"isolation": isolation(kept_outputs_bytes=0)}
     free_space(monkeypatch, 5_000_000)
     with pytest.raises(StoreError, match="5 MB are free, and this trial may need 17 MB") as caught:
-        ready(campaign())
+        ready(campaign(**lean))
     assert "--dir" in caught.value.fix
     free_space(monkeypatch, 20_000_000)
-    assert found(ready(campaign()), "disk")[0].status == "warn"
+    assert found(ready(campaign(**lean)), "disk")[0].status == "warn"
     with pytest.raises(StoreError, match="may need 65 MB"):
-        ready(campaign(runs=1000), sessions=10)
+        ready(campaign(runs=1000, **lean), sessions=10)
+
+
+def test_outputs_that_may_be_kept_count_in_the_space(campaign, ready, monkeypatch, isolation):
+    # authority: 64 MiB x 2 are kept of every failing run, and the check counted 1,200 B a run
+    free_space(monkeypatch, 100_000_000)
+    with pytest.raises(StoreError, match="may need 273 MB") as caught:
+        ready(campaign())
+    assert "isolation.kept_outputs" in caught.value.fix
+    # 2 sessions x 4 cells x 3 runs x 2 outputs of a megabyte are all that can fail
+    small = isolation(output_limit_bytes=1_000_000)
+    assert ready(campaign(isolation=small), sessions=2).needed_bytes // 10**6 == 64
+    assert ready(campaign(isolation=small), sessions=2, kept_bytes=40_000_000).needed_bytes < 25e6
+    cells = tuple(
+        dataclasses.replace(cell, stdout="discard", stderr="discard") for cell in campaign().cells
+    )
+    assert ready(campaign(cells=cells)).needed_bytes < 17e6
 
 
 def test_a_folder_that_cannot_be_written_is_refused(stage, campaign, ready):

@@ -1,14 +1,19 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 
 import pytest
 
+from analysis.record import checksum_holds
 from harness.campaign.identity import identity_of
 from harness.errors import StoreError, UsageError
+from harness.launch import Interrupted
+from harness.store import is_written_now
 from harness.store.writer import Store
 from harness.trial.order import plan_session
-from harness.trial.resumption import (
+from harness.trial.resuming.resumption import (
     Drift,
     campaign_drift,
     check_plan,
@@ -17,8 +22,8 @@ from harness.trial.resumption import (
     still_to_do,
     target_drift,
     trial_to_resume,
-    trials_of,
 )
+from harness.trial.resuming.trials import trials_in
 
 
 @pytest.fixture
@@ -67,7 +72,24 @@ def test_trials_of_other_campaigns_and_damaged_ones_are_passed_over(tmp_path, ma
     wanted = make_trial(1)
     make_trial(2, trial="c-other-2", campaign_name="c-other")
     (make_trial(3) / "manifest.json").write_text("{")
-    assert [path for path, _ in trials_of(tmp_path / "runs", "c")] == [wanted]
+    trials = trials_in(tmp_path / "runs", "c")
+    assert [path for path, _ in trials.found] == [wanted]
+    assert [error.what[:31] for error in trials.unreadable] == ["the manifest cannot be read: it"]
+
+
+def test_the_folders_that_cannot_be_resumed_are_named(tmp_path):
+    # the attacks on 0.1.0, B14: a trial that died between its folder and its manifest
+    (tmp_path / "c-20261121-041200-beef").mkdir()
+    with pytest.raises(
+        UsageError, match=r"to resume\n.*c-20261121-041200-beef: .*no manifest.json"
+    ):
+        trial_to_resume(tmp_path, "c", None)
+
+
+def test_a_folder_of_trials_that_cannot_be_read_is_a_store_error(tmp_path):
+    (tmp_path / "runs").touch()
+    with pytest.raises(StoreError, match="the folder of trials cannot be read: Not a directory"):
+        trials_in(tmp_path / "runs")
 
 
 def test_no_trial_is_a_usage_error_with_the_folder(tmp_path, make_campaign):
@@ -79,7 +101,7 @@ def test_no_trial_is_a_usage_error_with_the_folder(tmp_path, make_campaign):
 def test_trial_that_is_being_written_is_refused(tmp_path, make_manifest, make_campaign):
     store = Store.create(make_manifest(), tmp_path, b"")
     try:
-        with pytest.raises(StoreError, match="being written by another process"):
+        with pytest.raises(StoreError, match="another process is writing this trial"):
             trial_to_resume(tmp_path, "c", None)
     finally:
         store.release()
@@ -208,6 +230,16 @@ def test_accepted_drift_is_recorded(store):
     assert finding["where"] == "1 -> 2"
 
 
+def test_another_host_of_the_same_name_is_told_apart(make_manifest):
+    # the attacks on 0.1.0, B16: "it was vm, now it is vm"
+    manifest = make_manifest(host="vm", host_id="abc", cpu_model="m")
+    (drift,) = host_drift(manifest, "vm", "def", "m")
+    assert (
+        drift.what
+        == "the host has changed: it is another one of the name vm, with another machine id"
+    )
+
+
 def test_stored_plan_is_held_against_the_campaign(store, make_campaign):
     campaign = make_campaign(runs=2, warmup=1)
     store.append_plan(plan_session(campaign, 7, 1))
@@ -229,9 +261,20 @@ def test_plan_without_one_of_its_keys_is_damaged(store, make_campaign):
     store.append_plan(plan_session(campaign, 7, 1))
     path = store.path / "plan.jsonl"
     path.write_text(path.read_text().replace('"block":1,', "", 1))
-    with pytest.raises(StoreError, match=r"no planned run.*block") as error:
+    with pytest.raises(StoreError, match="the line lacks block") as error:
         check_plan(store, campaign)
-    assert error.value.where == str(path)
+    assert error.value.where == f"{path}:7"
+
+
+@pytest.mark.parametrize("session", [2**63 - 1, 0, -5])
+def test_a_session_of_any_number_is_refused_at_once(store, make_campaign, session):
+    # the attacks on 0.1.0, B6: the plan was listed up to that session
+    campaign = make_campaign(runs=2)
+    store.append_plan(plan_session(campaign, 7, 1))
+    path = store.path / "plan.jsonl"
+    path.write_text(path.read_text().replace('"session":1', f'"session":{session}'))
+    with pytest.raises(StoreError, match="not the one that this campaign gives"):
+        check_plan(store, campaign)
 
 
 def test_edited_plan_is_refused(store, make_campaign):
@@ -241,3 +284,42 @@ def test_edited_plan_is_refused(store, make_campaign):
     path.write_text(path.read_text().replace('"variant":"a"', '"variant":"b"', 1))
     with pytest.raises(StoreError, match="edited"):
         check_plan(store, campaign)
+
+
+# --- signals while a long trial is read (the runner under attack, B13) --------------------------
+
+
+@pytest.mark.parametrize("place", ["checksum_holds", "plan_session", "append_plan"])
+def test_a_signal_is_served_while_a_long_trial_is_read(stage, campaign, monkeypatch, place):
+    c = campaign(sessions=2)
+    stage.target = stage.at(15, stage.interrupt)
+    stage.start(c)
+    stage.target = lambda request: None
+    rows, calls = len(stage.rows), []
+
+    def then(original, number):
+        def signalled(*given, **named):
+            calls.append(place)
+            if len(calls) == number:
+                os.kill(os.getpid(), signal.SIGTERM)
+            return original(*given, **named)
+
+        return signalled
+
+    if place == "append_plan":
+        monkeypatch.setattr(Store, place, then(Store.append_plan, 1))
+        stage.trial.joinpath("plan.jsonl").write_bytes(
+            b"".join(stage.trial.joinpath("plan.jsonl").read_bytes().splitlines(keepends=True)[:12])
+        )
+    elif place == "plan_session":
+        monkeypatch.setattr("harness.trial.session.plan_session", then(plan_session, 1))
+    else:
+        monkeypatch.setattr("harness.store.rows.checksum_holds", then(checksum_holds, 3))
+    try:
+        assert stage.resume(c).reason == "signal 15"
+    except Interrupted:
+        assert place == "checksum_holds"  # before anything of it was changed
+    assert len(calls) == (1 if place in {"plan_session", "append_plan"} else 3)
+    assert len(stage.rows) == rows
+    assert not is_written_now(stage.trial)
+    monkeypatch.undo()

@@ -433,3 +433,52 @@ def test_a_session_that_has_ended_is_not_gone_on_with(stage, campaign):
     assert stage.resume(c).status == "complete"
     assert [row["session"] for row in stage.rows] == [1] * 6 + [2] * 6
     assert stage.rows[8]["segment"] == 1
+
+
+def test_outputs_that_are_not_kept_are_told_once_a_session(stage, campaign, isolation):
+    def fails(request):
+        request.stdout.write_text("x" * 100)
+        return {"exit_code": 1}
+
+    stage.target = fails
+    stage.start(campaign(sessions=2, isolation=isolation(kept_outputs_bytes=250)))
+    kept = [name for name in stage.outputs() if name.endswith(".stdout")]
+    assert sorted(kept) == ["0000.stdout", "0001.stdout"]
+    told = stage.findings("kept-outputs", "after")
+    assert [found["what"].split()[0] for found in told] == ["10", "12"]
+    assert [found["session"] for found in told] == [1, 2]
+
+
+# --- what else wrote into the trial ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "garbage", "said"),
+    [
+        ("measurements.jsonl", b"0.5 ms\n", "the line is no row that was written here"),
+        ("plan.jsonl", b"{}\n", "the line lacks"),
+    ],
+)
+def test_a_trial_that_a_target_wrote_into_is_not_complete(stage, campaign, name, garbage, said):
+    # the attacks on 0.1.0, B15: it ended "complete", and the judge refused it afterwards
+    def write():
+        with (stage.trial / name).open("ab") as file:
+            file.write(garbage)
+
+    stage.target = stage.at(5, write)
+    with pytest.raises(StoreError, match=said):
+        stage.start(campaign())
+    assert stage.manifest["status"] == "stopped"
+    assert said in stage.manifest["reason"]
+    assert not is_written_now(stage.trial)
+
+
+def test_a_trial_whose_campaign_went_is_closed_and_says_so(stage, campaign):
+    def remove():
+        (stage.trial / "campaign.yaml").unlink()
+
+    stage.target = stage.at(5, remove)
+    with pytest.raises(StoreError, match="the file is missing") as error:
+        stage.start(campaign())
+    assert error.value.where.endswith("campaign.yaml")
+    assert (stage.manifest["status"], len(stage.rows)) == ("stopped", 12)

@@ -246,7 +246,7 @@ def test_a_rule_or_an_end_that_was_edited_is_refused(changes, make_manifest, tmp
     if changes.get("session_ends") not in (7, None, [{"session": 1}]):
         data["session_ends"] = [end | change for change in changes["session_ends"]]
     path.write_text(json.dumps(data))
-    with pytest.raises(StoreError, match="stopping rule is damaged"):
+    with pytest.raises(StoreError, match="the manifest is damaged"):
         read_manifest(store.path)
 
 

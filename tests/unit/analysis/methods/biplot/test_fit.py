@@ -131,8 +131,8 @@ def test_logarithms_need_positive_values_and_others_do_not():
         (np.empty((2, 0)), ["a", "b"], [], InsufficientDataError, "no benchmark"),
         ([[1.0], [2.0]], ["a", "a"], ["x"], UsageError, "'a' stands there twice"),
         ([[1.0], [2.0]], ["a", "b"], ["x", "y"], UsageError, "do not fit 2 systems x 2"),
-        ([["one"], [2.0]], ["a", "b"], ["x"], AnalysisError, "no table of numbers"),
-        ([[1.0], [2.0, 3.0]], ["a", "b"], ["x"], AnalysisError, "no table of numbers"),
+        ([["one"], [2.0]], ["a", "b"], ["x"], AnalysisError, "are not numbers"),
+        ([[1.0], [2.0, 3.0]], ["a", "b"], ["x"], AnalysisError, "are not numbers"),
     ],
 )
 def test_what_is_no_table(values, systems, benchmarks, error, words):

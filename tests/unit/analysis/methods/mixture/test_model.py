@@ -230,7 +230,7 @@ def test_samples_follow_the_distribution() -> None:
     assert m.sample(0, rng=np.random.default_rng(1)).size == 0
     again = m.sample(5, rng=np.random.default_rng(3))
     assert again.tolist() == m.sample(5, rng=np.random.default_rng(3)).tolist()
-    with pytest.raises(UsageError, match="negative"):
+    with pytest.raises(UsageError, match="n must lie between 0"):
         m.sample(-1, rng=np.random.default_rng(1))
 
 

@@ -12,7 +12,7 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.data.suite import CENTRES, MEANS
 from analysis.errors import AnalysisError, UsageError
-from analysis.methods.resampling.randomization.compare import MOST_RESAMPLES, randomization_test
+from analysis.methods.resampling.randomization.compare import randomization_test
 from analysis.report import Caution
 
 
@@ -328,7 +328,7 @@ def test_wording_of_scores() -> None:
         ("unit", "block"),
         ("unit", "session"),
         ("resamples", 0),
-        ("resamples", MOST_RESAMPLES + 1),
+        ("resamples", 10_000_001),
     ],
 )
 def test_refusals(argument: str, value: object) -> None:

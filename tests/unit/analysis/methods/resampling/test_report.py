@@ -75,7 +75,8 @@ def test_one_run_of_each_gives_no_interval_and_says_so():
 
 def test_rounds_are_used_where_they_are_known():
     ids = {f"b{k}": list(range(5)) for k in range(4)}
-    pair = [matrix(n, blocks=ids, sessions=ids) for n in ("A", "BB")]
+    one = {f"b{k}": [1] * 5 for k in range(4)}
+    pair = [matrix(n, blocks=ids, sessions=one) for n in ("A", "BB")]
     found = report(*pair)
     assert found.test.unit == found.interval.unit == "block"
     assert "whole rounds" in str(found)

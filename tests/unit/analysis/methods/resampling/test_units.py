@@ -52,6 +52,22 @@ def test_the_default_is_block_where_both_sides_know_it() -> None:
     assert "(for 'c' alone they are)" in cautions(*one)[0]
 
 
+def test_the_default_is_session_where_both_sides_have_five_of_them() -> None:
+    def of(ours: object, theirs: object, blocks: object = None) -> str:
+        units = exchangeable_units(matrix("c", blocks, ours), matrix("b", blocks, theirs))
+        assert units.chosen
+        return units.unit
+
+    five, four = [1, 2, 3, 4, 5], [1, 2, 3, 4, 4]
+    assert of(five, five) == of(five, five, five) == "session"
+    assert of(five, four) == of(four, five) == "run"
+    assert of(five, four, five) == of(five, [6, 7, 8, 9, 10], five) == "block"
+    assert of(five, ["1", "2", "3", "4", "5"], five) == "block"
+    # known on one side only
+    one = matrix("c", five, five), matrix("b", five)
+    assert exchangeable_units(*one).unit == "block"
+
+
 def test_equal_ids_are_one_round_with_both_variants() -> None:
     units = exchangeable_units(matrix("c", [1, 2, 3]), matrix("b", [2, 3, 4]))
     assert (units.both, units.only_candidate, units.only_baseline) == (2, 1, 1)

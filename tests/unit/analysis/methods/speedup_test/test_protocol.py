@@ -314,7 +314,7 @@ def test_the_dictionary_is_plain_json(pair: tuple) -> None:
     assert data["mean"]["steps"][0]["test"] == SHAPIRO
     assert data["median"]["confidence"] == done.median.confidence
     head = {"schema", "method", "tool_version", "caution_codes"}
-    assert set(data) == {field.name for field in fields(SpeedupTest)} | head
+    assert set(data) == {field.name for field in fields(SpeedupTest)} | head | {"word"}
 
 
 @pytest.mark.parametrize("confidence", [0, 1, -0.5, 1.5, float("nan")])
@@ -344,3 +344,36 @@ def test_wrong_values_are_refused() -> None:
     for bad in (0.0, -1.0, float("nan"), float("inf")):
         with pytest.raises(AnalysisError, match="candidate"):
             speedup_test([1.0], [1.0, bad])
+
+
+def test_a_slowdown_is_told_by_the_test_with_the_sides_swapped() -> None:
+    # first use, A9: gzip-7 at 0.67x was "significant on 0 of 8", and nothing said "slower"
+    slow = speedup_test(NORMAL, NORMAL + 5)
+    swapped = speedup_test(NORMAL + 5, NORMAL)
+    for ours, theirs in ((slow.mean, swapped.mean), (slow.median, swapped.median)):
+        assert ours.swapped.significant is True
+        assert ours.swapped.pvalue == theirs.pvalue
+        assert (ours.word, theirs.word) == ("slower", "faster")
+    assert (slow.word, swapped.word) == ("slower", "faster")
+    text = " ".join(str(slow).split())
+    assert text.count("significantly slower with the sides swapped (p = ") == 2
+    assert "swapped" not in str(swapped)
+    data = slow.to_dict()["mean"]
+    assert (data["word"], data["pvalue_of"]) == ("slower", "candidate better")
+    assert data["swapped"]["pvalue_of"] == "baseline better"
+
+
+def test_equal_samples_are_told_apart_in_no_direction() -> None:
+    done = speedup_test(NORMAL, NORMAL)
+    assert done.word == "undecided"
+    assert done.mean.swapped.significant is False
+    assert "swapped" not in str(done)
+
+
+def test_a_level_that_was_searched_is_an_answer_from_95_percent_on() -> None:
+    # with nothing to find a search accepts some level on about half of all benchmarks
+    slightly = speedup_test(LARGE + 0.1, LARGE, confidence=None)
+    assert slightly.mean.significant is True
+    assert slightly.mean.confidence < 0.95
+    assert slightly.mean.word == "undecided"
+    assert speedup_test(NORMAL + 5, NORMAL, confidence=None).mean.word == "faster"

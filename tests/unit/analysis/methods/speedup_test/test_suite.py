@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from dataclasses import fields
 
 import numpy as np
 import pytest
 
 from analysis import PerformanceMatrix, SpeedupSuite, speedup_test, speedup_test_suite
-from analysis.errors import AnalysisError, UsageError
+from analysis.errors import AnalysisError, SidesWarning, UsageError
 from analysis.methods.speedup_test.original.texts import report_text
 from analysis.methods.speedup_test.proportion import proportion
 from analysis.report import Caution
@@ -35,7 +36,7 @@ def sides(count: int = 6, runs: int = 12, seed: int = 5) -> tuple[Rows, Rows]:
 
 def suite(**options: object) -> SpeedupSuite:
     old, new = sides()
-    return speedup_test_suite(matrix("old", old), matrix("new", new), **options)
+    return speedup_test_suite(baseline=matrix("old", old), candidate=matrix("new", new), **options)
 
 
 def test_gain_and_speedup_over_all_and_over_the_accelerated() -> None:
@@ -57,7 +58,7 @@ def test_each_centre_has_its_own_accelerated_ones() -> None:
     spiky = np.concatenate([rng.normal(10, 0.1, 11), [14.0]])
     old = {"a": rng.normal(10, 1, 25).tolist(), "b": spiky.tolist()}
     new = {"a": [5 + (v - 10) / 50 for v in old["a"]], "b": (spiky - 2).tolist()}
-    done = speedup_test_suite(matrix("old", old), matrix("new", new))
+    done = speedup_test_suite(baseline=matrix("old", old), candidate=matrix("new", new))
     assert [row.mean.significant for row in done.benchmarks] == [True, None]
     assert [row.median.significant for row in done.benchmarks] == [None, True]
     assert done.speedup_accelerated["mean"] == pytest.approx(done.benchmarks[0].speedup_mean)
@@ -67,7 +68,7 @@ def test_each_centre_has_its_own_accelerated_ones() -> None:
 
 def test_no_accelerated_benchmark_gives_no_figures() -> None:
     old, new = sides()
-    done = speedup_test_suite(matrix("old", new), matrix("old", new))
+    done = speedup_test_suite(baseline=matrix("old", new), candidate=matrix("old", new))
     assert done.gain == {"min": 0.0, "mean": 0.0, "median": 0.0}
     assert set(done.gain_accelerated.values()) == {None}
     assert set(done.speedup_accelerated.values()) == {None}
@@ -79,9 +80,9 @@ def test_no_accelerated_benchmark_gives_no_figures() -> None:
 
 def test_weights() -> None:
     old, new = sides(2)
-    both = matrix("old", old), matrix("new", new)
+    both = {"baseline": matrix("old", old), "candidate": matrix("new", new)}
     equal, fraction, custom = (
-        speedup_test_suite(*both, weights=weights)
+        speedup_test_suite(**both, weights=weights)
         for weights in ("equal", "fraction", {"b0": 3, "b1": 1.0})
     )
     assert equal.coefficients["mean"] == {"b0": 1.0, "b1": 1.0}
@@ -101,7 +102,7 @@ def test_weights() -> None:
     )
     assert any("squares" in text for text in fraction.cautions)
     # a common factor of the coefficients is nothing
-    scaled = speedup_test_suite(*both, weights={"b0": 300, "b1": 100})
+    scaled = speedup_test_suite(**both, weights={"b0": 300, "b1": 100})
     assert scaled.gain == pytest.approx(custom.gain, rel=1e-12)
 
 
@@ -138,7 +139,9 @@ def test_ragged_suites_keep_their_order() -> None:
     rng = np.random.default_rng(9)
     old = {f"b{k}": rng.normal(5, 0.2, 3 + 7 * (k % 3)).tolist() for k in range(9)}
     new = {f"b{k}": rng.normal(4.9, 0.2, 35 if k % 2 else 4).tolist() for k in range(9)}
-    done = speedup_test_suite(matrix("old", old), matrix("new", new), confidence=None)
+    done = speedup_test_suite(
+        baseline=matrix("old", old), candidate=matrix("new", new), confidence=None
+    )
     assert [row.name for row in done.benchmarks] == list(old)
     for row in done.benchmarks:
         alone = speedup_test(old[row.name], new[row.name], confidence=None)
@@ -148,19 +151,19 @@ def test_ragged_suites_keep_their_order() -> None:
 
 def test_rates_are_judged_by_their_reciprocals() -> None:
     old, new = sides()
-    rates = [
+    before, after = [
         matrix(
             name, {b: [1 / v for v in row] for b, row in rows.items()}, better="higher", unit="1/s"
         )
         for name, rows in (("old", old), ("new", new))
     ]
-    by_rate, by_time = speedup_test_suite(*rates), suite()
+    by_rate, by_time = speedup_test_suite(baseline=before, candidate=after), suite()
     for ours, theirs in zip(by_rate.benchmarks, by_time.benchmarks, strict=True):
         assert ours.speedup_mean == pytest.approx(theirs.speedup_mean, rel=1e-12)
         assert ours.mean.significant == theirs.mean.significant
     assert "reciprocals" in by_rate.cautions[0]
     with pytest.raises(AnalysisError, match="differ"):
-        speedup_test_suite(rates[0], matrix("new", new))
+        speedup_test_suite(baseline=before, candidate=matrix("new", new))
 
 
 def test_cautions_of_a_suite() -> None:
@@ -169,8 +172,10 @@ def test_cautions_of_a_suite() -> None:
     ids = {name: ["s1"] * len(row) for name, row in old.items()}
     ours = {name: ["s1"] * len(row) for name, row in new.items()}
     done = speedup_test_suite(
-        matrix("old", old, sessions=ids, cautions=[Caution("noted", "a warm-up was counted")]),
-        matrix("new", new, sessions=ours),
+        baseline=matrix(
+            "old", old, sessions=ids, cautions=[Caution("noted", "a warm-up was counted")]
+        ),
+        candidate=matrix("new", new, sessions=ours),
     )
     text = "\n".join(map(str, done.cautions))
     assert "only here" in done.cautions[0]
@@ -187,7 +192,9 @@ def test_what_cannot_be_concluded_is_counted() -> None:
     old = {"few": [10.0, 10.1], "spiky": spiky, "fine": rng.normal(10, 1, 12).tolist()}
     large = {"skewed": (9 + rng.exponential(1, 60)).tolist()}
     new = {"skewed": rng.normal(10, 0.1, 60).tolist()}
-    done = speedup_test_suite(matrix("old", old | large), matrix("new", old | new))
+    done = speedup_test_suite(
+        baseline=matrix("old", old | large), candidate=matrix("new", old | new)
+    )
     (stopped,) = [one for one in done.cautions if one.code == "mean-not-concluded"]
     assert stopped.about == ("few", "spiky")
     assert str(stopped) == (
@@ -222,7 +229,9 @@ def test_the_text() -> None:
     long = {"a-very-long-benchmark-name-" * 3: [1.0] * 500, "b": [1.0, 1.5, 2.0]}
     for confidence in (0.95, None, dict.fromkeys(long, 0.9) | {"b": None}):
         wide = speedup_test_suite(
-            matrix("old" * 40, long), matrix("new" * 40, long), confidence=confidence
+            baseline=matrix("old" * 40, long),
+            candidate=matrix("new" * 40, long),
+            confidence=confidence,
         )
         assert max(map(len, str(wide).splitlines())) <= 96
     assert "each at the best level" in str(suite(confidence=None))
@@ -239,7 +248,7 @@ def test_the_text_of_one_benchmark_and_of_odd_gains() -> None:
 
 
 def suite_of(old: PerformanceMatrix, new: PerformanceMatrix, **options: object) -> SpeedupSuite:
-    return speedup_test_suite(old, new, **options)
+    return speedup_test_suite(baseline=old, candidate=new, **options)
 
 
 def test_large_and_small_units_of_a_suite() -> None:
@@ -278,7 +287,10 @@ def test_the_dictionary_is_plain_json() -> None:
         assert data["proportion_mean"]["low"] == done.proportion_mean.low
         assert len(data["benchmarks"]) == 6
         head = {"schema", "method", "tool_version", "caution_codes"}
-        assert set(data) == {field.name for field in fields(SpeedupSuite)} | head
+        assert set(data) == {field.name for field in fields(SpeedupSuite)} | head | {
+            "word",
+            "slower",
+        }
         assert head & set(data["benchmarks"][0]) == {"caution_codes"}  # the head is said once
 
 
@@ -309,3 +321,32 @@ def test_proportions_at_their_ends() -> None:
 def test_impossible_proportions_are_refused(wrong: dict) -> None:
     with pytest.raises(UsageError):
         proportion(wrong.pop("accelerated"), wrong.pop("total"), **wrong)
+
+
+def test_slowdowns_of_a_suite_are_counted() -> None:
+    old, _ = sides()
+    new = {name: [0.8 * value for value in row] for name, row in old.items()}
+    slow = speedup_test_suite(baseline=matrix("new", new), candidate=matrix("old", old))
+    fast = speedup_test_suite(baseline=matrix("old", old), candidate=matrix("new", new))
+    assert slow.slower["median"] == fast.proportion_median.accelerated > 0
+    assert slow.proportion_median.accelerated == fast.slower["median"] == 0
+    said = " ".join(str(slow).split())
+    assert f"slower with the sides swapped on {slow.slower['mean']} by the mean" in said
+    assert "two-directions" in {caution.code for caution in slow.cautions}
+    assert "swapped" not in str(fast)
+    assert "two-directions" not in {caution.code for caution in fast.cautions}
+    assert slow.to_dict()["slower"] == slow.slower
+
+
+def test_sides_by_their_places_are_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    # first use: every other method takes the candidate first
+    monkeypatch.setattr("analysis.methods.speedup_test.sides._warned", [])
+    old, new = sides()
+    pair = matrix("old", old), matrix("new", new)
+    with pytest.warns(SidesWarning, match=r"write speedup_test_suite\(baseline=old, candidate=new"):
+        placed = speedup_test_suite(*pair)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        speedup_test_suite(*pair)  # said already
+        named = speedup_test_suite(candidate=pair[1], baseline=pair[0])
+    assert placed.to_dict() == named.to_dict()

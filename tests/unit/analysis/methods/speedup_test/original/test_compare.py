@@ -67,7 +67,11 @@ def test_what_the_configuration_lacks_is_told_before_all_else(read) -> None:
     assert codes(suite.cautions)[:2] == ["benchmarks-left-out", "level-ignored"]
     assert suite.cautions[0].about == ("two", "three")
     plain = speedup_test_suite(
-        config.baseline, config.candidate, confidence=0.9, weights={"one": 7}, precision=0.1
+        baseline=config.baseline,
+        candidate=config.candidate,
+        confidence=0.9,
+        weights={"one": 7},
+        precision=0.1,
     )
     assert suite.cautions[2:] == plain.cautions
     assert suite.to_dict() | {"cautions": (), "caution_codes": ()} == plain.to_dict() | {

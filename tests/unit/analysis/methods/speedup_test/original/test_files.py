@@ -27,7 +27,7 @@ def suite() -> SpeedupSuite:
         PerformanceMatrix.from_samples(name, {"one": [k, 1.1 * k, 1.3 * k]}, better="lower")
         for name, k in (("old", 2.0), ("new", 1.0))
     )
-    return speedup_test_suite(old, new)
+    return speedup_test_suite(baseline=old, candidate=new)
 
 
 def names(folder: Path) -> list[str]:

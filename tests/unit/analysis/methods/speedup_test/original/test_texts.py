@@ -31,6 +31,7 @@ from analysis.methods.speedup_test.result import (
     SpeedupSuite,
     SpeedupTest,
     Step,
+    Swapped,
 )
 from analysis.report import Caution
 
@@ -61,6 +62,7 @@ def decision(
         steps=steps or (step(WILCOXON, "rejected"),),
         needed_runs=None,
         searched=searched,
+        swapped=Swapped(significant=False, confidence=confidence, pvalue=0.99),
     )
 
 

@@ -5,29 +5,27 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import ne
 from pathlib import Path
 from typing import Any
 
-from analysis.record import CAMPAIGN, Finding, Manifest, PlannedRun, read_manifest
+from analysis.record import CAMPAIGN, Finding, Manifest, PlannedRun, opened, read_manifest
 
-from ..campaign import Campaign, identity_of
-from ..environment import diff
-from ..errors import StoreError, UsageError
-from ..store import Store, is_written_now
-from .order import plan_session
+from ...campaign import Campaign, identity_of
+from ...environment import diff
+from ...errors import StoreError, UsageError
+from ...store import Store, is_written_now, written_by_another
+from ..order import plan_session
+from ..preparation import planned_runs
+from .trials import Trials, trials_in
 
 
-def trials_of(folder: Path, campaign: str) -> list[tuple[Path, Manifest]]:
-    """List the trials of a campaign, newest first; damaged ones are passed over."""
-    found = []
-    for path in sorted(folder.glob(f"{campaign}-*/manifest.json")):
-        try:
-            manifest = read_manifest(path.parent)
-        except StoreError:
-            continue
-        if manifest.campaign_name == campaign:
-            found.append((path.parent, manifest))
-    return sorted(found, key=lambda item: item[1].started, reverse=True)
+def unfinished_trial(folder: Path, campaign: str) -> tuple[Path, Manifest] | None:
+    """Give the newest trial of a campaign that is unfinished, and that nobody is writing."""
+    for path, manifest in trials_in(folder, campaign).found:
+        if manifest.status != "complete" and not is_written_now(path):
+            return path, manifest
+    return None
 
 
 def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Path, Manifest]:
@@ -38,25 +36,25 @@ def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Pa
     Raises
     ------
     UsageError
-        If there is none.
+        If there is none; names the folders that may be one and cannot be read.
     StoreError
         If it is being written by another process.
     """
-    trials = [(named, read_manifest(named))] if named else trials_of(folder, campaign)
-    if not trials:
+    if named is not None:
+        trials = Trials(found=((named, read_manifest(named)),))
+    else:
+        trials = trials_in(folder, campaign)
+    if not trials.found:
+        damaged = "".join(f"\n  {error.where}: {error.what}" for error in trials.unreadable)
         raise UsageError(
-            f"there is no trial of campaign '{campaign}' to resume",
+            f"there is no trial of campaign '{campaign}' to resume{damaged}",
             str(folder),
             "leave out --resume to start one, or name its folder with --dir or --trial",
         )
-    unfinished = [item for item in trials if item[1].status != "complete"]
-    path, manifest = (unfinished or trials)[0]
+    unfinished = [item for item in trials.found if item[1].status != "complete"]
+    path, manifest = (unfinished or trials.found)[0]
     if is_written_now(path):
-        raise StoreError(
-            "this trial is being written by another process",
-            str(path),
-            "wait until it is done: 'fairtrial status' shows how far it is",
-        )
+        raise written_by_another(path)
     return path, manifest
 
 
@@ -74,7 +72,8 @@ def campaign_drift(path: Path, manifest: Manifest, campaign: Campaign) -> list[D
     now = identity_of(campaign, manifest.campaign_identity)
     if now == manifest.campaign_sha256:
         return []
-    old = (path / CAMPAIGN).read_text(encoding="utf-8", errors="replace").splitlines()
+    with opened(path / CAMPAIGN) as file:
+        old = file.read().decode("utf-8", errors="replace").splitlines()
     new = campaign.text.decode("utf-8", errors="replace").splitlines()
     lines = difflib.unified_diff(old, new, "as the trial began", "now", lineterm="", n=1)
     text = "\n".join(f"    {line}" for line in lines)
@@ -103,6 +102,8 @@ def host_drift(manifest: Manifest, host: str, host_id: str, cpu_model: str | Non
     drifts = []
     if host_id != manifest.host_id:
         what = f"the host has changed: it was {manifest.host}, now it is {host}"
+        if host == manifest.host:
+            what = f"the host has changed: it is another one of the name {host}, with another machine id"
         drifts.append(Drift(what=what, old=manifest.host_id, new=host_id))
     if cpu_model != manifest.cpu_model:
         what = f"the processor has changed: it was {manifest.cpu_model}, now it is {cpu_model}"
@@ -178,10 +179,11 @@ def check_plan(store: Store, campaign: Campaign) -> None:
     seed = store.manifest.seed
     stored = store.planned()
     sessions = max((run.session for run in stored), default=0)
-    planned = [
+    planned = (
         run for session in range(1, sessions + 1) for run in plan_session(campaign, seed, session)
-    ]
-    if stored != planned:
+    )
+    # counted before it is listed: a session may have any number
+    if sessions * planned_runs(campaign, 1) != len(stored) or any(map(ne, stored, planned)):
         raise StoreError(
             "the stored plan is not the one that this campaign gives: its benchmarks, variants, "
             "runs, warm-ups, order or seed have changed, or the file was edited",

@@ -6,9 +6,9 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.record import MANIFEST, RESOLVED, Manifest
+from analysis.record import MANIFEST, RESOLVED, Manifest, opened
 
-from ..campaign import (
+from ...campaign import (
     RULE,
     Campaign,
     Table,
@@ -17,21 +17,24 @@ from ..campaign import (
     load_campaign,
     stored_defaults,
 )
-from ..errors import StoreError
+from ...errors import StoreError
 from .resumption import trial_to_resume
+from .trials import trials_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
     """A trial to go on with, and its campaign as the version that began it would read it now.
 
-    `sessions` is how many there are to be in all.
+    `sessions` is how many there are to be in all; `passed_over` says which folders may hold a
+    newer trial of the campaign that cannot be read.
     """
 
     path: Path
     manifest: Manifest
     campaign: Campaign
     sessions: int
+    passed_over: tuple[StoreError, ...] = ()
 
 
 def trial_begun(
@@ -62,7 +65,8 @@ def trial_begun(
     FairtrialError
         If there is no such trial, or if it or the file cannot be used.
     """
-    path, manifest = trial_to_resume(folder, campaign_name(file), named)
+    name = campaign_name(file)
+    path, manifest = trial_to_resume(folder, name, named)
     return Begun(
         path=path,
         manifest=manifest,
@@ -72,6 +76,7 @@ def trial_begun(
             defaults=defaults_of(path, manifest),
         ),
         sessions=max(manifest.sessions, sessions or 0),
+        passed_over=trials_in(folder, name).unreadable if named is None else (),
     )
 
 
@@ -93,13 +98,14 @@ def defaults_of(path: Path, manifest: Manifest) -> Table:
             "use the fairtrial version that wrote it, or a newer one",
         )
     try:
-        text = (path / RESOLVED).read_bytes()
+        with opened(path / RESOLVED) as file:
+            text = file.read()
         digest = hashlib.sha256(text).hexdigest()
         if manifest.files.get(RESOLVED, digest) != digest:  # of a killed trial none is known
             raise ValueError("it has changed since the trial ended")
         return stored_defaults(text)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+    except (OSError, ValueError, StoreError) as error:
+        reason = getattr(error, "what", None) or getattr(error, "strerror", None) or str(error)
         raise StoreError(
             f"the defaults with which the trial began cannot be read: {reason}",
             str(path / RESOLVED),

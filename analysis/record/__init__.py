@@ -1,0 +1,69 @@
+"""The records of a trial directory, schema 1. Standard library only.
+
+The runner writes them and the judge reads them: one definition for both. Each record is a frozen
+dataclass with `to_dict` (JSON types only, keys in the stored order). A line of
+``measurements.jsonl`` ends with the key ``crc32``: the unsigned CRC-32 of the line's bytes
+without that key (that is, of ``{...}`` with ``,"crc32":N`` taken out, and without the newline).
+What is read back is held against the types of these dataclasses, by `analysis.shapes`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..faces import hands_on
+from ..run_numbers import (
+    BUILTIN_METRICS as BUILTIN_METRICS,
+    Better as Better,
+    Measurement as Measurement,
+    MetricInfo as MetricInfo,
+    Outcome as Outcome,
+)
+from ..shapes import ShapeError as ShapeError, check as check, parse as parse, shaped as shaped
+
+if TYPE_CHECKING:
+    from .kinds import (
+        CAMPAIGN as CAMPAIGN,
+        ENVIRONMENT as ENVIRONMENT,
+        FINDINGS as FINDINGS,
+        MANIFEST as MANIFEST,
+        MEASUREMENTS as MEASUREMENTS,
+        OUTPUTS as OUTPUTS,
+        PLAN as PLAN,
+        RESOLVED as RESOLVED,
+        SCHEMA as SCHEMA,
+        CheckStatus as CheckStatus,
+        EnvironmentShape as EnvironmentShape,
+        Finding as Finding,
+        GivenUp as GivenUp,
+        Manifest as Manifest,
+        PlannedRun as PlannedRun,
+        RowShape as RowShape,
+        SessionEnd as SessionEnd,
+        StopReason as StopReason,
+        StopRule as StopRule,
+        TrialStatus as TrialStatus,
+    )
+    from .lines import (
+        RESTORE as RESTORE,
+        checksum_holds as checksum_holds,
+        encode as encode,
+        encode_checked as encode_checked,
+        lines_of as lines_of,
+        opened as opened,
+        records_of as records_of,
+    )
+    from .manifest import (
+        read_manifest as read_manifest,
+    )
+else:
+    __getattr__, __dir__ = hands_on(
+        __name__,
+        {
+            "kinds": "CAMPAIGN ENVIRONMENT FINDINGS MANIFEST MEASUREMENTS OUTPUTS PLAN RESOLVED SCHEMA "
+            "CheckStatus EnvironmentShape Finding GivenUp Manifest PlannedRun RowShape SessionEnd StopReason "
+            "StopRule TrialStatus",
+            "lines": "RESTORE checksum_holds encode encode_checked lines_of opened records_of",
+            "manifest": "read_manifest",
+        },
+    )

@@ -1,0 +1,86 @@
+"""Cells whose runs fail one after the other: a session goes on without them, if the campaign says so."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from analysis.record import Finding, GivenUp, PlannedRun
+
+_Cell = tuple[str, str]
+
+
+class Hopeless:
+    """Counts the failed measured runs of each cell of a session, in a row.
+
+    What it counts follows from the plan and the outcomes alone, so that a session that was broken off
+    goes on as it would have gone on. `cells` are those that the session goes on without, `unrecorded`
+    those of them that a kill kept from being recorded.
+
+    Parameters
+    ----------
+    most : int or None
+        So many in a row are enough (``protocol.give_up``); None never gives up.
+    runs : iterable of PlannedRun
+        The session's, in their order.
+    done : mapping of int to str
+        Position -> outcome of those that were executed.
+    given_up : iterable of GivenUp
+        Those of the trial so far.
+    session : int
+        The session's number.
+    """
+
+    def __init__(
+        self,
+        most: int | None,
+        runs: Iterable[PlannedRun],
+        done: Mapping[int, str],
+        given_up: Iterable[GivenUp],
+        session: int,
+    ) -> None:
+        self._most = most
+        self._session = session
+        self._failed: Counter[_Cell] = Counter()
+        self._runs: Counter[_Cell] = Counter()
+        self.cells: set[_Cell] = {
+            (one.benchmark, one.variant) for one in given_up if one.session == session
+        }
+        found = (self.add(run, done.get(run.position)) for run in runs)
+        self.unrecorded = tuple(one for one in found if one is not None)
+
+    def without(self, run: PlannedRun) -> bool:
+        """Tell whether the session goes on without the cell of a run."""
+        return (run.benchmark, run.variant) in self.cells
+
+    def add(self, run: PlannedRun, outcome: str | None) -> GivenUp | None:
+        """Count an executed run; give the record of the cell when it was the last that is tried."""
+        if run.warmup or outcome is None or self._most is None:
+            return None
+        cell = (run.benchmark, run.variant)
+        self._runs[cell] += 1
+        self._failed[cell] = 0 if outcome == "ok" else self._failed[cell] + 1
+        if self._failed[cell] < self._most or cell in self.cells:
+            return None
+        self.cells.add(cell)
+        times = "1 run" if self._most == 1 else f"{self._most} runs in a row"
+        return GivenUp(
+            benchmark=run.benchmark,
+            variant=run.variant,
+            session=self._session,
+            position=run.position,
+            runs=self._runs[cell],
+            why=f"{times} failed, the last one: {outcome}",
+        )
+
+
+def finding_of_given_up(one: GivenUp) -> Finding:
+    """Make the finding that a session goes on without a cell."""
+    return Finding(
+        check="given-up",
+        status="warn",
+        what=f"{one.benchmark} / {one.variant}: {one.why}; session {one.session} goes on without it",
+        where="protocol.give_up",
+        fix="look at its outputs in the trial, mend it, and measure again",
+        reason="runs that fail take time and measure nothing",
+    )

@@ -1,0 +1,156 @@
+"""What the command prints can be had from Python, number by number, by the calls of docs/json.md.
+
+Authority: first use of the first version, B: the command said "by chance 0.9191 to 1.092" where Python
+with the same seed said "0.9159 to 1.087", and no page led from a trial to a verdict.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import analysis
+from analysis import fit_mixture, read_trial, stream
+from harness.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
+SIDES = "runs/sample:gzip-1 runs/sample:gzip-6"
+
+
+@pytest.fixture(autouse=True)
+def _here(monkeypatch):
+    monkeypatch.chdir(ROOT)
+
+
+def printed(command):
+    out, err = io.StringIO(), io.StringIO()
+    assert main([*command.split(), "--json", "--seed", "7"], out, err) == 0, err.getvalue()
+    return json.loads(out.getvalue())
+
+
+def call(start, extra):
+    """Give what a call of the page returns, with seed 7 and `extra` arguments."""
+    text = next(
+        c for c in re.findall(r"`(\w+\(.*?\))`", PAGE) if c.startswith(f"{start}(") and "rng=" in c
+    )
+    text = text.replace("stream(0,", "stream(7,").replace(
+        "rng=", f"{extra}, rng=" if extra else "rng="
+    )
+    trial = read_trial("runs/sample")
+    a, b = trial.matrix("gzip-1"), trial.matrix("gzip-6")
+    names = {"a": a, "b": b, "values": a.values("text"), "stream": stream}
+    names |= {name: getattr(analysis, name) for name in analysis.__all__}
+    return eval(text.replace('"x"', '"text"'), names).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("command", "place", "start", "extra", "keys"),
+    [
+        (
+            f"resample {SIDES} --resamples 300 --unit run",
+            (),
+            "randomization_test",
+            "resamples=300, unit='run'",
+            ("pvalue", "null"),
+        ),
+        (
+            f"resample {SIDES} --resamples 300",
+            ("interval",),
+            "bootstrap_speedup",
+            "resamples=300",
+            ("low", "high", "replicates"),
+        ),
+        (
+            f"resample {SIDES} --resamples 300",
+            ("distributions",),
+            "compare_distributions",
+            "resamples=300",
+            ("wins", "systems"),
+        ),
+        (
+            f"plan {SIDES} --effect 1.05 --simulations 100",
+            (),
+            "plan_runs",
+            "effect=1.05, simulations=100",
+            ("table", "runs_for_effect"),
+        ),
+        (
+            "mixture runs/sample:gzip-1 --benchmark text --resamples 60",
+            ("benchmarks", 0, "variants", 0, "fit_test"),
+            "ks_fit",
+            "resamples=60",
+            ("statistic", "pvalue", "critical"),
+        ),
+        ("diagnose runs/sample:gzip-1 --normality", (), "normality", "", ("mean_trials", "enough")),
+        (
+            "diagnose runs/sample:gzip-1 --estimators",
+            (),
+            "estimator_spread",
+            "",
+            ("benchmarks", "seed"),
+        ),
+        (
+            "diagnose runs/sample:gzip-1 --clt",
+            (),
+            "central_limit_study",
+            "",
+            ("benchmarks", "counts"),
+        ),
+        (
+            "study type1 runs/sample:gzip-1 --simulations 5 --resamples 99",
+            (),
+            "type1_study",
+            "simulations=5, resamples=99",
+            ("cells",),
+        ),
+    ],
+)
+def test_the_documented_call_gives_the_printed_numbers(command, place, start, extra, keys):
+    told = printed(command)
+    for key in place:
+        told = told[key]
+    if start == "type1_study":  # the page shows power, and says that the others are called likewise
+        matrix = read_trial("runs/sample").matrix("gzip-1")
+        rng = stream(7, "study", "type1")
+        ours = analysis.type1_study(matrix, simulations=5, resamples=99, rng=rng).to_dict()
+    else:
+        ours = call(start, extra)
+    for key in keys:
+        assert ours[key] == told[key], key
+
+
+def test_another_seed_gives_other_numbers():
+    draws = [stream(seed, "plan").random(4).tolist() for seed in (0, 1)]
+    assert draws[0] != draws[1]
+    nested = [stream(stream(0, "resample"), part).random() for part in ("test", "interval", "test")]
+    assert nested[0] == nested[2] != nested[1]
+
+
+def test_the_block_of_the_readme_goes_from_a_trial_to_a_verdict():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"(?ms)^```python\n(.*?)^```$", readme)
+    assert len([line for line in block.splitlines() if line]) <= 6
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", block], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "over the suite: faster" in done.stdout
+    assert "95 % interval" in done.stdout
+
+
+def test_the_package_shows_its_public_names():
+    # first use: dir(analysis) was ['Any', 'annotations', 'importlib']
+    assert dir(analysis) == sorted(analysis.__all__)
+    assert {"judge", "read_trial", "hpt", "stream"} <= set(dir(analysis))
+
+
+def test_a_fit_needs_no_random_numbers():
+    values = read_trial("runs/sample").matrix("gzip-1").values("text")
+    assert fit_mixture(values).to_dict() == fit_mixture(values).to_dict()

@@ -1,0 +1,95 @@
+"""JSON says what the screen says: no flag reads like an answer, and each p names what it is of.
+
+Authority: first use of the first version, A1 and A10: `jq -e .faster` accepted a slowdown of 20 %,
+and "reliability 0.992" stood beside "p = 0.992".
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+
+import pytest
+
+from harness.cli import main
+
+WORDS = {"faster", "slower", "equivalent", "undecided", "tie"}
+SLOWER = ("hpt runs/sample:gzip-6 runs/sample:gzip-1", "hpt runs/sample:gzip-1 --speedup 4")
+COMMANDS = {
+    **dict.fromkeys(SLOWER, "slower"),
+    "hpt runs/sample:gzip-1": "faster",
+    "hpt runs/sample:gzip-1 runs/sample:gzip-1": "undecided",
+    "resample runs/sample:gzip-1 --resamples 200": "faster",
+    "resample runs/sample:gzip-6 runs/sample:gzip-1 --resamples 200": "slower",
+}
+
+
+def printed(command):
+    out, err = io.StringIO(), io.StringIO()
+    assert main(command.split(), out, err) == 0, err.getvalue()
+    return out.getvalue()
+
+
+def answer(command):
+    return json.loads(printed(f"{command} --json"))
+
+
+def objects(value):
+    if isinstance(value, dict):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value:
+        if isinstance(item, (dict, list)):
+            yield from objects(item)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_word_is_the_answer_and_there_is_no_flag_that_reads_like_one(command):
+    data = answer(command)
+    assert data["word"] == COMMANDS[command]
+    for one in objects(data):
+        assert "faster" not in one
+        assert one.get("word", "tie") in WORDS
+
+
+@pytest.mark.parametrize(
+    "command", [*COMMANDS, "verdict runs/sample", "speedup-test runs/sample:gzip-1"]
+)
+def test_every_p_of_two_sides_names_what_it_is_of(command):
+    told = {"candidate better", "baseline better", "two-sided"}
+    found = [
+        one["pvalue_of"]
+        for one in objects(answer(command))
+        if "pvalue" in one and "steps" not in one and "hypothesis" not in one
+    ]
+    assert found
+    assert set(found) <= told
+
+
+@pytest.mark.parametrize("command", SLOWER)
+def test_the_p_of_the_claim_stands_first_and_both_sides_are_said(command):
+    data, text = answer(command), " ".join(printed(command).split())
+    reliability = re.search(r"HPT reliability (0\.\d+) \(1 - p", text.partition("over these")[2])
+    first, second = re.search(r"benchmarks; p = (\S+) for '.*?', p = (\S+) for '", text).groups()
+    assert data["outcome"] == "baseline"
+    assert float(first) == pytest.approx(data["pvalue_baseline"], rel=0.01)
+    assert float(second) == pytest.approx(data["pvalue"], rel=0.01)
+    if "--speedup" not in command:
+        assert float(reliability[1]) == pytest.approx(1 - float(first), abs=0.001)
+    assert "there or just below" not in text
+    assert "divided by" not in text
+
+
+def test_a_hypothesis_is_not_called_as_the_estimate_beside_it():
+    (candidate,) = answer("verdict runs/sample")["candidates"]
+    assert candidate["speedup"] == pytest.approx(2.161, abs=0.001)
+    assert candidate["hpt"]["speedup_under_test"] == 1
+    assert "speedup" not in candidate["hpt"]
+    assert candidate["word"] == candidate["hpt"]["word"] == "faster"
+
+
+def test_scores_are_headed_score_and_the_json_says_what_the_medians_are_of():
+    text = printed("hpt runs/sample:gzip-1")
+    heading = next(line for line in text.splitlines() if "winner" in line)
+    assert heading.split()[:4] == ["score", "gzip-1", "score", "gzip-6"]
+    assert answer("hpt runs/sample:gzip-1")["medians_of"] == "scores"

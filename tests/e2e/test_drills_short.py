@@ -1,0 +1,101 @@
+"""A few of each fault of the drills, and every case that once failed: the attacks on 0.1.0, A and B.
+
+The long form is ``make drill``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from random import Random
+
+import cases
+import children
+import pytest
+import soak
+from arena import FAIRTRIAL
+
+KEPT = sorted(cases.FOUND.glob("*.case"))
+
+pytestmark = pytest.mark.skipif(not FAIRTRIAL.exists(), reason="the command is not installed")
+
+
+def attempt(drill, case):
+    """Attempt a case; nothing may be violated."""
+    module = importlib.import_module(drill)
+    reason = getattr(module, "missing", lambda: None)()
+    if reason and (drill != "children" or children.CHILDREN[case["child"]].dangerous):
+        pytest.skip(reason)
+    arena = cases.attempted(module.attempt, case)
+    assert (arena.violations, arena.left) == ([], 0)
+    return arena
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
+def test_what_once_failed_does_no_more(path):
+    attempt(path.name.partition("--")[0], json.loads(path.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("contained", "kills"),
+    [
+        (True, [["both", "program"]]),
+        (True, [["hook launcher", "session"], ["orchestrator", "row 3"]]),
+        (True, [["process 1", "row 3"]]),
+        (False, [["orchestrator", "row 3"]]),
+        (False, [["launcher", "row 1"]]),
+    ],
+)
+def test_killed_at_an_instant(contained, kills):
+    assert attempt("kills", {"contained": contained, "kills": kills}).faults == len(kills)
+
+
+@pytest.mark.parametrize(
+    ("call", "fault", "when"),
+    [
+        ("write", "error=ENOSPC", "9"),
+        ("fdatasync", "error=EIO", "2+"),
+        ("rename", "signal=SIGKILL", "1"),
+    ],
+)
+def test_a_system_call_fails(call, fault, when):
+    case = {"call": call, "fault": fault, "when": when, "rows": 0}
+    assert attempt("faults", case).faults == 1
+
+
+@pytest.mark.parametrize("case", [{"bytes": 0, "run": 4}, {"inodes": 10}], ids=str)
+def test_a_full_disk(case):
+    assert attempt("disk", case).faults == 1
+
+
+@pytest.mark.parametrize("send", [["^Z", "^C"], ["closed"]], ids=str)
+def test_a_signal(send):
+    assert attempt("signals", {"send": send, "at": "row 3"}).faults == 1
+
+
+@pytest.mark.parametrize(
+    ("child", "contained"), [("double fork", False), ("hopper", True), ("kill -9 -1", True)]
+)
+def test_a_hostile_child(child, contained):
+    assert attempt("children", {"child": child, "contained": contained}).faults == 4
+
+
+def test_a_damaged_trial():
+    # others are among those that once failed
+    attempt("damage", {"file": "plan.jsonl", "damage": "a list", "finished": False})
+
+
+def test_a_short_soak():
+    (row,) = soak.drill(1, 300)
+    assert row.clean, row
+    assert row.runs == 300
+
+
+def test_the_same_seed_makes_the_same_cases():
+    for name in ("kills", "signals", "disk", "children", "damage"):
+        make = importlib.import_module(name).cases
+        first, again, other = (list(make(Random(seed), 40)) for seed in (1, 1, 2))
+        assert first == again
+        assert first != other
+        assert len(first) == 40
+    assert {case["child"] for case in children.cases(Random(1), 29)} == {*children.CHILDREN}

@@ -1,0 +1,135 @@
+"""What is read back is held against its dataclass in one place: the attacks on 0.1.0, B6 and E."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from analysis.shapes import ShapeError, check, parse, shaped
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    size: int
+    more: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole:
+    count: int
+    ratio: float | None
+    name: str
+    kind: Literal["a", "b"]
+    right: bool
+    parts: tuple[Part, ...] = ()
+    hues: Mapping[str, float] = field(default_factory=dict)
+    further: Mapping[str, Any] = field(default_factory=dict)
+
+
+GOOD = {"count": 1, "ratio": 0.5, "name": "x", "kind": "a", "right": True}
+
+
+def test_a_record_comes_back_with_what_a_later_version_added():
+    data = GOOD | {"parts": [{"size": 2, "colour": 1}], "hues": {"red": 1}, "colour": [None]}
+    assert shaped(Whole, data) == Whole(
+        **GOOD, parts=(Part(size=2),), hues={"red": 1}, further={"colour": [None]}
+    )
+
+
+def test_a_literal_may_be_a_word_of_a_later_version():
+    assert shaped(Whole, GOOD | {"kind": "c"}).kind == "c"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"count": True}, "count is true, and must be a whole number of 64 bits"),
+        ({"count": 1.0}, "count is 1.0, and must be a whole number of 64 bits"),
+        ({"count": 2**63}, "count is a larger one, and must be a whole number of 64 bits"),
+        ({"count": None}, "count is null"),
+        ({"ratio": float("inf")}, "ratio is Infinity, and must be a finite number"),
+        ({"ratio": "1"}, 'ratio is "1", and must be a finite number'),
+        ({"name": ["x"]}, "name is a list, and must be a text"),
+        ({"name": 5}, "name is 5, and must be a text"),
+        ({"right": 1}, "right is 1, and must be true or false"),
+        ({"kind": 3}, "kind is 3, and must be a text"),
+        ({"parts": "ab"}, 'parts is "ab", and must be a list'),
+        ({"parts": [{"size": 1}, 5]}, r"parts\[1\] is 5, and must be an object"),
+        ({"parts": [{}]}, r"parts\[0\] lacks size"),
+        ({"parts": [{"size": 1, "more": []}]}, r"parts\[0\].more is a list, and must be an object"),
+        ({"hues": "red"}, "hues is .*, and must be an object"),
+        ({"hues": {"red": None}}, "hues.red is null, and must be a finite number"),
+    ],
+)
+@pytest.mark.parametrize("reader", [shaped, check])
+def test_a_value_of_another_shape_is_named(reader, changes, said):
+    with pytest.raises(ShapeError, match=said):
+        reader(Whole, GOOD | changes)
+
+
+@pytest.mark.parametrize("reader", [shaped, check])
+@pytest.mark.parametrize("data", [[], 5, None, "x", {}, {"count": 1}])
+def test_what_is_no_record(reader, data):
+    with pytest.raises(ShapeError):
+        reader(Whole, data)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=6,
+)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.fixed_dictionaries({}, optional=dict.fromkeys([*GOOD, "parts", "hues", "z"], JSON)))
+def test_to_check_refuses_what_to_make_refuses(changes):
+    def refused(reader):
+        try:
+            reader(Whole, GOOD | changes)
+        except ShapeError:
+            return True
+        return False
+
+    assert refused(check) == refused(shaped)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"\xef\xbb\xbf{}", "byte-order mark"),
+        (b"\xff{}", "byte 1 is not UTF-8"),
+        (b"{", "no JSON: .* at character 2"),
+        (b"{} {}", "goes on after its end, at character 3"),
+        (b"[NaN]", "NaN is no JSON"),
+        (b"[-Infinity]", "-Infinity is no JSON"),
+        (b"9" * 5000, "too many digits"),
+        (b"[" * 200_000, "nested too deeply"),
+        (b"", "no JSON"),
+    ],
+)
+def test_bytes_that_are_no_json_are_told(text, said):
+    with pytest.raises(ShapeError, match=said):
+        parse(text)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(JSON.filter(lambda value: "NaN" not in repr(value)))
+def test_json_comes_back(value):
+    try:
+        text = json.dumps(value, allow_nan=False)
+    except ValueError:
+        return
+    assert parse(text.encode() + b"\n") == value
+
+
+@given(st.binary(max_size=40))
+def test_any_bytes_are_json_or_told(text):
+    with contextlib.suppress(ShapeError):  # and nothing else
+        parse(text)

@@ -1,0 +1,211 @@
+"""Every remedy that is printed with YAML or a command in it is tried here: it loads, or it works.
+
+First use: "build: [[gcc, {flags}, ...]]" was proposed and is no YAML; --shell and env were not named
+where they help; messages of 'compare' pointed into a file that the user never wrote.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+
+import pytest
+
+from harness.campaign import load_campaign
+from harness.cli import main
+from harness.commands.compare_campaign import CompareOptions, campaign_of, shell_sign
+from harness.errors import CampaignError, FairtrialError, LaunchError, UsageError
+
+# --- remedies that are YAML --------------------------------------------------------------------
+
+HEAD = "name: n\nvariants: {{a: {{flags: -O2{variant}}}}}\nbaseline: a\n"
+BENCHMARK = "benchmarks: {{x: {{command: {command}{more}}}}}\n"
+
+
+def text(command='[p, "{flags}"]', variant="", more="", rest=""):
+    made = (HEAD + BENCHMARK).format(command=command, variant=variant, more=more)
+    return made + rest
+
+
+LIST, VALUE, SUCH = r"(?:as|arguments:) (\[\[.*\]\])", r"write (\S+)", r"such as (\[.*?\]|[^\s,]+)"
+
+# The campaign with a place left open, what stands there wrongly, and how its remedy is written.
+YAML = [
+    ("build: {}", '[gcc, "{flags}", -o, "build/zc-{variant}", src/zc.c]', LIST),
+    ("build: {}", "[make, clean]", LIST),
+    ("build: {}", '[make, "a: b", "c, d", "#e", "null", "1", "- x"]', LIST),
+    ("build: {}", "[\"make {flags} 'a b'\"]", LIST),
+    ("hooks: {{setup: {}}}", '[mkdir, "my dir"]', LIST),
+    ("hooks: {{before: {}}}", '[touch, "ready-{benchmark}"]', LIST),
+    ("checks: {{require: {}}}", "load", VALUE),
+    ("checks: {{warn: {}}}", "load", VALUE),
+    ("protocol: {{runs: {}}}", "'10'", VALUE),
+    ("protocol: {{timeout: {}}}", "soon", SUCH),
+    ("protocol: {{stop: {{width: {}}}}}", "narrow", SUCH),
+    ("isolation: {{cpus: {}}}", "3-2", SUCH),
+    ("isolation: {{cpus: {}}}", "some", SUCH),
+    ("isolation: {{limits: {{as: {}}}}}", "much", SUCH),
+    ("# {{}}\nbaseline: {}", "b", r"Known here: (\S+)|known here: (\S+)"),
+]
+
+
+def problems(tmp_path, campaign):
+    path = tmp_path / "campaign.yaml"
+    path.write_text(campaign)
+    try:
+        load_campaign(path)
+    except CampaignError as error:
+        return error.problems
+    return ()
+
+
+@pytest.mark.parametrize(("place", "wrong", "remedy"), YAML)
+def test_proposed_yaml_loads(tmp_path, place, wrong, remedy):
+    whole = text() if "baseline" not in place else text().replace("baseline: a\n", "")
+    (problem,) = problems(tmp_path, whole + place.format(wrong) + "\n")
+    found = re.search(remedy, f"{problem.what}\n{problem.fix}")
+    assert found, problem
+    proposal = next(filter(None, found.groups()))
+    assert problems(tmp_path, whole + place.format(proposal) + "\n") == (), proposal
+
+
+def test_a_proposed_json_path_loads(tmp_path):
+    def metrics(path):
+        return text(more=f", metrics: {{m: {{json: '{path}', unit: s, better: lower}}}}")
+
+    (problem,) = problems(tmp_path, metrics("a..b"))
+    assert problems(tmp_path, metrics(re.search(r"as in (\S+)", problem.fix)[1])) == ()
+
+
+def test_proposed_arguments_are_those_that_were_written(tmp_path):
+    (problem,) = problems(tmp_path, text(rest='build: [cc, "{flags}", "a b", "c, d"]\n'))
+    path = tmp_path / "campaign.yaml"
+    (proposal,) = re.findall(r"\[\[.*", problem.fix)
+    path.write_text(text(rest=f"build: {proposal}\n"))
+    (build,) = load_campaign(path).builds
+    assert [step.argv for step in build.steps] == [("cc", "-O2", "a b", "c, d")]
+
+
+# --- remedies of compare -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def compare(tmp_path, monkeypatch):
+    """Make the campaign of commands in a folder with a small file, as 'compare' does at first."""
+    (tmp_path / "f").write_text("b\na\n")
+    (tmp_path / "place").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    def make(*commands, **options):
+        place = tmp_path / "place"
+        return campaign_of(CompareOptions(commands=commands, **options), tmp_path, place)
+
+    return make
+
+
+@pytest.mark.parametrize("runs", [None, 1])
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        ("sleep 0; true", "--shell"),
+        ("cat f > /dev/null", "--shell"),
+        ("cat f | wc -l", "--shell"),
+        ("ls *", "--shell"),
+        ("cat $HOME/../../etc/no-such-file-but-in-a-shell || true", "--shell"),
+        ("LC_ALL=C sort f", "--shell"),
+        ("LC_ALL=C sort f", "env"),
+        ("false", "--exit"),
+        ("sh -c 'exit 3'", "--exit"),
+    ],
+)
+def test_a_command_that_fails_names_what_helps_and_it_helps(compare, command, named, runs):
+    if runs is not None and not command.startswith("LC_ALL"):
+        assert compare(command, runs=runs).notes or "--exit" in named  # nothing is executed first
+        return
+    with pytest.raises(LaunchError) as caught:
+        compare(command, runs=runs)
+    error = caught.value
+    assert error.where == command  # what was typed, not a file that nobody wrote
+    assert named in error.fix
+    if named == "--shell":
+        compare(command, shell=True)
+    elif named == "env":
+        (proposal,) = re.findall(r"write ('.*'), or", error.fix)
+        compare(*shlex.split(proposal))
+    else:
+        code = re.search(r"--exit (\d+)", error.fix)[1]
+        compare(command, exit_codes=(int(code),))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gzip -6 -c data",
+        "grep 'a|b;c > $d *' f",
+        'grep "a > b; c *" f',
+        r"find . -name \*.c",
+        "x&y",
+    ],
+)
+def test_a_command_that_needs_no_shell_is_not_given_one(command):
+    assert shell_sign(command) is None
+
+
+def test_what_no_shell_reads_is_noted_where_nothing_fails(compare):
+    (note,) = compare("echo a > b", runs=1).notes
+    assert note == "in 'echo a > b', no shell reads '>': add --shell to have one"
+
+
+@pytest.mark.parametrize(
+    "options", [{"names": ("a/b",)}, {"names": ("a", "a")}, {"sessions": 10**9}, {"cpus": "3-2"}]
+)
+def test_no_message_names_a_file_that_nobody_wrote(compare, tmp_path, options):
+    commands = ("true", "false")[: len(options.get("names", ("a",)))]
+    with pytest.raises(UsageError) as caught:
+        compare(*commands, runs=1, **options)
+    assert str(tmp_path / "place") not in str(caught.value)
+
+
+def test_a_program_that_goes_away_is_named_by_what_was_typed(compare):
+    campaign = compare("cat 'f'", runs=1)
+    assert campaign.cells[0].command.mark == shlex.quote("cat 'f'")
+
+
+# --- remedies that are commands ----------------------------------------------------------------
+
+
+def execute(*words):
+    out, err = io.StringIO(), io.StringIO()
+    return main(words, out, err), out.getvalue(), err.getvalue()
+
+
+def test_the_proposed_init_writes_a_campaign(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _, said = execute("run", "campaign.yaml")
+    assert (code, "'fairtrial init' writes one" in said) == (2, True)
+    code, _, said = execute("init")
+    assert code == 0
+    (proposed,) = re.findall(r"next: fairtrial (.*)", said)
+    assert execute(*shlex.split(proposed))[0] == 0
+
+
+def test_the_proposed_diff_is_one(tmp_path):
+    code, _, said = execute("status", "--diff")
+    (proposed,) = re.findall(r"write fairtrial (status .*) \[OTHER\]", said)
+    sample = "runs/sample"
+    assert code == 2
+    assert execute(*shlex.split(proposed.replace("TRIAL", sample)))[0] == 0
+    assert execute(*shlex.split(proposed.replace("TRIAL", f"{sample} {sample}")))[0] == 0
+
+
+def test_a_program_that_may_not_be_executed_is_mended_as_proposed(compare, tmp_path):
+    path = tmp_path / "my tool"
+    path.write_text("#!/bin/sh\n")
+    with pytest.raises(FairtrialError) as caught:
+        compare("'./my tool'", runs=1)
+    command, mode, name = shlex.split(caught.value.fix)
+    assert (command, mode) == ("chmod", "+x")
+    assert path.samefile(name)
+    path.chmod(path.stat().st_mode | 0o111)
+    compare("'./my tool'", runs=1)
