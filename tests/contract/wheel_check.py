@@ -21,9 +21,9 @@ isolation: {cpus: none}
 """
 
 
-def call(*command: str | Path, cwd: Path) -> None:
+def call(*command: str | Path, cwd: Path, ended: tuple[int, ...] = (0,)) -> None:
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
+    if done.returncode not in ended:
         print(done.stdout, done.stderr, sep="\n")
         sys.exit(f"failed: {' '.join(map(str, command))}")
 
@@ -44,7 +44,8 @@ def main() -> None:
         call(fairtrial, "verdict", trial, cwd=place)
         call(fairtrial, "init", "new.yaml", cwd=place)
         call(fairtrial, "run", "new.yaml", "--dry-run", cwd=place)
-        call(fairtrial, "doctor", cwd=place)
+        # 3: this machine has something fatal for measuring, such as the load of these very tests
+        call(fairtrial, "doctor", cwd=place, ended=(0, 3))
         call(python, "-P", "-m", "harness", "--version", cwd=place)
     print("wheel: built, installed alone, used from another folder")
 
