@@ -9,12 +9,11 @@ from ..faces import hands_on
 if TYPE_CHECKING:
     from .matrix import (
         Layout as Layout,
-        Match as Match,
         PerformanceMatrix as PerformanceMatrix,
-        match as match,
     )
     from .matrix_file import Table as Table, read_table as read_table
     from .origin import set_apart as set_apart, trial_cautions as trial_cautions
+    from .pair import Match as Match, match as match
     from .suite import (
         Centre as Centre,
         Mean as Mean,
@@ -27,9 +26,10 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "matrix": "Layout Match PerformanceMatrix match",
+            "matrix": "Layout PerformanceMatrix",
             "matrix_file": "Table read_table",
             "origin": "set_apart trial_cautions",
+            "pair": "Match match",
             "suite": "Centre Mean check_means speedup_of suite_mean",
             "trial": "Trial read_trial",
         },

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..report import Caution, figures
-
-if TYPE_CHECKING:
-    from .matrix import PerformanceMatrix
+from .matrix import PerformanceMatrix
 
 __all__ = ["apart", "pair_cautions", "set_apart", "trial_cautions"]
 

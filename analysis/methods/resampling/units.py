@@ -106,7 +106,7 @@ def exchangeable_units(
     Parameters
     ----------
     candidate, baseline : PerformanceMatrix
-        As `analysis.data.matrix.match` gives them.
+        As `analysis.data.match` gives them.
     unit : {"run", "block", "session"}, optional
         What is moved together. None takes "session" when both sides have five or more sessions in
         common, otherwise "block" when block ids are known on both sides, otherwise "run".

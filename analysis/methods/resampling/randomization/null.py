@@ -96,7 +96,7 @@ def reassigned(
     Parameters
     ----------
     candidate, baseline : PerformanceMatrix
-        As `analysis.data.matrix.match` gives them.
+        As `analysis.data.match` gives them.
     units : Units
         What is reassigned. Units that hold both variants swap their labels; the others are
         pooled, and as many as before go to the candidate.

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.data.matrix import PerformanceMatrix, match
+from analysis.data import PerformanceMatrix, match
 from analysis.data.matrix_file import _NUMBER
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 
