@@ -47,7 +47,7 @@ def coverage_caution(
     if mixes_sessions(units):
         return Caution(
             "coverage-unknown",
-            f"the real coverage of this interval is not known: its {units.noun}s stem from "
+            f"coverage unknown across sessions: the {units.noun}s stem from "
             f"{units.sessions} sessions, and simulated were independent ones. Where sessions shift "
             "the variants differently, it is lower than the nominal one"
             + "; take unit 'session'"
