@@ -15,6 +15,12 @@ if TYPE_CHECKING:
         numbers as numbers,
         shown as shown,
     )
+    from .ranked_systems import (
+        Friedman as Friedman,
+        friedman as friedman,
+        friedman_of_ranks as friedman_of_ranks,
+        nemenyi_difference as nemenyi_difference,
+    )
     from .ranks import (
         TIE_TOLERANCE as TIE_TOLERANCE,
         midranks as midranks,
@@ -42,6 +48,7 @@ else:
             "arrays": "median read_only",
             "compiled": "announcing kernel",
             "doors": "counted door numbers shown",
+            "ranked_systems": "Friedman friedman friedman_of_ranks nemenyi_difference",
             "ranks": "TIE_TOLERANCE midranks rank_sum_normal rank_sum_table rank_sum_tied signed_rank_normal signed_rank_table signed_rank_tied smallest_rank_sum_pvalue",
             "streams": "stream",
             "two_samples": "PairTests f_test ks_centred rank_sum student welch",

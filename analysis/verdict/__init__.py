@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
-    from .judging import judge as judge
-    from .result import Verdict as Verdict
+    from .judging import judge as judge, judge_sides as judge_sides
+    from .result import CandidateVerdict as CandidateVerdict, Verdict as Verdict
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "judging": "judge",
-            "result": "Verdict",
+            "judging": "judge judge_sides",
+            "result": "CandidateVerdict Verdict",
         },
     )

@@ -1,0 +1,103 @@
+"""How a line of `multilevel` is written: speedup, interval, word, and what would settle it."""
+
+from __future__ import annotations
+
+from ...methods.multilevel import BenchmarkLine, Line, Multilevel
+from ...report import Value, figures, said
+
+__all__ = [
+    "advice",
+    "decimals",
+    "interval_text",
+    "quantity",
+    "ratio_text",
+    "share",
+    "speedup",
+    "word",
+]
+
+_MOST = 4  # decimals of a ratio near 1
+_FEWEST = 2
+_LIMIT = 100  # sessions beyond which nobody is advised to go on
+_REASONS = {
+    "confounded": "session and variant cannot be told apart",
+    "below-resolution": "below the clock's resolution",
+}
+
+
+def decimals(low: float | None, high: float | None) -> int:
+    """Say how many decimals keep both ends of an interval on their side of 1, and apart."""
+    if low is None or high is None:
+        return _FEWEST
+    for digits in range(_FEWEST, _MOST):
+        sides = all(_side(round(end, digits)) == _side(end) for end in (low, high))
+        if sides and (low == high or round(low, digits) != round(high, digits)):
+            return digits
+    return _MOST
+
+
+def _side(value: float) -> int:
+    return (value > 1) - (value < 1)
+
+
+def _ratio(value: float, digits: int) -> str:
+    if 0.095 <= value < 9.995:
+        return f"{value:.{digits}f}"
+    return figures.significant(value, max(3, digits))
+
+
+def ratio_text(line: Line) -> str:
+    """Write a line's speedup, with the decimals that its interval needs."""
+    if line.speedup is None:
+        return "-"
+    return f"{_ratio(line.speedup, decimals(line.low, line.high))}x"
+
+
+def interval_text(line: Line) -> str:
+    """Write a line's interval; "-" where there is none."""
+    if line.low is None or line.high is None:
+        return "-"
+    digits = decimals(line.low, line.high)
+    return f"[{_ratio(line.low, digits)}, {_ratio(line.high, digits)}]"
+
+
+def speedup(line: Line) -> Value:
+    """Give a cell with a line's speedup."""
+    return Value(ratio_text(line), line.speedup)
+
+
+def quantity(value: float | None, unit: str) -> Value:
+    """Give a cell with a mean in its unit."""
+    return Value("-" if value is None else figures.quantity(value, unit), value)
+
+
+def share(value: float | None) -> Value:
+    """Give a cell with a relative spread."""
+    return Value("-" if value is None else f"{figures.significant(100 * value, 2)} %", value)
+
+
+def word(line: Line, unit: str) -> str:
+    """Say what the candidate is: of a metric that is neither time nor rate, better or worse."""
+    return said(line.outcome, timed=figures.timed(unit))
+
+
+def advice(line: Line, result: Multilevel) -> str:
+    """Say why a line is undecided, or what would settle it."""
+    if isinstance(line, BenchmarkLine):
+        if line.reason == "fails-more":
+            total = line.failed_candidate + line.runs_candidate
+            return f"candidate fails {line.failed_candidate} of {total}"
+        if line.reason is not None:
+            return _REASONS.get(line.reason, line.reason)
+        if line.outcome == "undecided" and line.outcome_uncorrected != "undecided":
+            return f"after correction for {len(result.benchmarks)}"
+    more = line.more_sessions
+    if line.outcome != "undecided" or more is None:
+        return ""
+    if more.sessions is None:
+        return f"> {_LIMIT} more sessions: measure differently"
+    plural = "s" * (more.sessions != 1)
+    if more.low is None:
+        return f"about {more.sessions} more session{plural}"
+    high = f"> {_LIMIT}" if more.high is None else f"{more.high}"
+    return f"about {more.sessions} more session{plural} ({more.low} to {high})"
