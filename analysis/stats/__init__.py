@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         adjusted as adjusted,
         check_correction as check_correction,
         holm_steps as holm_steps,
+    )
     from .ranked_systems import (
         Friedman as Friedman,
         friedman as friedman,
