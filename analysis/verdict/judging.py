@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
@@ -17,17 +16,15 @@ from ..errors import UsageError
 from ..methods.hpt import hpt_speedup
 from ..methods.multilevel import Multilevel, multilevel
 from ..report import merged
-from ..stats import counted, door
+from ..stats import Correction, counted, door
 from .alone import alone
 from .cautions import method_cautions, run_cautions
 from .panel import ask
 from .result import CandidateVerdict, HptBound, Verdict
-from .sides import comparable, sides_of
+from .sides import comparable, sides_of, without
 from .surroundings import surroundings_of
 
-__all__ = ["Correction", "judge", "judge_sides"]
-
-Correction = Literal["holm", "bh", "none"]
+__all__ = ["judge", "judge_sides"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +100,7 @@ def judge(
         margin=margin,
         correction=correction,
         weights=weights,
-        looks=_looks(trial, looks),
+        looks=_looks(trial, looks, always_valid=always_valid),
         always_valid=always_valid,
         explain=explain,
     )
@@ -190,10 +187,7 @@ def judge_sides(
     everything = tuple(dict.fromkeys((*candidate.benchmarks, *baseline.benchmarks)))
     _known("benchmark", benchmarks, everything, candidate.name)
     if benchmarks is not None:
-        candidate, baseline = (
-            one.select([bench for bench in one.benchmarks if bench in set(benchmarks)])
-            for one in given
-        )
+        candidate, baseline = (without(one, set(one.benchmarks) - set(benchmarks)) for one in given)
     asked = _Asked(
         confidence=confidence,
         margin=margin,
@@ -236,9 +230,12 @@ def judge_sides(
     )
 
 
-def _looks(trial: Trial, looks: int | None) -> int:
+def _looks(trial: Trial, looks: int | None, *, always_valid: bool) -> int:
+    """Count the looks: what is valid at every look needs none."""
     if looks is not None:
         return counted("looks", looks, most=1000)
+    if always_valid:
+        return 1
     return 1 + len(getattr(trial.manifest, "appended", ()))
 
 
@@ -292,7 +289,8 @@ def _bound(
     found: Multilevel, both: tuple[PerformanceMatrix, PerformanceMatrix], confidence: float
 ) -> HptBound | None:
     """Ask HPT for its speedup; of a single benchmark it has none, and none below even odds."""
-    if len(found.benchmarks) < 2 or confidence <= 0.5:
+    common = set(both[0].benchmarks) & set(both[1].benchmarks)
+    if len(common) < 2 or found.design == "confounded" or not 0.5 < confidence < 1:
         return None
     told = hpt_speedup(*both, confidence=confidence)
     return HptBound(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ..data import PerformanceMatrix, Trial
 from ..errors import InsufficientDataError
 from ..report import Caution, figures
 
-__all__ = ["Side", "comparable", "sides_of"]
+__all__ = ["Side", "comparable", "sides_of", "without"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -22,7 +22,7 @@ class Side:
 
     name: str
     matrix: PerformanceMatrix | None
-    floored: frozenset[str]
+    floored: tuple[str, ...]
     cautions: tuple[Caution, ...] = ()
 
 
@@ -36,17 +36,25 @@ def comparable(
     ours, theirs = candidate.matrix, baseline.matrix
     if ours is None or theirs is None:
         return None
-    bounds = candidate.floored | baseline.floored
-    kept = [
-        tuple(bench for bench in matrix.benchmarks if bench not in bounds)
-        for matrix in (ours, theirs)
-    ]
-    if not set(kept[0]) & set(kept[1]):
-        return None
-    return (
-        ours if kept[0] == ours.benchmarks else ours.select(kept[0]),
-        theirs if kept[1] == theirs.benchmarks else theirs.select(kept[1]),
-    )
+    bounds = {*candidate.floored, *baseline.floored}
+    if bounds:
+        ours, theirs = (without(matrix, bounds) for matrix in (ours, theirs))
+    return (ours, theirs) if _names(ours) & _names(theirs) else None
+
+
+def without(matrix: PerformanceMatrix, names: Collection[str]) -> PerformanceMatrix:
+    """Leave benchmarks out, also those that have runs of 0."""
+    kept = matrix.select([bench for bench in matrix.benchmarks if bench not in names])
+    zeros = matrix.with_zeros
+    if zeros is None:
+        return kept
+    left = [bench for bench in zeros.benchmarks if bench not in names]
+    return replace(kept, with_zeros=zeros.select(left) if left else None)
+
+
+def _names(matrix: PerformanceMatrix) -> set[str]:
+    zeros = () if matrix.with_zeros is None else matrix.with_zeros.benchmarks
+    return {*matrix.benchmarks, *zeros}
 
 
 def sides_of(
@@ -72,26 +80,37 @@ def sides_of(
 
 
 def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | None) -> Side:
-    floored = frozenset(trial.below_floor(variant, metric))
+    floored = trial.below_floor(variant, metric)
     try:
-        matrix = trial.matrix(variant, metric, skip_zeros=True)
+        matrix = trial.matrix(variant, metric, carry_zeros=True)
     except InsufficientDataError as error:
         mine = trial.measured & (trial.variant == trial.manifest.variants.index(variant))
         why = f" ({error.what})" if (trial.values(metric)[mine] <= 0).any() else ""
         said = Caution("variant-left-out", f"{variant} has no run that counts{why}", (variant,))
         return Side(name=variant, matrix=None, floored=floored, cautions=(said,))
-    cautions = [caution.of(variant) for caution in matrix.cautions]
-    if floored:
-        told = figures.listed(tuple(floored), 3)
-        text = f"{variant}: {metric} of {told} is only the launcher's floor: not compared"
-        cautions.append(Caution("floored", text, (variant, *sorted(floored))))
+    told = _cautions(variant, metric, matrix, floored)
+    kept: PerformanceMatrix | None = matrix
     if benchmarks is not None:
-        kept = [bench for bench in matrix.benchmarks if bench in set(benchmarks)]
-        matrix = matrix.select(kept) if kept else None
+        left_out = _names(matrix) - set(benchmarks)
+        kept = without(matrix, left_out) if _names(matrix) - left_out else None
     # its cautions are said once, with the trial's; the methods need not say them again
     return Side(
         name=variant,
-        matrix=None if matrix is None else replace(matrix, cautions=()),
+        matrix=None if kept is None else replace(kept, cautions=()),
         floored=floored,
-        cautions=tuple(cautions),
+        cautions=told,
     )
+
+
+def _cautions(
+    variant: str, metric: str, matrix: PerformanceMatrix, floored: Sequence[str]
+) -> tuple[Caution, ...]:
+    """Say what holds for the variant's runs; benchmarks that are only bounds are named."""
+    found = [c.of(variant) for c in matrix.cautions if not (floored and c.code == "floored")]
+    if floored:
+        text = (
+            f"{variant}: {metric} of {figures.listed(floored, 3)} is only the launcher's floor: "
+            "not compared"
+        )
+        found.append(Caution("floored", text, (variant, *floored)))
+    return tuple(found)

@@ -22,8 +22,8 @@ from ...methods.resampling import (
 from ...methods.speedup_test import SpeedupSuite, speedup_test_suite
 from ...report import Word, figures
 from ...stats import friedman, stream
+from .reasons import why
 from .result import Panel, Said
-from .why import why
 
 __all__ = ["Answers", "ask"]
 
@@ -59,7 +59,12 @@ def ask(found: Multilevel, candidate: PerformanceMatrix, baseline: PerformanceMa
     Panel
         A method that refuses these runs says why in its answer.
     """
-    pair = match(candidate, baseline)
+    try:
+        pair = match(candidate, baseline)
+    except FairtrialError as error:  # every benchmark has runs of 0
+        refusal = f"not possible: {error.what}"
+        none = Said(method="all", unit="run", estimand="ratios", word=None, answer=refusal)
+        return Panel(methods=(none,), disagreements=())
     ours, theirs = pair.candidate, pair.baseline
     told: list[Said] = []
     hpt_result, at_estimate = _hpt(found, ours, theirs, told)

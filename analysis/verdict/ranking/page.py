@@ -43,7 +43,11 @@ def _(result: Ranking) -> Page:
         title=f"Pairs of {result.trial}",
         sections=sections or (Section((heading, pairs)),),
         cautions=result.cautions,
-        following=(Section((Command(f"{shlex.join(words)}   # against the baseline, benchmark by benchmark"),)),),
+        following=(
+            Section(
+                (Command(f"{shlex.join(words)}   # against the baseline, benchmark by benchmark"),)
+            ),
+        ),
     )
 
 

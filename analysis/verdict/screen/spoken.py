@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from ...methods.multilevel import BenchmarkLine, Line, Multilevel
 from ...report import Value, figures, said
+from ..result import Verdict
 
 __all__ = [
     "advice",
     "decimals",
     "interval_text",
+    "level_text",
     "quantity",
     "ratio_text",
     "share",
@@ -59,6 +61,12 @@ def interval_text(line: Line) -> str:
         return "-"
     digits = decimals(line.low, line.high)
     return f"[{_ratio(line.low, digits)}, {_ratio(line.high, digits)}]"
+
+
+def level_text(verdict: Verdict) -> str:
+    """Write the level that the intervals have: several looks share the risk."""
+    looks = 1 if verdict.always_valid else verdict.looks
+    return f"{100 * (1 - (1 - verdict.confidence) / looks):.4g} %"
 
 
 def speedup(line: Line) -> Value:

@@ -73,7 +73,7 @@ def _hpt(found: Multilevel, line: Line, words: _Words, answers: Answers) -> _Fou
         yield Disagreement(
             of="HPT",
             reason="too-few-runs",
-            text=f"HPT cannot decide: {len(result.benchmarks)} benchmarks reach at most "
+            text=f"HPT cannot decide: a suite of {len(result.benchmarks)} reaches at most "
             f"{figures.reliability(result.most, result.required)}",
         )
     elif said == "undecided":

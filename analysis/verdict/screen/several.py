@@ -10,8 +10,8 @@ from ...methods.multilevel import Line, Multilevel
 from ...report import Cell, Column, Section, Sentence, Table, figures
 from ..result import CandidateVerdict, Verdict
 from .choice import chosen
-from .single import hpt_text
-from .spoken import interval_text, ratio_text, speedup, word
+from .one_candidate import hpt_text
+from .spoken import interval_text, level_text, ratio_text, speedup, word
 
 __all__ = ["beside"]
 
@@ -93,8 +93,7 @@ def _full(
     columns = [Column("", "left")]
     for one, _ in part:
         name = figures.shorten(one.variant, _VARIANT)
-        level = f"{100 * verdict.confidence:g} %"
-        columns += [Column(name, "left"), Column("speedup"), Column(level, "left")]
+        columns += [Column(name, "left"), Column("speedup"), Column(level_text(verdict), "left")]
     columns.append(Column("", "left"))
     return Table(name=f"candidates-{number}", columns=tuple(columns), rows=tuple(rows))
 

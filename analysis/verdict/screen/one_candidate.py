@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 
 from ...methods.multilevel import BenchmarkLine, Line, Multilevel
 from ...report import Cell, Column, Section, Sentence, Table, Value, figures
 from ..result import CandidateVerdict, HptBound, Verdict
 from .choice import chosen
-from .spoken import advice, interval_text, quantity, share, speedup, word
+from .spoken import advice, interval_text, level_text, quantity, share, speedup, word
 
 __all__ = ["hpt_text", "runs_text", "single"]
 
 _WIDTH = 100
-_NAME = (10, 28)  # columns for a benchmark's name: the fewest, the most
+_NAME = (16, 28)  # columns for a benchmark's name: the fewest, the most
 _VARIANT = 12
+_NEAR_ONE = 0.1  # ratios so near 1 need a third decimal
 
 
 def single(
@@ -39,7 +41,7 @@ def single(
         return Section((Sentence(f"{name}: nothing could be compared"),))
     table, hidden = _table(verdict, result, number, marks)
     below = [f"and {hidden} more (--all)"] if hidden else []
-    below += [text for text in (runs_text(result),) if text]
+    below += [text for text in (result.occasions, runs_text(result)) if text]
     below += [] if one.hpt_speedup is None else [hpt_text(one.hpt_speedup)]
     return Section((table, *(Sentence(text) for text in below)))
 
@@ -67,7 +69,7 @@ def _table(
             Column(ours),
             Column("spread"),
             Column("speedup"),
-            Column(f"{100 * verdict.confidence:g} %", "left"),
+            Column(level_text(verdict), "left"),
             Column("", "left"),
             Column("", "left"),
         ),
@@ -124,11 +126,10 @@ def hpt_text(bound: HptBound) -> str:
 
 def _down(value: float) -> str:
     """Write a lower bound; rounding up would claim more."""
-    text = figures.ratio(value).removesuffix("x")
-    if float(text) <= value:
-        return text
-    step = 10.0 ** -len(text.partition(".")[2])
-    return figures.ratio(value - step / 2).removesuffix("x")
+    digits = 3 if abs(value - 1) < _NEAR_ONE else 2
+    if not 0.095 <= value < 9.995:
+        return figures.significant(value * (1 - 5e-4), 3)
+    return f"{math.floor(value * 10**digits * (1 + 1e-12)) / 10**digits:.{digits}f}"
 
 
 def runs_text(result: Multilevel) -> str:
@@ -138,6 +139,6 @@ def runs_text(result: Multilevel) -> str:
     never = sum(one is False for one in told)
     if not never:
         return ""
-    if never == len(told):
-        return "more runs alone would not do" + (f" for these {never}" if never > 1 else "")
-    return f"more runs alone would not do for {never} of the {len(told)} undecided"
+    if len(told) == 1:
+        return "more runs alone would not do"
+    return f"more runs alone would not do: {never} of {len(told)} undecided benchmarks"
