@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
 from collections.abc import Sequence
 
 from ..report import Caution, Column, Page, Section, Sentence, Table, Value, figures, page_of
@@ -12,6 +14,7 @@ from .screen import beside, first_cautions, following, heading, single
 __all__: list[str] = []
 
 _LINES = 25  # of a first screen of one candidate
+_WIDTH = 96
 _NAME = 28
 
 
@@ -20,11 +23,13 @@ def _(verdict: Verdict) -> Page:
     explained = [one for one in verdict.candidates if one.panel is not None]
     # that there is one variant only is the answer already
     cautions = tuple(c for c in verdict.cautions if c.code != "one-variant")
+    shown = cautions
     if not explained and not verdict.whole:
-        free = _LINES - _height(_answer(verdict, {}), cautions)
-        cautions = first_cautions(cautions, free)
-    marks = _marks(cautions)
-    after = following(verdict)
+        answer = _answer(verdict, _marks(cautions, ()))
+        free = _LINES - _height(heading(verdict), answer, cautions)
+        shown = first_cautions(cautions, free)
+    marks = _marks(cautions, shown)
+    after = following(verdict, len(cautions) - len(shown))
     return Page(
         title=f"Verdict on {verdict.trial or verdict.candidates[0].variant}",
         sections=(
@@ -35,7 +40,7 @@ def _(verdict: Verdict) -> Page:
                 if isinstance(one.panel, Panel)
             ),
         ),
-        cautions=cautions,
+        cautions=shown,
         following=() if after is None else (after,),
     )
 
@@ -49,19 +54,26 @@ def _answer(verdict: Verdict, marks: dict[str, str]) -> Section:
     return beside(verdict, marks)
 
 
-def _height(answer: Section, cautions: Sequence[Caution]) -> int:
+def _height(head: Sentence, answer: Section, cautions: Sequence[Caution]) -> int:
     """Count the lines of everything but the cautions themselves."""
-    lines = 2  # the heading and an empty line
+    lines = _broken(head) + 1  # an empty line below the heading
     for block in answer.blocks:
-        lines += len(block.rows) + 1 if isinstance(block, Table) else 1
+        if isinstance(block, Table):
+            lines += len(block.rows) + 1
+        elif isinstance(block, Sentence):
+            lines += _broken(block)
     lines += 2  # an empty line and the next command
     return lines + (2 if cautions else 0)
 
 
-def _marks(cautions: Sequence[Caution]) -> dict[str, str]:
-    """Give the numbers of the cautions about each name."""
-    found: dict[str, str] = {}
-    for number, caution in enumerate(cautions, 1):
+def _broken(sentence: Sentence) -> int:
+    return len(textwrap.wrap(sentence.text, _WIDTH))
+
+
+def _marks(cautions: Sequence[Caution], shown: Sequence[Caution]) -> dict[str, str]:
+    """Give all names that cautions are about, each with the numbers of those that are shown."""
+    found = {name: "" for caution in cautions for name in caution.about}
+    for number, caution in enumerate(shown, 1):
         for name in caution.about:
             found[name] = f"{found.get(name, '')}[{number}]"
     return found
@@ -70,9 +82,7 @@ def _marks(cautions: Sequence[Caution]) -> dict[str, str]:
 def _alone_table(verdict: Verdict) -> Table:
     unit = verdict.unit
 
-    def between(low: float | None, high: float | None) -> str:
-        if low is None or high is None:
-            return "-"
+    def between(low: float, high: float) -> str:
         return f"{figures.quantity(low, unit)} to {figures.quantity(high, unit)}"
 
     return Table(
@@ -89,7 +99,7 @@ def _alone_table(verdict: Verdict) -> Table:
             (
                 figures.shorten(one.benchmark, _NAME),
                 Value(figures.quantity(one.mean, unit), one.mean),
-                between(one.low, one.high),
+                _half_width(one.low, one.high),
                 _by(one.unit, one.sessions),
                 between(one.minimum, one.maximum),
                 Value(f"{one.runs}", one.runs),
@@ -97,6 +107,13 @@ def _alone_table(verdict: Verdict) -> Table:
             for one in verdict.alone
         ),
     )
+
+
+def _half_width(low: float | None, high: float | None) -> str:
+    """Write an interval as a share: its ends often agree in the digits of the mean."""
+    if low is None or high is None:
+        return "-"
+    return f"± {figures.significant(100 * (math.sqrt(high / low) - 1), 2)} %"
 
 
 def _by(unit: str, sessions: int) -> str:

@@ -202,7 +202,6 @@ def _bootstrap(
     )
     if result is None:
         return None
-    ends = ", ".join(figures.ratio(end).removesuffix("x") for end in (result.low, result.high))
     told.append(
         Said(
             method="bootstrap",
@@ -212,7 +211,8 @@ def _bootstrap(
             value=result.ratio,
             low=result.low,
             high=result.high,
-            answer=f"{figures.ratio(result.ratio)} [{ends}]",
+            answer=f"{figures.ratio_within(result.ratio, result.low, result.high)} "
+            f"{figures.ends(result.low, result.high)}",
         )
     )
     return result
@@ -221,7 +221,7 @@ def _bootstrap(
 def _mixtures(
     ours: PerformanceMatrix, theirs: PerformanceMatrix, told: list[Said]
 ) -> tuple[float, ...]:
-    of = "one run against one run"
+    of = "one run against another"
     chances = tuple(_chances(ours, theirs))
     if not chances:
         refusal = "not possible: no benchmark's runs can be fitted on both sides"
@@ -237,7 +237,7 @@ def _mixtures(
             value=mean,
             low=min(chances),
             high=max(chances),
-            answer=f"better with probability {mean:.3f}{span}",
+            answer=f"better with chance {mean:.3f}{span}",
         )
     told.append(said)
     return chances
@@ -273,7 +273,7 @@ def _friedman(
         Said(
             method="Friedman",
             unit="benchmark",
-            estimand="mean rank over benchmarks",
+            estimand="mean ranks",
             word=("faster" if better else "slower") if p <= 1 - found.confidence else "undecided",
             value=result.ranks[0],
             pvalue=p,

@@ -65,7 +65,7 @@ def _hpt(found: Multilevel, line: Line, words: _Words, answers: Answers) -> _Fou
             of="HPT",
             reason="estimand",
             text=f"HPT asks whether one is better, not by how much: its reliability {ours} belongs "
-            f"to 1x, that of {figures.ratio(line.speedup)} is {there}",
+            f"to 1x, that of {figures.ratio_within(line.speedup, line.low, line.high)} is {there}",
         )
     if said == reference:
         return
@@ -84,6 +84,8 @@ def _hpt(found: Multilevel, line: Line, words: _Words, answers: Answers) -> _Fou
             text=f"HPT counts {ties} of {len(result.benchmarks)} benchmarks as ties and ranks the "
             "differences, so how large they are is lost",
         )
+    elif reference == "equivalent":
+        yield _margin_or_shape("HPT", found, line)
     elif reference in _DECIDED:
         yield Disagreement(
             of="HPT",
@@ -134,8 +136,8 @@ def _by_benchmark(found: Multilevel, rest: Sequence[tuple[Word, BenchmarkLine]])
         yield Disagreement(
             of="Speedup-Test",
             reason="family",
-            text=f"the Speedup-Test gives each benchmark its own risk; corrected for "
-            f"{len(found.benchmarks)} benchmarks {_named(family)} stays undecided",
+            text="the Speedup-Test gives each benchmark its own risk; after correction for "
+            f"{len(found.benchmarks)} these stay undecided: {_named(family)}",
         )
     alike = [o.name for w, o in rest if w in _DECIDED and o.outcome == "equivalent"]
     if alike:

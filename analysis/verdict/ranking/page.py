@@ -12,6 +12,7 @@ from ...report import (
     Sentence,
     Table,
     Value,
+    Word,
     figures,
     page_of,
     said,
@@ -97,7 +98,7 @@ def _pairs(result: Ranking) -> Table:
             (
                 figures.shorten(one.candidate, _NAME),
                 figures.shorten(one.baseline, _NAME),
-                Value("-" if one.speedup is None else figures.ratio(one.speedup), one.speedup),
+                _speedup(one),
                 _interval(one),
                 said(one.outcome, timed=result.timed),
                 _counts(one, timed=result.timed),
@@ -108,18 +109,18 @@ def _pairs(result: Ranking) -> Table:
 
 
 def _interval(one: PairLine) -> str:
-    if one.low is None or one.high is None:
-        return "-"
-    ends = (figures.ratio(end).removesuffix("x") for end in (one.low, one.high))
-    return f"[{', '.join(ends)}]"
+    return "-" if one.low is None or one.high is None else figures.ends(one.low, one.high)
+
+
+def _speedup(one: PairLine) -> Value:
+    if one.speedup is None:
+        return Value("-", None)
+    return Value(figures.ratio_within(one.speedup, one.low, one.high), one.speedup)
 
 
 def _counts(one: PairLine, *, timed: bool) -> str:
-    told = [
-        f"{count} {said(word, timed=timed)}"
-        for count, word in ((one.faster, "faster"), (one.slower, "slower"))
-        if count
-    ]
+    counts: tuple[tuple[int, Word], ...] = ((one.faster, "faster"), (one.slower, "slower"))
+    told = [f"{count} {said(word, timed=timed)}" for count, word in counts if count]
     return ", ".join(told)
 
 

@@ -13,11 +13,11 @@ __all__ = ["first_cautions", "following"]
 
 _WIDTH = 90  # columns of a caution beside its number
 _NEXT = {"no-certificate": "fairtrial calibrate"}
-_FEWEST = 2
+_FEWEST = 1
 
 
 def first_cautions(cautions: Sequence[Caution], lines: int) -> tuple[Caution, ...]:
-    """Give what fits into so many lines, each cut to one; the last says how many are left.
+    """Give what fits into so many lines, each cut to one.
 
     Parameters
     ----------
@@ -26,12 +26,7 @@ def first_cautions(cautions: Sequence[Caution], lines: int) -> tuple[Caution, ..
     lines : int
         The lines that are free.
     """
-    room = max(lines, _FEWEST)
-    shown = list(cautions[:room])
-    if len(cautions) > room:
-        rest = cautions[room - 1 :]
-        shown[-1] = Caution("noted", f"{len(rest)} more cautions: --explain")
-    return tuple(_cut(one) for one in shown)
+    return tuple(_cut(one) for one in cautions[: max(lines, _FEWEST)])
 
 
 def _cut(caution: Caution) -> Caution:
@@ -42,8 +37,16 @@ def _cut(caution: Caution) -> Caution:
     return Caution(caution.code, text, caution.about)
 
 
-def following(verdict: Verdict) -> Section | None:
-    """Name the next command: how far it is, measure more, or why."""
+def following(verdict: Verdict, hidden: int = 0) -> Section | None:
+    """Name the next command: how far it is, measure more, or why.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        What was shown.
+    hidden : int
+        How many cautions were not.
+    """
     if verdict.path is None or verdict.trial is None:
         return None
     if not verdict.finished:
@@ -54,7 +57,8 @@ def following(verdict: Verdict) -> Section | None:
     if compared[0].panel is not None:
         return None
     metric = () if verdict.metric == "wall" else ("--metric", verdict.metric)
-    why = "why, and what the published methods say"
+    more = f", {hidden} more caution{'s' * (hidden > 1)}" if hidden else ""
+    why = f"why{more}, and what the published methods say"
     return _commanded(why, "verdict", verdict.path, *metric, "--explain")
 
 

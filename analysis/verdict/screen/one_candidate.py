@@ -40,8 +40,9 @@ def single(
         name = figures.shorten(one.variant, _NAME[1])
         return Section((Sentence(f"{name}: nothing could be compared"),))
     table, hidden = _table(verdict, result, number, marks)
-    below = [f"and {hidden} more (--all)"] if hidden else []
-    below += [text for text in (result.occasions, runs_text(result)) if text]
+    told = [f"and {hidden} more (--all)"] if hidden else []
+    told += [text for text in (result.occasions, runs_text(result)) if text]
+    below = ["; ".join(told)] if told else []
     below += [] if one.hpt_speedup is None else [hpt_text(one.hpt_speedup)]
     return Section((table, *(Sentence(text) for text in below)))
 

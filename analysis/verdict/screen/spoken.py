@@ -8,7 +8,6 @@ from ..result import Verdict
 
 __all__ = [
     "advice",
-    "decimals",
     "interval_text",
     "level_text",
     "quantity",
@@ -18,8 +17,6 @@ __all__ = [
     "word",
 ]
 
-_MOST = 4  # decimals of a ratio near 1
-_FEWEST = 2
 _LIMIT = 100  # sessions beyond which nobody is advised to go on
 _REASONS = {
     "confounded": "session and variant cannot be told apart",
@@ -27,40 +24,18 @@ _REASONS = {
 }
 
 
-def decimals(low: float | None, high: float | None) -> int:
-    """Say how many decimals keep both ends of an interval on their side of 1, and apart."""
-    if low is None or high is None:
-        return _FEWEST
-    for digits in range(_FEWEST, _MOST):
-        sides = all(_side(round(end, digits)) == _side(end) for end in (low, high))
-        if sides and (low == high or round(low, digits) != round(high, digits)):
-            return digits
-    return _MOST
-
-
-def _side(value: float) -> int:
-    return (value > 1) - (value < 1)
-
-
-def _ratio(value: float, digits: int) -> str:
-    if 0.095 <= value < 9.995:
-        return f"{value:.{digits}f}"
-    return figures.significant(value, max(3, digits))
-
-
 def ratio_text(line: Line) -> str:
     """Write a line's speedup, with the decimals that its interval needs."""
     if line.speedup is None:
         return "-"
-    return f"{_ratio(line.speedup, decimals(line.low, line.high))}x"
+    return figures.ratio_within(line.speedup, line.low, line.high)
 
 
 def interval_text(line: Line) -> str:
     """Write a line's interval; "-" where there is none."""
     if line.low is None or line.high is None:
         return "-"
-    digits = decimals(line.low, line.high)
-    return f"[{_ratio(line.low, digits)}, {_ratio(line.high, digits)}]"
+    return figures.ends(line.low, line.high)
 
 
 def level_text(verdict: Verdict) -> str:
