@@ -15,7 +15,21 @@ from analysis.report import Command, Section, Sentence, Table, Value, page_of
 from analysis.verdict import judge
 
 GOLDEN = """\
-"""
+synthetic on lab07 · wall time · baseline gzip-6 · 4 sessions x 4 runs, paired · margin 1 %
+
+gzip-1             gzip-6   gzip-1  spread  speedup  95 %
+text              24.2 ms  5.26 ms  0.43 %    4.60x  [4.54, 4.67]  faster
+logs              30.7 ms  11.7 ms  0.43 %    2.62x  [2.60, 2.65]  faster
+random            31.9 ms  31.8 ms  0.43 %    1.00x  [0.99, 1.01]  undecided  about 6 more sessions (4 to 15)
+these 3                                       2.30x  [2.29, 2.30]  faster
+others like them                              2.30x  [0.34, 15.6]  undecided
+more runs alone would not do
+HPT: no speedup has reliability 0.95
+
+cautions
+  [1] 3 benchmarks say little about others like them
+
+fairtrial verdict PATH --explain   # why, and what the published methods say"""
 
 
 @pytest.fixture
