@@ -38,6 +38,15 @@ class Estimates(NamedTuple):
     freedom: Floats
     count: NDArray[np.int64]
 
+    def as_rows(self) -> Estimates:
+        """Give a single estimate as arrays of one entry."""
+        return Estimates(
+            np.atleast_1d(self.estimate),
+            np.atleast_1d(self.error),
+            np.atleast_1d(self.freedom),
+            np.atleast_1d(self.count),
+        )
+
 
 def of_differences(values: Floats) -> Estimates:
     """Give the mean of the columns of differences: t with as many degrees of freedom as values less 1.
