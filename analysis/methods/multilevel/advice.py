@@ -185,19 +185,18 @@ def _runs_suffice(
     estimate: Floats, scatter: Scatter, law: Law, margin: float, steps: tuple[Floats, Floats]
 ) -> list[bool | None]:
     """Tell of each line whether ten times the runs in the same sessions would decide it."""
-    known: NDArray[np.bool_] = ~np.isnan(scatter.within).any(axis=1, keepdims=True)
+    known = ~np.atleast_1d(np.isnan(scatter.within).any(axis=1))
     between = np.maximum(scatter.variance - scatter.within, 0.0)
     # never 0, which has no chances
     variance = np.maximum(between + scatter.within / _RUNS, scatter.variance * 1e-12)
     search = _Search(
         estimate=estimate,
-        variance=np.where(known, variance, scatter.variance),
+        variance=np.where(known[:, None], variance, scatter.variance),
         sessions=scatter.sessions,
         law=law,
         margin=margin,
         steps=steps,
     )
-    enough = np.maximum(*search.chances(np.zeros(len(estimate), dtype=np.int64))) >= CHANCE
-    return [
-        bool(e) if k else None for e, k in zip(enough.tolist(), known[:, 0].tolist(), strict=True)
-    ]
+    outside, inside = search.chances(np.zeros(len(estimate), dtype=np.int64))
+    enough: NDArray[np.bool_] = np.maximum(outside, inside) >= CHANCE
+    return [bool(e) if k else None for e, k in zip(enough.tolist(), known.tolist(), strict=True)]

@@ -119,7 +119,7 @@ def benchmark_lines(
                 runs_baseline=len(theirs.samples[k]),
                 failed_candidate=ours.failed.get(name, 0),
                 failed_baseline=theirs.failed.get(name, 0),
-                sessions=_sessions(judged.design, int(judged.each.count[k])),
+                sessions=_sessions(judged.design, int(judged.each.values[k])),
                 session_ids=tuple(t.rows[i] for i in there),
                 differences=() if values is None else tuple(values[there, k].tolist()),
                 reason=reasons[k],
@@ -265,8 +265,8 @@ def _advice(
     if not some.any():
         return {}
     scatter = Scatter(
-        variance=np.stack([e.error**2 * e.count for e, _, _ in sides], axis=1)[some],
-        sessions=np.stack([e.count.astype(np.float64) for e, _, _ in sides], axis=1)[some],
+        variance=np.stack([e.error**2 * e.values for e, _, _ in sides], axis=1)[some],
+        sessions=np.stack([e.values.astype(np.float64) for e, _, _ in sides], axis=1)[some],
         within=np.stack([_within(within, values) for _, within, values in sides], axis=1)[some],
     )
     found = advise(
