@@ -302,11 +302,11 @@ def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
         If the directions or units differ, or no benchmark is common.
     """
     where = f"{candidate.name} against {baseline.name}"
-    for field in ("better", "unit"):
-        ours, theirs = getattr(candidate, field), getattr(baseline, field)
+    for kind in ("better", "unit"):
+        ours, theirs = getattr(candidate, kind), getattr(baseline, kind)
         if ours != theirs:
             raise AnalysisError(
-                f"the two differ in '{field}': {ours!r} and {theirs!r}",
+                f"the two differ in '{kind}': {ours!r} and {theirs!r}",
                 where,
                 "compare values of one kind",
             )

@@ -279,8 +279,8 @@ class Trial:
             )
 
         whole = matrix_of(rows)
-        for bench, row in zip(whole.benchmarks, whole.samples, strict=True):
-            check_positive(row, f"{variant}, benchmark {bench!r}")
+        for bench, runs in zip(whole.benchmarks, whole.samples, strict=True):
+            check_positive(runs, f"{variant}, benchmark {bench!r}")
         return replace(whole, with_zeros=matrix_of(carried)) if carried else whole
 
     def _counts(self, chosen: NDArray[np.bool_]) -> dict[str, int]:

@@ -185,7 +185,7 @@ def _runs_suffice(
     estimate: Floats, scatter: Scatter, law: Law, margin: float, steps: tuple[Floats, Floats]
 ) -> list[bool | None]:
     """Tell of each line whether ten times the runs in the same sessions would decide it."""
-    known = ~np.isnan(scatter.within).any(axis=1)
+    known = ~np.atleast_1d(np.isnan(scatter.within).any(axis=1))
     between = np.maximum(scatter.variance - scatter.within, 0.0)
     # never 0, which has no chances
     variance = np.maximum(between + scatter.within / _RUNS, scatter.variance * 1e-12)
@@ -197,5 +197,6 @@ def _runs_suffice(
         margin=margin,
         steps=steps,
     )
-    enough = np.maximum(*search.chances(np.zeros(len(estimate), dtype=np.int64))) >= CHANCE
+    outside, inside = search.chances(np.zeros(len(estimate), dtype=np.int64))
+    enough: NDArray[np.bool_] = np.maximum(outside, inside) >= CHANCE
     return [bool(e) if k else None for e, k in zip(enough.tolist(), known.tolist(), strict=True)]

@@ -30,9 +30,9 @@ def design_cautions(layout: Layout) -> Iterator[Caution]:
     if layout.design == "confounded":
         yield Caution(
             "confounded",
-            f"session and variant cannot be told apart: {_count(a.size)} of one side, "
-            f"{_count(b.size)} of the other, and no two in common or apart. Measure both variants in "
-            "the same sessions",
+            "session and variant cannot be told apart: the candidate has runs in "
+            f"{_count(a.size)}, the baseline in {_count(b.size)}, {layout.common.size} in common. "
+            "Measure both variants in the same sessions",
         )
     elif layout.design.startswith("one session"):
         yield Caution(
@@ -108,7 +108,7 @@ def _zero_cautions(judged: Judged, lines: Sequence[BenchmarkLine]) -> Iterator[C
         )
     zeroed = np.flatnonzero(judged.zeroed & ~np.isnan(judged.each.estimate))
     if zeroed.size:
-        names = [lines[k].name for k in zeroed]
+        names = [lines[k].name for k in zeroed.tolist()]
         yield Caution(
             "means-of-zeros",
             "some runs are 0, so arithmetic means of whole sessions are compared: "

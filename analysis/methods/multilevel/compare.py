@@ -27,9 +27,9 @@ from ...stats import Correction, check_correction, counted, door
 from .cautions import benchmark_cautions, data_cautions, design_cautions, suite_cautions
 from .contrast import run_tables, tables_of
 from .design import Layout, layout_of
-from .estimates import of_means
 from .law import Law
 from .lines import (
+    WIDEST,
     Judged,
     benchmark_lines,
     estimates_of,
@@ -218,7 +218,7 @@ def _weights(
     found = np.array([float(given.get(name, 1.0)) for name in benchmarks])
     if not found.max() > 0:
         raise UsageError("every benchmark has weight 0", fix="give one a positive weight")
-    return found / found.max()
+    return np.asarray(found / found.max())
 
 
 def _sessions(layout: Layout) -> int:
@@ -234,14 +234,11 @@ def _occasions(layout: Layout, sign: int, law: Law, weights: Floats) -> str | No
     if layout.design != "confounded" or not weights.any():
         return None
     ours, theirs = run_tables(layout, sign)
-    if len(weights) > 1:
-        found = suite_of_cells(ours, theirs, weights)
-    else:
-        found = type(of_means(ours, theirs))(*(part[0] for part in of_means(ours, theirs)))
-    half = float(law.half(found.error, found.freedom))
-    if math.isnan(half) or abs(float(found.estimate)) + half > 700:
+    found = suite_of_cells(ours, theirs, weights)  # of one benchmark that is Welch's t
+    estimate, half = float(found.estimate), float(law.half(found.error, found.freedom))
+    if math.isnan(half) or abs(estimate) + half > WIDEST:
         return None
-    middle, low, high = (math.exp(float(found.estimate) + shift) for shift in (0.0, -half, half))
+    middle, low, high = (math.exp(estimate + shift) for shift in (0.0, -half, half))
     return (
         f"if the two occasions do not differ: {figures.ratio(middle)} "
         f"[{figures.ratio(low)[:-1]}, {figures.ratio(high)[:-1]}]"

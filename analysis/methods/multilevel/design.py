@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from ...data import PerformanceMatrix
 
-__all__ = ["Design", "Layout", "Side", "layout_of"]
+__all__ = ["PAIRS", "Design", "Layout", "Side", "layout_of"]
 
 Design = Literal["paired", "separate", "one session, blocks", "one session, runs", "confounded"]
+PAIRS: tuple[Design, ...] = ("paired", "one session, blocks")  # both sides have the same rows
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Rows = tuple[NDArray[Any], ...]
@@ -65,7 +66,7 @@ class Layout:
 
 
 def layout_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Layout:
-    """Number the sessions and blocks of both sides, and decide the design.
+    """Give the sessions and blocks of both sides one numbering, and decide the design.
 
     Sessions are the same where their ids are; where neither side knows any, both share one, unless
     they are known to stem from different trials. Blocks are known by session and block id together.
@@ -124,7 +125,7 @@ def _design(ours: Side, theirs: Side, *, blocks: bool, count: int) -> Design:
 def _several_blocks(ours: Side, theirs: Side, count: int) -> bool:
     """Tell whether any benchmark has two blocks that hold both sides."""
     cells = [np.unique(side.benchmark * count + side.block) for side in (ours, theirs)]
-    shared = np.intersect1d(*cells, assume_unique=True) // count
+    shared = np.intersect1d(cells[0], cells[1], assume_unique=True) // count
     return bool(shared.size) and int(np.bincount(shared).max()) >= 2
 
 
@@ -148,7 +149,7 @@ def _sessions(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> tupl
 
 
 def _numbered(ours: Rows, theirs: Rows) -> tuple[Codes, tuple[str, ...]]:
-    """Number ids over both sides; a number and a name never are the same id."""
+    """Give ids numbers over both sides; a number and a name never are the same id."""
     rows = [*ours, *theirs]
     if len({row.dtype.kind for row in rows}) > 1:
         rows = [

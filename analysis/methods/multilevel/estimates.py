@@ -30,13 +30,22 @@ class Estimates(NamedTuple):
     """An estimate with its standard error and degrees of freedom, arrays of one shape.
 
     `error` and `freedom` are nan where fewer than two values leave them unknown; `error` is 0 where
-    the values do not vary. `count` is how many values there are, on both sides together.
+    the values do not vary. `values` is how many there are, on both sides together.
     """
 
     estimate: Floats
     error: Floats
     freedom: Floats
-    count: NDArray[np.int64]
+    values: NDArray[np.int64]
+
+    def as_rows(self) -> Estimates:
+        """Give a single estimate as arrays of one entry."""
+        return Estimates(
+            np.atleast_1d(self.estimate),
+            np.atleast_1d(self.error),
+            np.atleast_1d(self.freedom),
+            np.atleast_1d(self.values),
+        )
 
 
 def of_differences(values: Floats) -> Estimates:
@@ -64,7 +73,7 @@ def of_differences(values: Floats) -> Estimates:
         estimate=mean,
         error=np.where(enough, np.where(varies, np.sqrt(square), 0.0), np.nan),
         freedom=np.where(enough, count - 1.0, np.nan),
-        count=count,
+        values=count,
     )
 
 
@@ -89,7 +98,7 @@ def of_means(ours: Floats, theirs: Floats) -> Estimates:
         freedom=satterthwaite(
             np.stack([a.error, b.error], axis=-1), np.stack([a.freedom, b.freedom], axis=-1)
         ),
-        count=a.count + b.count,
+        values=a.values + b.values,
     )
 
 

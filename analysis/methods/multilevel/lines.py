@@ -16,7 +16,7 @@ from ...stats import Correction
 from .advice import Scatter, advise
 from .contrast import Tables
 from .decision import decide, word_by_interval
-from .design import Design
+from .design import PAIRS, Design
 from .estimates import Estimates, of_differences, of_means
 from .failures import fails_more
 from .law import Law
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-_WIDEST = 700.0  # logs whose exponential is a number
+WIDEST = 700.0  # logs whose exponential is a number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -57,7 +57,7 @@ class Judged:
 
 def estimates_of(design: Design, tables: Tables) -> Estimates:
     """Give the estimate of each benchmark, with its error where the design has one."""
-    if design == "paired" or design == "one session, blocks":
+    if design in PAIRS:
         return of_differences(tables.differences)
     found = of_means(tables.ours, tables.theirs)
     if design != "confounded":
@@ -119,7 +119,7 @@ def benchmark_lines(
                 runs_baseline=len(theirs.samples[k]),
                 failed_candidate=ours.failed.get(name, 0),
                 failed_baseline=theirs.failed.get(name, 0),
-                sessions=_sessions(judged.design, int(judged.each.count[k])),
+                sessions=_sessions(judged.design, int(judged.each.values[k])),
                 session_ids=tuple(t.rows[i] for i in there),
                 differences=() if values is None else tuple(values[there, k].tolist()),
                 reason=reasons[k],
@@ -194,7 +194,7 @@ def suite_lines(judged: Judged) -> tuple[Line, Line] | None:
     if int((~np.isnan(judged.each.estimate)).sum()) < 2:
         return None
     t, weights = judged.tables, judged.weights
-    if judged.design == "paired" or judged.design == "one session, blocks":
+    if judged.design in PAIRS:
         found = suite_of_differences(t.differences, weights)
     elif judged.design == "one session, runs":
         found = suite_of_cells(t.ours, t.theirs, weights)
@@ -222,7 +222,7 @@ def suite_lines(judged: Judged) -> tuple[Line, Line] | None:
 
 
 def _these(judged: Judged, found: Estimates) -> Line:
-    one = Estimates(*(np.atleast_1d(part) for part in found))
+    one = found.as_rows()
     d = decide(one, judged.law, judged.margin, "none")
     advice: tuple[MoreSessions, ...] = ()
     if d.outcome[0] == "undecided":
@@ -265,8 +265,8 @@ def _advice(
     if not some.any():
         return {}
     scatter = Scatter(
-        variance=np.stack([e.error**2 * e.count for e, _, _ in sides], axis=1)[some],
-        sessions=np.stack([e.count.astype(np.float64) for e, _, _ in sides], axis=1)[some],
+        variance=np.stack([e.error**2 * e.values for e, _, _ in sides], axis=1)[some],
+        sessions=np.stack([e.values.astype(np.float64) for e, _, _ in sides], axis=1)[some],
         within=np.stack([_within(within, values) for _, within, values in sides], axis=1)[some],
     )
     found = advise(
@@ -317,7 +317,7 @@ def exponential(log: float, where: str) -> float | None:
     """
     if math.isnan(log):
         return None
-    if abs(log) > _WIDEST:
+    if abs(log) > WIDEST:
         raise AnalysisError(
             "the speedup leaves the range of numbers",
             where,
@@ -328,11 +328,11 @@ def exponential(log: float, where: str) -> float | None:
 
 def _end(log: float) -> float | None:
     """Give the end of an interval, cut where it leaves the range of numbers; None for nan."""
-    return None if math.isnan(log) else math.exp(min(max(log, -_WIDEST), _WIDEST))
+    return None if math.isnan(log) else math.exp(min(max(log, -WIDEST), WIDEST))
 
 
 def _spread(sd: float) -> float | None:
-    return None if math.isnan(sd) else math.expm1(min(sd, _WIDEST))
+    return None if math.isnan(sd) else math.expm1(min(sd, WIDEST))
 
 
 def _known(value: float, needed: float = 0.0) -> float | None:

@@ -35,17 +35,17 @@ def suite_of_differences(values: Floats, weights: Floats) -> Estimates:
     Returns
     -------
     Estimates
-        Arrays of shape (...): `count` is the number of sessions that hold any value. Error and
+        Arrays of shape (...): `values` is the number of sessions that hold any value. Error and
         freedom are nan where a benchmark that has weight has fewer than two values.
     """
     each = of_differences(values)
     share = _shares(each.estimate, weights)
     there = ~np.isnan(values)
     apart = np.where(there, values - each.estimate[..., None, :], 0.0)
-    scale = share / np.maximum(each.count, 1)
+    scale = share / np.maximum(each.values, 1)
     residual = (apart * scale[..., None, :]).sum(axis=-1)
     sessions = (there & (share > 0)[..., None, :]).any(axis=-1).sum(axis=-1)
-    used = np.where(share > 0, each.count, np.iinfo(np.int64).max)
+    used = np.where(share > 0, each.values, np.iinfo(np.int64).max)
     freedom = np.minimum(used.min(axis=-1), sessions) - 1.0
     enough = freedom >= 1
     varies = (np.abs(residual) >= FLAT).any(axis=-1)
@@ -54,7 +54,7 @@ def suite_of_differences(values: Floats, weights: Floats) -> Estimates:
         estimate=_mean(each.estimate, share),
         error=np.where(enough, np.where(varies, np.sqrt(variance), 0.0), np.nan),
         freedom=np.where(enough, freedom, np.nan),
-        count=sessions,
+        values=sessions,
     )
 
 
@@ -77,7 +77,7 @@ def suite_of_means(ours: Floats, theirs: Floats, weights: Floats) -> Estimates:
         freedom=satterthwaite(
             np.stack([a.error, b.error], axis=-1), np.stack([a.freedom, b.freedom], axis=-1)
         ),
-        count=a.count + b.count,
+        values=a.values + b.values,
     )
 
 
@@ -103,7 +103,7 @@ def suite_of_cells(ours: Floats, theirs: Floats, weights: Floats) -> Estimates:
         estimate=_mean(each, share),
         error=np.sqrt((errors**2).sum(axis=-1)),
         freedom=satterthwaite(errors, freedoms),
-        count=np.where(left_out, 0, a.count + b.count).sum(axis=-1),
+        values=np.where(left_out, 0, a.values + b.values).sum(axis=-1),
     )
 
 
