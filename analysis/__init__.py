@@ -89,7 +89,7 @@ if TYPE_CHECKING:
         power_study as power_study,
         type1_study as type1_study,
     )
-    from .verdict import Verdict as Verdict, judge as judge
+    from .verdict import Verdict as Verdict, judge as judge, judge_sides as judge_sides
 
 _ROOMS = {
     "data": "PerformanceMatrix Trial read_trial",
@@ -99,7 +99,7 @@ _ROOMS = {
     "methods.resampling": "randomization_test RandomizationTest bootstrap_speedup BootstrapInterval empirical_distribution EmpiricalDistribution compare_distributions",
     "methods.mixture": "fit_mixture ks_fit FitTest Mixture fit_mixture_2d Mixture2d pairs_of_runs mean_difference probability_faster probability_fastest variability_level mode_evidence fitted_sample metric_interval faster_estimate rank_share dip_test bandwidth_test skewed_families fit_corpus CorpusFit",
     "methods.biplot": "biplot Biplot",
-    "verdict": "Verdict judge",
+    "verdict": "Verdict judge judge_sides",
     "diagnosis.normality": "normality",
     "diagnosis.estimators": "estimator_spread EstimatorSpread normal_spread",
     "diagnosis.central_limit": "central_limit_study CentralLimitStudy",

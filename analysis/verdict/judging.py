@@ -245,6 +245,8 @@ def _variants(trial: Trial, asked: Sequence[str] | None) -> tuple[str, ...]:
     if asked is None:
         return manifest.variants
     others = [name for name in manifest.variants if name != manifest.baseline]
+    if len(asked) == 0:
+        raise UsageError("no variant is named", str(trial.path), f"known: {', '.join(others)}")
     for name in asked:
         if name not in others:
             what = (
@@ -258,6 +260,8 @@ def _variants(trial: Trial, asked: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _known(what: str, asked: Sequence[str] | None, there: Sequence[str], where: str) -> None:
+    if asked is not None and len(asked) == 0:
+        raise UsageError(f"no {what} is named", where, f"known: {', '.join(there)}")
     for name in asked or ():
         if name not in there:
             raise UsageError(f"there is no {what} {name!r}", where, f"known: {', '.join(there)}")

@@ -81,6 +81,9 @@ class Line:
         Where undecided and computable.
     """
 
+    derived: ClassVar[tuple[str, ...]] = ("pvalue_of",)
+    pvalue_of: ClassVar[str] = "two-sided"
+
     name: str
     speedup: float | None
     low: float | None

@@ -20,6 +20,9 @@ class PairLine:
     not adjusted. `faster` and `slower` count benchmarks with that word.
     """
 
+    derived: ClassVar[tuple[str, ...]] = ("pvalue_of",)
+    pvalue_of: ClassVar[str] = "two-sided"
+
     candidate: str
     baseline: str
     design: str
