@@ -90,6 +90,7 @@ if TYPE_CHECKING:
         type1_study as type1_study,
     )
     from .verdict import Verdict as Verdict, judge as judge, judge_sides as judge_sides
+    from .verdict.gate import Gate as Gate, gate as gate
 
 _ROOMS = {
     "data": "PerformanceMatrix Trial read_trial",
@@ -100,6 +101,7 @@ _ROOMS = {
     "methods.mixture": "fit_mixture ks_fit FitTest Mixture fit_mixture_2d Mixture2d pairs_of_runs mean_difference probability_faster probability_fastest variability_level mode_evidence fitted_sample metric_interval faster_estimate rank_share dip_test bandwidth_test skewed_families fit_corpus CorpusFit",
     "methods.biplot": "biplot Biplot",
     "verdict": "Verdict judge judge_sides",
+    "verdict.gate": "Gate gate",
     "diagnosis.normality": "normality",
     "diagnosis.estimators": "estimator_spread EstimatorSpread normal_spread",
     "diagnosis.central_limit": "central_limit_study CentralLimitStudy",
