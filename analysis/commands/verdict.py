@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -47,6 +48,11 @@ def add(subparsers: Subparsers) -> None:
         help="also ask the published methods, and say why they differ",
     )
     _add_ways(parser)
+    parser.add_argument(
+        "--gate",
+        metavar="CONDITION",
+        help="then decide a condition such as 'slower>2%%', with the exit codes of 'fairtrial gate'",
+    )
     parser.add_argument(
         "--margin",
         type=number,
@@ -129,21 +135,27 @@ def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 
     source = str(newest_trial()) if args.source is None else args.source
     metrics = tuple((args.metric or "wall").split(","))
+    if args.gate is not None:
+        from ..verdict.gate import parse_condition
+
+        parse_condition(args.gate)  # before anything is read
     named = trial_and_variant(source)
     if args.baseline is None and (named is not None or not Path(source).is_file()):
         folder, variant = named or (Path(source), None)
         trial = open_trial(folder)
         variants = _variants(args.variant, variant)
+        code = 0
         for k, metric in enumerate(metrics):
             _apart(out, k, as_json=args.json)
-            _show_trial(trial, variants, metric, args, out)
-        return 0
+            code = max(code, _show_trial(trial, variants, metric, args, out))
+        return code
     if args.pairs or args.rank or args.best_of is not None or len(metrics) > 1 or args.variant:
         raise UsageError(
             "--pairs, --rank, --best-of, --variant and several metrics are for one trial", source
         )
-    show(_sides(source, args), out, as_json=args.json)
-    return 0
+    answer = _sides(source, args)
+    show(answer, out, as_json=args.json)
+    return _gated(answer, (), args, out)
 
 
 def _show_trial(
@@ -152,16 +164,31 @@ def _show_trial(
     metric: str,
     args: argparse.Namespace,
     out: TextIO,
-) -> None:
+) -> int:
     from dataclasses import replace
 
-    from ..verdict import judge
+    from ..verdict import all_failed, judge
 
     if args.pairs or args.rank or args.best_of is not None:
         show(_ranked(trial, variants, metric, args), out, as_json=args.json)
-        return
+        return 0
     answer = judge(trial, variants=variants, metric=metric, explain=args.explain, **_asked(args))
     show(replace(answer, whole=args.all), out, as_json=args.json)
+    without = [one.variant for one in answer.candidates if one.multilevel is None]
+    return _gated(answer, [name for name in without if all_failed(trial, name)], args, out)
+
+
+def _gated(answer: Verdict, failing: Sequence[str], args: argparse.Namespace, out: TextIO) -> int:
+    """Decide the condition of ``--gate``, if there is one, by what was shown."""
+    if args.gate is None:
+        return 0
+    from ..verdict.gate import gate
+
+    results = [one.multilevel for one in answer.candidates if one.multilevel is not None]
+    decided = gate(results, args.gate, failing=failing)
+    _apart(out, 1, as_json=args.json)
+    show(decided, out, as_json=args.json)
+    return decided.exit_code
 
 
 def _ranked(
@@ -194,18 +221,29 @@ def _sides(source: str, args: argparse.Namespace) -> Verdict:
     """Judge two sides that are not one trial's campaign."""
     from dataclasses import replace
 
-    from ..formats import read_sides
-    from ..verdict import judge_sides
+    from ..formats import open_trial, read_sides, sessions_apart, trial_and_variant
+    from ..report import merged
+    from ..verdict import judge_sides, looks_of
 
-    sides = read_sides(source, args.baseline, reading(args))
+    sides = sessions_apart(read_sides(source, args.baseline, reading(args)))
+    folders = {
+        named[0]: None
+        for text in (source, args.baseline or "")
+        if (named := trial_and_variant(text)) is not None
+    }
+    trials = [open_trial(folder) for folder in folders]
+    asked = _asked(args)
+    if args.looks is None and not args.always_valid:
+        asked["looks"] = max([1, *(looks_of(trial) for trial in trials)])
     answer = judge_sides(
         sides.candidate,
         sides.baseline,
-        metric=args.metric or "wall",
+        metric=args.metric or ("wall" if trials else "values"),
         explain=args.explain,
-        **_asked(args),
+        **asked,
     )
-    return replace(answer, whole=args.all)
+    known = merged(*(trial.cautions for trial in trials), answer.cautions)
+    return replace(answer, whole=args.all, cautions=known)
 
 
 def _asked(args: argparse.Namespace) -> dict[str, Any]:

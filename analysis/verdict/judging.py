@@ -24,7 +24,7 @@ from .result import CandidateVerdict, HptBound, Verdict
 from .sides import comparable, sides_of, without
 from .surroundings import surroundings_of
 
-__all__ = ["judge", "judge_sides"]
+__all__ = ["judge", "judge_sides", "looks_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +210,7 @@ def judge_sides(
         unit=candidate.unit,
         better=candidate.better,
         baseline=baseline.name,
-        sessions=0 if only.multilevel is None else only.multilevel.sessions,
+        sessions=_sessions(only.multilevel),
         session_runs=_session_runs(sides),
         runs=sum(sum(one.runs) for one in sides),
         warmups=0,
@@ -224,10 +224,18 @@ def judge_sides(
         candidates=(only,),
         alone=(),
         cautions=merged(
-            *((caution.of(one.name) for caution in one.cautions) for one in given),
+            *(
+                (c.of(one.name) for c in one.cautions if c.code != "warm-up-left-out")
+                for one in given
+            ),
             method_cautions([only]),
         ),
     )
+
+
+def looks_of(trial: Trial) -> int:
+    """Count how often a trial was judged: once, and once for each time that it was appended to."""
+    return 1 + len(getattr(trial.manifest, "appended", ()))
 
 
 def _looks(trial: Trial, looks: int | None, *, always_valid: bool) -> int:
@@ -236,7 +244,7 @@ def _looks(trial: Trial, looks: int | None, *, always_valid: bool) -> int:
         return counted("looks", looks, most=1000)
     if always_valid:
         return 1
-    return 1 + len(getattr(trial.manifest, "appended", ()))
+    return looks_of(trial)
 
 
 def _variants(trial: Trial, asked: Sequence[str] | None) -> tuple[str, ...]:
@@ -303,6 +311,15 @@ def _bound(
         attained_confidence=told.attained_confidence,
         below_one=told.below_one,
     )
+
+
+def _sessions(found: Multilevel | None) -> int:
+    """Count the sessions of two sides, also where they cannot be compared by them."""
+    if found is None:
+        return 0
+    if found.design == "confounded":
+        return found.sessions_candidate + found.sessions_baseline
+    return found.sessions
 
 
 def _session_runs(matrices: Sequence[PerformanceMatrix]) -> tuple[int, int] | None:

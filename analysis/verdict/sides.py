@@ -9,7 +9,7 @@ from ..data import PerformanceMatrix, Trial
 from ..errors import InsufficientDataError
 from ..report import Caution, figures
 
-__all__ = ["Side", "comparable", "sides_of", "without"]
+__all__ = ["Side", "all_failed", "comparable", "sides_of", "without"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -55,6 +55,12 @@ def without(matrix: PerformanceMatrix, names: Collection[str]) -> PerformanceMat
 def _names(matrix: PerformanceMatrix) -> set[str]:
     zeros = () if matrix.with_zeros is None else matrix.with_zeros.benchmarks
     return {*matrix.benchmarks, *zeros}
+
+
+def all_failed(trial: Trial, variant: str) -> bool:
+    """Tell whether every run of a variant failed; without any run nobody knows."""
+    mine = ~trial.warmup & (trial.variant == trial.manifest.variants.index(variant))
+    return bool(mine.any()) and not bool((mine & trial.measured).any())
 
 
 def sides_of(

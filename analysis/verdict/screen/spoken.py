@@ -19,7 +19,7 @@ __all__ = [
 
 _LIMIT = 100  # sessions beyond which nobody is advised to go on
 _REASONS = {
-    "confounded": "session and variant cannot be told apart",
+    "confounded": "",  # the heading says it of all
     "below-resolution": "below the clock's resolution",
 }
 
