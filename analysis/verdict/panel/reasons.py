@@ -111,22 +111,27 @@ def _speedup_test(found: Multilevel, line: Line, words: _Words, answers: Answers
     lines = {one.name: one for one in found.benchmarks}
     pairs = [(test, lines[test.name]) for test in answers.suite.benchmarks if test.name in lines]
     differing = [(test, one) for test, one in pairs if test.word != one.outcome]
-    without = [
-        one.name
-        for test, one in differing
-        if test.word == "undecided" and test.mean.significant is None
+    stopped = [
+        (test, one)
+        for test, one in pairs
+        if test.mean.significant is None and one.outcome in _DECIDED
     ]
+    without = [one.name for _, one in stopped]
     if without:
-        needed = [test.mean.needed_runs for test, one in differing if one.name in without]
+        needed = [test.mean.needed_runs for test, _ in stopped]
         more = max((runs for runs in needed if runs is not None), default=None)
         told = "" if more is None else f"; from {more} runs on it would"
         yield Disagreement(
             of="Speedup-Test",
             reason="failed-assumption" if more is None else "too-few-runs",
-            text=f"the Speedup-Test cannot conclude on {_named(without)}: a check of its "
-            f"assumptions, such as normality, failed{told}",
+            text=f"the Speedup-Test cannot conclude about the mean of {_named(without)}: a check of "
+            f"its assumptions, such as normality, failed{told}",
         )
-    rest = [(test.word, one) for test, one in differing if one.name not in without]
+    rest = [
+        (test.word, one)
+        for test, one in differing
+        if test.word != "undecided" or one.name not in without
+    ]
     yield from _by_benchmark(found, rest)
 
 
