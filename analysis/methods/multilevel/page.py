@@ -104,7 +104,9 @@ def _verdict(result: Multilevel, line: Line) -> tuple[Cell, ...]:
 def _notes(result: Multilevel) -> list[str]:
     notes = [] if result.occasions is None else [result.occasions]
     if result.looks > 1:
-        notes.append(f"{result.looks} looks share the level: each is judged at alpha / {result.looks}")
+        notes.append(
+            f"{result.looks} looks share the level: each is judged at alpha / {result.looks}"
+        )
     if result.always_valid:
         notes.append("intervals hold however often one looks (a confidence sequence)")
     elif result.looks == 1 and any(line.more_sessions for line in result.benchmarks):
