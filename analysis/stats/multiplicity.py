@@ -65,7 +65,7 @@ def adjusted(pvalues: ArrayLike, correction: Correction = "holm") -> Floats:
     if correction == "holm":
         stepped = np.maximum.accumulate(ordered * np.arange(m, 0, -1))
     else:
-        raised = ordered * m / np.arange(1, m + 1)
+        raised = ordered * (m / np.arange(1, m + 1))  # the last factor is exactly 1
         stepped = np.minimum.accumulate(raised[::-1])[::-1]
     given[order] = np.minimum(stepped, 1.0)
     return given

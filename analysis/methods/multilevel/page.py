@@ -105,11 +105,11 @@ def _notes(result: Multilevel) -> list[str]:
     notes = [] if result.occasions is None else [result.occasions]
     if result.looks > 1:
         notes.append(
-            f"{result.looks} looks share the level: each is judged at a {result.looks}th of it"
+            f"{result.looks} looks share the level: each is judged at alpha / {result.looks}"
         )
     if result.always_valid:
         notes.append("intervals hold however often one looks (a confidence sequence)")
-    elif any(line.more_sessions is not None for line in result.benchmarks):
+    elif result.looks == 1 and any(line.more_sessions for line in result.benchmarks):
         notes.append(
             "a second look at more sessions needs a plan: --looks 2, or --always-valid; otherwise "
             "false alarms grow from 5 to about 10 %"

@@ -81,8 +81,7 @@ class Line:
         Where undecided and computable.
     """
 
-    derived: ClassVar[tuple[str, ...]] = ("pvalue_of",)
-    pvalue_of: ClassVar[str] = "two-sided"
+    derived: ClassVar[tuple[str, ...]] = ("word", "pvalue_of")
 
     name: str
     speedup: float | None
@@ -94,6 +93,16 @@ class Line:
     pvalue_equivalent: float | None
     outcome: Word
     more_sessions: MoreSessions | None
+
+    @property
+    def word(self) -> Word:
+        """The outcome, under the name that all results have it."""
+        return self.outcome
+
+    @property
+    def pvalue_of(self) -> str:
+        """What `pvalue` belongs to."""
+        return "two-sided"
 
     def to_dict(self) -> dict[str, Any]:
         """Give the line as JSON types."""

@@ -130,8 +130,8 @@ def similar_half(each: Floats, weights: Floats, half: Floats, alpha: float) -> F
         nan where fewer than two benchmarks have an estimate and weight.
     """
     share = _shares(each, weights)
-    squares = (share**2).sum(axis=-1)
-    several = (share > 0).sum(axis=-1) >= 2
+    squares = np.asarray((share**2).sum(axis=-1))
+    several = squares < 1  # one benchmark, or one that outweighs all others, has no spread
     mean = _mean(each, share)
     apart = np.where(share > 0, each - mean[..., None], 0.0)
     # for equal weights s_m^2 = sum(apart^2) / (B - 1), and squares = 1 / B
