@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ...errors import UsageError
 from ...methods.multilevel import Multilevel
 from ...report import Caution, merged
-from ...stats import door, holm
+from ...stats import adjusted as holm, door
 from .condition import Condition, parse_condition
 from .result import Gate, GatedCandidate, GateLine, On, Outcome
 
