@@ -179,8 +179,9 @@ GONE: tuple[tuple[str, str, str | None, str], ...] = (
     ("verdict", r"\$\.spreads", None, ALONE),
     ("verdict", r"\$\.cautions", None, SAID),
 )
-# sentences for a person, which may be reworded; these were of a kind that nobody could explain
+# sentences for a person, which may be reworded; these could not be explained, or hold no longer
 REWORDED = (
+    ("hpt", r"\$(\.\w+)?\.cautions\[\d\]", "'A verdict by sessions is not part of this version'"),
     ("hpt", r"\$\.conclusions\[\d\]", "'there or just below'"),
     ("hpt", r"\$(\.r_speedup)?\.cautions\[\d\]", "'with its scores divided by less than'"),
 )
