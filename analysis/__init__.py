@@ -16,6 +16,12 @@ if TYPE_CHECKING:
         Trial as Trial,
         read_trial as read_trial,
     )
+    from .diagnosis.audit import (
+        Diagnosis as Diagnosis,
+        diagnose_matrix as diagnose_matrix,
+        diagnose_runs as diagnose_runs,
+        diagnose_trial as diagnose_trial,
+    )
     from .diagnosis.central_limit import (
         CentralLimitStudy as CentralLimitStudy,
         central_limit_study as central_limit_study,
@@ -98,6 +104,7 @@ _ROOMS = {
     "methods.mixture": "fit_mixture ks_fit FitTest Mixture fit_mixture_2d Mixture2d pairs_of_runs mean_difference probability_faster probability_fastest variability_level mode_evidence fitted_sample metric_interval faster_estimate rank_share dip_test bandwidth_test skewed_families fit_corpus CorpusFit",
     "methods.biplot": "biplot Biplot",
     "verdict": "Verdict judge",
+    "diagnosis.audit": "diagnose_trial diagnose_matrix diagnose_runs Diagnosis",
     "diagnosis.normality": "normality",
     "diagnosis.estimators": "estimator_spread EstimatorSpread normal_spread",
     "diagnosis.central_limit": "central_limit_study CentralLimitStudy",

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .series import Series
+from .series import Series, middle_of
 from .table import RunTable
-from .within import lag_moments, autocorrelation
+from .within import autocorrelation, lag_moments
 
-__all__ = ["Description", "described", "middle_of"]
+__all__ = ["Description", "described"]
 
 Floats = NDArray[np.float64]
 _FAR = 6.0  # robust standard deviations from the median of its series: a far run
@@ -68,7 +68,7 @@ def described(table: RunTable, series: Series) -> Description:
 
 
 def _levels(series: Series, logs: Floats) -> tuple[Floats, Floats, Floats]:
-    """Components of variance between and within sessions, by analysis of variance."""
+    """Estimate components of variance between and within sessions, by analysis of variance."""
     n = series.counts.astype(np.float64)
     runs, sessions = n.sum(axis=1), (n > 0).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -134,14 +134,4 @@ def _far(logs: Floats) -> NDArray[np.bool_]:
     scale = _NORMAL * middle_of(apart.reshape(cells, 1, -1))
     with np.errstate(invalid="ignore"):
         found: NDArray[np.bool_] = (scale > 0)[:, :, None] & (apart > _FAR * scale[:, :, None])
-    return found
-
-
-def middle_of(values: Floats) -> Floats:
-    """Median along the last axis of what is known; nan where nothing is."""
-    ordered = np.sort(values, axis=-1)
-    last = np.maximum(np.isfinite(values).sum(axis=-1) - 1, 0)
-    low = np.take_along_axis(ordered, (last // 2)[..., None], axis=-1)[..., 0]
-    high = np.take_along_axis(ordered, ((last + 1) // 2)[..., None], axis=-1)[..., 0]
-    found: Floats = low / 2 + high / 2
     return found

@@ -8,6 +8,7 @@ changes nothing here, a host with two speeds does.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, kolmogorov
 
-from .series import Series, midranks_along
+from .series import Series, middle_of, midranks_along
 from .table import RunTable
 from .within import LEAST, two_sided
 
@@ -32,6 +33,7 @@ HostCode = Literal[
     "host-change",
     "host-sessions",
 ]
+_LARGEST = 700.0  # of a logarithm
 _PAIRS = 30  # of neighbours, for the normal law
 _CELLS = 2  # a host is seen where two cells or more agree
 
@@ -51,7 +53,9 @@ class HostTest:
     row : int or None
         The first run after the change in it.
     size : float or None
-        Blocks, sessions: the mean correlation between cells; neighbours: that of consecutive runs.
+        Blocks, sessions: the mean correlation between cells; neighbours: that of consecutive runs;
+        trend, warm-up: the mean rank correlation, the mean standardised rank of first runs; change:
+        the relative change of all values, 0.02 is 2 % more.
     """
 
     code: HostCode
@@ -92,7 +96,7 @@ def _plain(p: float) -> float | None:
 
 
 def _blocks(table: RunTable, scores: Floats) -> HostTest:
-    """Friedman's test of blocks: cells are the judges, the blocks of a session what they rank."""
+    """Apply Friedman's test to blocks: cells are the judges, the blocks of a session what they rank."""
     known = (table.block >= 0) & (scores != 0)
     sessions, blocks = len(table.sessions), int(table.block.max(initial=0)) + 1
     place = (table.session * blocks + table.block)[known]
@@ -103,9 +107,7 @@ def _blocks(table: RunTable, scores: Floats) -> HostTest:
     used = (weights.sum(axis=1) > 0) & (freedom > 0)
     if not used.any():
         return HostTest(code="host-blocks", pvalue=None)
-    statistic = (
-        freedom[used] * (totals[used] ** 2).sum(axis=1) / weights[used].sum(axis=1)
-    ).sum()
+    statistic = (freedom[used] * (totals[used] ** 2).sum(axis=1) / weights[used].sum(axis=1)).sum()
     total = int(freedom[used].sum())
     judges = weights[used].sum() / there[used].sum()
     agreement = (statistic / total - 1) / (judges - 1) if judges > 1 else None
@@ -117,12 +119,12 @@ def _blocks(table: RunTable, scores: Floats) -> HostTest:
 
 
 def _sessions(series: Series) -> HostTest:
-    """Friedman's test of sessions: do the cells agree which sessions were slow?"""
+    """Apply Friedman's test to sessions: do the cells agree which sessions were slow?"""
     complete = (series.counts > 0).all(axis=1)
     sessions = series.counts.shape[1]
     if sessions < 2 or int(complete.sum()) < _CELLS:
         return HostTest(code="host-sessions", pvalue=None)
-    middles = np.nanmedian(series.values[complete], axis=2)
+    middles = middle_of(series.values[complete])
     ranks = midranks_along(middles) - (sessions + 1) / 2
     squares = (ranks**2).sum()
     judges = int(complete.sum())
@@ -137,7 +139,7 @@ def _sessions(series: Series) -> HostTest:
 
 
 def _trend(series: Series, scaled: Floats) -> HostTest:
-    """Page's test: do all cells get slower, or faster, within their sessions?"""
+    """Apply Page's test: do all cells get slower, or faster, within their sessions?"""
     n = series.counts[:, :, None]
     place = np.where(series.present, np.arange(series.row.shape[2]) - (n - 1) / 2, 0.0)
     used = series.squares > 0
@@ -146,26 +148,34 @@ def _trend(series: Series, scaled: Floats) -> HostTest:
         unit = place / np.sqrt((place**2).sum(axis=2))[:, :, None]
         factor = np.sqrt((series.counts - 1) / series.counts)
     total = ((scaled * np.nan_to_num(unit)).sum(axis=2) * np.nan_to_num(factor))[used].sum()
+    # the rank correlation r of n exchangeable runs has the variance 1 / (n - 1)
+    lengths = series.counts[used]
+    mean = total / float((np.sqrt(lengths - 1)).sum())
     z = total / np.sqrt(used.sum())
-    return HostTest(code="host-trend", pvalue=_plain(two_sided(np.array(z)).item()))
+    p = _plain(two_sided(np.array(z)).item())
+    return HostTest(code="host-trend", pvalue=p, size=float(mean))
 
 
 def _warm_up(series: Series, scaled: Floats) -> HostTest:
-    """The first runs of all cells in all sessions, by their ranks."""
+    """Compare the first runs of all cells in all sessions with the others, by their ranks."""
     used = series.squares > 0
-    z = scaled[:, :, 0][used].sum() / np.sqrt(used.sum())
-    return HostTest(code="host-warm-up", pvalue=_plain(two_sided(np.array(z)).item()))
+    first = scaled[:, :, 0][used]
+    z = first.sum() / np.sqrt(first.size)
+    p = _plain(two_sided(np.array(z)).item())
+    return HostTest(code="host-warm-up", pvalue=p, size=float(first.mean()))
 
 
 def _neighbours(table: RunTable, series: Series, scores: Floats) -> HostTest:
-    """Correlation of consecutive runs of different cells.
+    """Correlate consecutive runs of different cells.
 
     The variance is exact: for each pair of series that of sum M_ij a_i b_j over all orders of both,
     where M tells which of their runs are neighbours.
     """
     group = np.full(scores.size, -1, dtype=np.int64)
     cells, sessions, _ = series.row.shape
-    of_run = np.broadcast_to(np.arange(cells * sessions).reshape(cells, sessions, 1), series.row.shape)
+    of_run = np.broadcast_to(
+        np.arange(cells * sessions).reshape(cells, sessions, 1), series.row.shape
+    )
     group[series.row[series.present]] = of_run[series.present]
     first, second = np.arange(scores.size - 1), np.arange(1, scores.size)
     pair = (
@@ -192,7 +202,10 @@ def _neighbours(table: RunTable, series: Series, scores: Floats) -> HostTest:
         return np.bincount(both // scores.size, times.astype(np.float64) ** 2, minlength=key.size)
 
     variance = (
-        n / (n - 1) * m / (m - 1)
+        n
+        / (n - 1)
+        * m
+        / (m - 1)
         * (edges - squared(low) / m - squared(high) / n + edges**2 / (n * m))
     ).sum()
     if variance <= 0:
@@ -205,9 +218,12 @@ def _neighbours(table: RunTable, series: Series, scores: Floats) -> HostTest:
 
 
 def _changes(table: RunTable, series: Series, scores: Floats) -> Iterator[HostTest]:
-    """One shift of all cells within a session: the largest partial sum of the scores."""
+    """Look for one shift of all cells within a session: the largest partial sum of the scores."""
     with np.errstate(divide="ignore", invalid="ignore"):
         weights = np.where(series.squares > 0, series.counts**2 / (series.counts - 1), 0.0)
+    apart = np.full(table.values.size, np.nan)
+    logs = np.where(series.present, table.logs[series.row], np.nan)
+    apart[series.row[series.present]] = (logs - middle_of(logs)[:, :, None])[series.present]
     for k, weight in enumerate(weights.sum(axis=0).tolist()):
         rows = np.flatnonzero(table.session == k)
         if rows.size < LEAST or weight <= 0 or int((weights[:, k] > 0).sum()) < _CELLS:
@@ -219,4 +235,13 @@ def _changes(table: RunTable, series: Series, scores: Floats) -> Iterator[HostTe
             pvalue=_plain(kolmogorov(sums[at] / np.sqrt(weight))),
             session=k,
             row=int(rows[min(at + 1, rows.size - 1)]),
+            size=_step(apart[rows[: at + 1]], apart[rows[at + 1 :]]),
         )
+
+
+def _step(before: Floats, after: Floats) -> float | None:
+    before, after = before[np.isfinite(before)], after[np.isfinite(after)]
+    if not (before.size and after.size):
+        return None
+    step = float(np.median(after) - np.median(before))
+    return math.expm1(step) if step < _LARGEST else None

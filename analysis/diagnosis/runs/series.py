@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .table import RunTable
 
-__all__ = ["Series", "midranks_along", "series_of"]
+__all__ = ["Series", "middle_of", "midranks_along", "series_of"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -116,3 +116,13 @@ def midranks_along(values: Floats) -> Floats:
     ranks = np.empty(values.shape)
     np.put_along_axis(ranks, order, (first + final) / 2 + 1, axis=-1)
     return ranks
+
+
+def middle_of(values: Floats) -> Floats:
+    """Give the median along the last axis of what is known; nan where nothing is."""
+    ordered = np.sort(values, axis=-1)
+    last = np.maximum(np.isfinite(values).sum(axis=-1) - 1, 0)
+    low = np.take_along_axis(ordered, (last // 2)[..., None], axis=-1)[..., 0]
+    high = np.take_along_axis(ordered, ((last + 1) // 2)[..., None], axis=-1)[..., 0]
+    found: Floats = low / 2 + high / 2
+    return found

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .describe import middle_of
-from .series import Series
+from .series import Series, middle_of
 from .table import RunTable
 
 __all__ = ["HostSpeeds", "SessionSpeed", "host_speeds"]
@@ -89,7 +88,9 @@ def host_speeds(table: RunTable, series: Series) -> HostSpeeds | None:
     usable = np.isfinite(level) & (weights > 0)
     if not (high & usable).any() or not (~high & usable).any():
         return None
-    ratio = math.exp(float(np.median(relative[high & usable]) - np.median(relative[~high & usable])))
+    ratio = math.exp(
+        float(np.median(relative[high & usable]) - np.median(relative[~high & usable]))
+    )
     told = []
     for k, label in enumerate(table.sessions):
         mine = usable & (table.session == k)
@@ -163,7 +164,7 @@ def _two_means(values: Floats) -> float:
 
 
 def _clearness(values: Floats, cut: float) -> float:
-    """Distance of the two groups' medians in robust standard deviations within them."""
+    """Give the distance of the two groups' medians in robust standard deviations within them."""
     low, high = values[values <= cut], values[values > cut]
     if low.size < 2 or high.size < 2:
         return 0.0

@@ -133,7 +133,7 @@ def of_matrix(matrix: PerformanceMatrix) -> RunTable:
 
 
 def _numbered(rows: Sequence[Sequence[int | str]]) -> tuple[tuple[int | str, ...], Integers]:
-    """Number ids in the order in which they are first met."""
+    """Give ids their places, in the order in which they are first met."""
     flat = [label for row in rows for label in row]
     places = {label: k for k, label in enumerate(dict.fromkeys(flat))}
     return tuple(places), np.array([places[label] for label in flat], dtype=np.int64)

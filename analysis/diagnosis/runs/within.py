@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, kolmogorov, ndtr
 
-from .series import Series
+from .series import Series, middle_of
 
 __all__ = ["LEAST", "CellTests", "autocorrelation", "lag_moments", "two_sided", "within_sessions"]
 
@@ -77,7 +77,7 @@ def _over_sessions(statistic: Floats, mean: Floats, variance: Floats) -> Floats:
 
 
 def _order(series: Series) -> Floats:
-    """Rank correlation with the order (Spearman), pooled."""
+    """Correlate ranks with their order (Spearman), over all sessions."""
     n = series.counts[:, :, None]
     place = np.where(series.present, np.arange(series.row.shape[2]) - (n - 1) / 2, 0.0)
     statistic = (series.scores * place).sum(axis=2)
@@ -134,7 +134,7 @@ def autocorrelation(series: Series, lag: int) -> Floats:
 
 
 def _ljung_box(series: Series) -> Floats:
-    """Portmanteau test: the squared standardised sums of products of several lags."""
+    """Apply a portmanteau test: the squared standardised sums of products of several lags."""
     lags = min(_LAGS, max(1, (series.row.shape[2] - 1) // 3))
     found = np.full(series.counts.shape[0], np.nan)
     if lags < 2:
@@ -147,9 +147,9 @@ def _ljung_box(series: Series) -> Floats:
 
 
 def _median_runs(series: Series) -> Floats:
-    """Runs above and below the median (Wald and Wolfowitz 1940), values equal to it left out."""
+    """Count runs above and below the median (Wald and Wolfowitz 1940), values equal to it left out."""
     with np.errstate(invalid="ignore"):
-        middle = _medians(series)
+        middle = middle_of(series.values)
         side = np.where(series.present, np.sign(series.values - middle[:, :, None]), 0.0)
     above, below = (side > 0).sum(axis=2), (side < 0).sum(axis=2)
     at = np.where(side != 0, np.arange(side.shape[2]), -1)
@@ -168,18 +168,8 @@ def _median_runs(series: Series) -> Floats:
     return two_sided(z)
 
 
-def _medians(series: Series) -> Floats:
-    """Median of each series, shape (C, S); nan without runs."""
-    ordered = np.sort(series.values, axis=2)  # nan comes last
-    last = np.maximum(series.counts - 1, 0)
-    low = np.take_along_axis(ordered, (last // 2)[:, :, None], axis=2)[:, :, 0]
-    high = np.take_along_axis(ordered, ((last + 1) // 2)[:, :, None], axis=2)[:, :, 0]
-    found: Floats = low / 2 + high / 2
-    return found
-
-
 def _change_point(series: Series) -> CellTests:
-    """One shift within a session: the largest partial sum of ranks (Pettitt 1979).
+    """Look for one shift within a session: the largest partial sum of ranks (Pettitt 1979).
 
     Held against Kolmogorov's law, in each session of 10 runs or more; of several sessions the
     smallest p-value counts, times their number.
@@ -200,7 +190,7 @@ def _change_point(series: Series) -> CellTests:
 
 
 def _first(series: Series) -> Floats:
-    """The rank of each session's first run, added up over sessions."""
+    """Add up the ranks of the first runs of all sessions."""
     first = series.scores[:, :, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = series.squares / series.counts
