@@ -69,11 +69,10 @@ def read_host_record(trial: Path) -> HostRecord:
 
 def _notes(path: Path) -> Iterator[HostNote]:
     for row in _rows(path):
-        session = row.get("session")
         texts = [row.get(key) for key in ("when", "check", "status", "what")]
         when, check, status, what = (text if isinstance(text, str) else "" for text in texts)
         yield HostNote(
-            session=session if _whole(session) else None,
+            session=_whole(row.get("session")),
             when=when,
             check=check,
             status=status,
@@ -83,8 +82,9 @@ def _notes(path: Path) -> Iterator[HostNote]:
 
 def _programs(path: Path) -> Iterator[Program]:
     for row in _rows(path):
-        session, segment, targets = row.get("session"), row.get("segment"), row.get("targets")
-        if not (_whole(session) and _whole(segment) and isinstance(targets, dict)):
+        session, segment = _whole(row.get("session")), _whole(row.get("segment"))
+        targets = row.get("targets")
+        if session is None or segment is None or not isinstance(targets, dict):
             continue
         for name, about in targets.items():
             benchmark, slash, variant = name.partition("/")
@@ -115,5 +115,5 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             yield row
 
 
-def _whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

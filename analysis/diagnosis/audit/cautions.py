@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ...report import Caution, figures
 from .result import Diagnosis, Finding
@@ -19,8 +19,6 @@ _OF_CELLS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("dependent-runs", ("lag-1", "ljung-box", "runs-test")),
     ("first-run-apart", ("warm-up",)),
 )
-_BUSY, _STOLEN, _HOT = ("load", "other-trials"), ("steal",), ("throttle", "temperature")
-_OTHER = ("swap", "kernel_log", "clock")
 
 
 def cautions_of(found: Diagnosis) -> Iterator[Caution]:
@@ -39,7 +37,8 @@ def cautions_of(found: Diagnosis) -> Iterator[Caution]:
         for code, tests in _OF_CELLS:
             if one := [f for f in certain if f.code in tests]:
                 yield Caution(code, _of_cells(one), _benchmarks(one))
-    if ties := [one for one in certain if one.code == "ties"]:
+    # what is counted, such as memory, may well be the same in each run
+    if figures.is_time(found.unit) and (ties := [one for one in certain if one.code == "ties"]):
         yield Caution("coarse-clock", _of_cells(ties), _benchmarks(ties))
 
 
@@ -80,39 +79,48 @@ def _binaries(found: Diagnosis) -> Iterator[Caution]:
 def _recorded(found: Diagnosis) -> Iterator[Caution]:
     noted = [one for one in found.findings if one.pvalue is None]
 
-    def of(codes: Sequence[str]) -> list[Finding]:
+    def of(*codes: str) -> list[Finding]:
         return [one for one in noted if one.code in codes]
 
-    def when(findings: Sequence[Finding]) -> str:
-        sessions = sorted({s for one in findings for s in one.sessions}, key=str)
-        where = in_sessions(sorted(sessions, key=_number), found.sessions)
-        return f" {where}" if where else ""
-
-    def what(findings: Sequence[Finding]) -> str:
-        return findings[0].text.rpartition(", in ")[0] or findings[0].text
-
-    if one := of(_BUSY):
-        yield Caution("host-busy", f"the host was busy ({what(one)}){when(one)}")
-    if one := of(_STOLEN):
-        yield Caution("host-stolen", f"the host was not alone: {what(one)}{when(one)}")
-    if one := of(_HOT):
-        yield Caution("host-throttled", f"heat slowed the host down: {what(one)}{when(one)}")
-    if one := of(_OTHER):
-        yield Caution("host-disturbed", f"the host was disturbed: {what(one)}{when(one)}")
-    if one := of(("disturbed-runs",)):
+    yield from _of_host(found, of)
+    if one := of("disturbed-runs"):
         runs = sum(int(f.size or 0) for f in one)
         noun = "run was" if runs == 1 else "runs were"
-        said = f"{runs} {noun} disturbed{when(one)}: {_of_cells(one)}"
+        said = f"{runs} {noun} disturbed{_when(found, one)}: {_of_cells(one)}"
         yield Caution("disturbed-runs", said, _benchmarks(one))
-    if one := of(("environment",)):
+    if one := of("environment"):
         more = f", and {len(one) - 1} more changes" if len(one) > 1 else ""
         yield Caution("environment-changed", f"sessions differ: {one[0].text}{more}")
-    if one := of(("input",)):
+    if one := of("input"):
         yield Caution("input-changed", f"an input changed: {one[0].text}")
-    if one := of(("output",)):
+    if one := of("output"):
         yield Caution("outputs-differ", _told(one), _benchmarks(one))
-    if one := of(("threads",)):
+    if one := of("threads"):
         yield Caution("threads-pinned", _told(one), _benchmarks(one))
+
+
+def _of_host(found: Diagnosis, of: Callable[..., list[Finding]]) -> Iterator[Caution]:
+    """Say what the checks of the host saw, with the first of its figures."""
+    if one := of("load", "other-trials"):
+        yield Caution("host-busy", f"the host was busy ({_what(one)}){_when(found, one)}")
+    if one := of("steal"):
+        yield Caution("host-stolen", f"{_what(one)}{_when(found, one)}")
+    if one := of("throttle", "temperature"):
+        said = f"heat slowed the host down: {_what(one)}{_when(found, one)}"
+        yield Caution("host-throttled", said)
+    if one := of("swap", "kernel_log", "clock"):
+        yield Caution("host-disturbed", f"the host was disturbed: {_what(one)}{_when(found, one)}")
+
+
+def _what(findings: Sequence[Finding]) -> str:
+    """Give the first sentence without its sessions."""
+    return findings[0].text.rpartition(", in ")[0] or findings[0].text
+
+
+def _when(found: Diagnosis, findings: Sequence[Finding]) -> str:
+    sessions = sorted({s for one in findings for s in one.sessions}, key=_number)
+    where = in_sessions(sessions, found.sessions)
+    return f" {where}" if where else ""
 
 
 def _told(findings: Sequence[Finding]) -> str:

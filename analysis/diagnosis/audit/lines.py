@@ -67,7 +67,7 @@ def untested(table: RunTable, series: Series) -> Iterator[Untested]:
 def far_runs(table: RunTable, series: Series, figures: Description) -> Iterator[FarRun]:
     """Give the far runs, the farthest from its session's median first."""
     logs = table.logs
-    found = []
+    found: list[tuple[float, int, FarRun]] = []
     for cell, session, place in np.argwhere(figures.far).tolist():
         row = series.row[cell, session]
         apart = float(logs[row[place]] - np.median(logs[row[row >= 0]]))

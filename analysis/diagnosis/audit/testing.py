@@ -55,9 +55,7 @@ def diagnosed(
         cells,
         corrected[: size * len(cells)].reshape(len(cells), size),
         risk,
-        table,
-        series,
-        figures,
+        (table, series, figures),
     )
     of_host = []
     for test, p in zip(host, corrected[size * len(cells) :].tolist(), strict=True):
@@ -136,14 +134,13 @@ def _cell_findings(
     cells: Sequence[CellTests],
     corrected: Floats,
     risk: float,
-    table: RunTable,
-    series: Series,
-    figures: Description,
+    looked: tuple[RunTable, Series, Description],
 ) -> list[Finding]:
+    table, series, _ = looked
     found = []
     for test, row in zip(cells, corrected, strict=True):
         for cell in np.flatnonzero(np.nan_to_num(row, nan=1.0) <= risk).tolist():
-            size = size_of(test, cell, table, series, figures)
+            size = size_of(test, cell, *looked)
             label = place = None
             if test.session is not None and test.place is not None:
                 label, place = table.sessions[test.session[cell]], int(test.place[cell])

@@ -119,7 +119,7 @@ def _blocks(table: RunTable, scores: Floats) -> HostTest:
 
 
 def _sessions(series: Series) -> HostTest:
-    """Apply Friedman's test to sessions: do the cells agree which sessions were slow?"""
+    """Apply Friedman's test to sessions: whether cells agree which were slow."""
     complete = (series.counts > 0).all(axis=1)
     sessions = series.counts.shape[1]
     if sessions < 2 or int(complete.sum()) < _CELLS:
@@ -139,7 +139,7 @@ def _sessions(series: Series) -> HostTest:
 
 
 def _trend(series: Series, scaled: Floats) -> HostTest:
-    """Apply Page's test: do all cells get slower, or faster, within their sessions?"""
+    """Apply Page's test: whether all cells get slower, or faster, within sessions."""
     n = series.counts[:, :, None]
     place = np.where(series.present, np.arange(series.row.shape[2]) - (n - 1) / 2, 0.0)
     used = series.squares > 0
@@ -199,7 +199,8 @@ def _neighbours(table: RunTable, series: Series, scores: Floats) -> HostTest:
     def squared(runs: Integers) -> Floats:
         """Sum the squares of how many neighbours each run has in the other series."""
         both, times = np.unique(of_pair * scores.size + runs, return_counts=True)
-        return np.bincount(both // scores.size, times.astype(np.float64) ** 2, minlength=key.size)
+        squares = times.astype(np.float64) ** 2
+        return np.bincount(both // scores.size, squares, key.size).astype(np.float64)
 
     variance = (
         n

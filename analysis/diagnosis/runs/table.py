@@ -114,9 +114,9 @@ def of_matrix(matrix: PerformanceMatrix) -> RunTable:
     """Give the runs of a matrix; their order is known within each benchmark only."""
     counts = [values.size for values in matrix.samples]
     benchmark = np.repeat(np.arange(len(counts)), counts)
-    if matrix.sessions is None:
-        labels, session = (1,), np.zeros(benchmark.size, dtype=np.int64)
-    else:
+    labels: tuple[int | str, ...] = (1,)
+    session = np.zeros(benchmark.size, dtype=np.int64)
+    if matrix.sessions is not None:
         labels, session = _numbered([row.tolist() for row in matrix.sessions])
     return RunTable(
         benchmarks=matrix.benchmarks,

@@ -143,7 +143,8 @@ def _ljung_box(series: Series) -> Floats:
     freedom = np.isfinite(z).sum(axis=0)
     tested = freedom >= 2
     found[tested] = chdtrc(freedom[tested], np.nansum(z**2, axis=0)[tested])
-    return np.clip(found, np.finfo(np.float64).tiny, 1.0)
+    np.clip(found, np.finfo(np.float64).tiny, 1.0, out=found)
+    return found
 
 
 def _median_runs(series: Series) -> Floats:
