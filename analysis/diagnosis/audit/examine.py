@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ...data import PerformanceMatrix, Trial, read_host_record
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...stats import door, numbers
-from ..runs import RunTable, of_matrix, of_trial
+from ..runs import of_matrix, of_trial, of_values
 from .cautions import cautions_of
 from .notes import disturbed_runs, noted, two_binaries
 from .result import Diagnosis
@@ -146,27 +146,9 @@ def diagnose_runs(
     if not np.isfinite(runs).all():
         bad = int(np.flatnonzero(~np.isfinite(runs))[0])
         raise AnalysisError(f"value {bad + 1} is {float(runs[bad])!r}", None, "leave it out")
-    labels: tuple[int, ...] = (1,)
-    session = np.zeros(runs.size, dtype=np.int64)
-    if sessions is not None:
-        given = np.asarray(sessions, dtype=np.int64)
-        if given.shape != runs.shape:
-            raise UsageError(f"sessions must name one session for each of the {runs.size} values")
-        unique, session = np.unique(given, return_inverse=True)
-        labels = tuple(int(label) for label in unique)
-    zeros = np.zeros(runs.size, dtype=np.int64)
-    table = RunTable(
-        benchmarks=("runs",),
-        variants=("values",),
-        sessions=labels,
-        values=runs,
-        benchmark=zeros,
-        variant=zeros,
-        session=session.reshape(-1),
-        block=zeros - 1,
-        start_s=np.full(runs.size, np.nan),
-        ordered=False,
-    )
+    if sessions is not None and len(sessions) != runs.size:
+        raise UsageError(f"sessions must name one session for each of the {runs.size} values")
+    table = of_values(runs, sessions)
     found = diagnosed(table, name="values", unit="", better="lower", confidence=confidence)
     return replace(found, cautions=tuple(cautions_of(found)))
 

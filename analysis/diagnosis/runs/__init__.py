@@ -13,7 +13,12 @@ if TYPE_CHECKING:
     from .series import Series as Series, series_of as series_of
     from .sizes import size_of as size_of
     from .speeds import HostSpeeds as HostSpeeds, host_speeds as host_speeds
-    from .table import RunTable as RunTable, of_matrix as of_matrix, of_trial as of_trial
+    from .table import (
+        RunTable as RunTable,
+        of_matrix as of_matrix,
+        of_trial as of_trial,
+        of_values as of_values,
+    )
     from .within import CellTests as CellTests, within_sessions as within_sessions
 else:
     __getattr__, __dir__ = hands_on(
@@ -25,7 +30,7 @@ else:
             "series": "Series series_of",
             "sizes": "size_of",
             "speeds": "HostSpeeds host_speeds",
-            "table": "RunTable of_matrix of_trial",
+            "table": "RunTable of_matrix of_trial of_values",
             "within": "CellTests within_sessions",
         },
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...data import PerformanceMatrix, Trial
 from ...errors import InsufficientDataError, UsageError
 
-__all__ = ["RunTable", "of_matrix", "of_trial"]
+__all__ = ["RunTable", "of_matrix", "of_trial", "of_values"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -128,6 +128,24 @@ def of_matrix(matrix: PerformanceMatrix) -> RunTable:
         session=session,
         block=_blocks(matrix, session),
         start_s=np.full(benchmark.size, np.nan),
+        ordered=False,
+    )
+
+
+def of_values(values: Floats, sessions: Sequence[int] | None) -> RunTable:
+    """Give values of one cell, each of the session named, or all of one."""
+    labels, session = _numbered([[1] * values.size if sessions is None else list(sessions)])
+    zeros = np.zeros(values.size, dtype=np.int64)
+    return RunTable(
+        benchmarks=("runs",),
+        variants=("values",),
+        sessions=labels,
+        values=values,
+        benchmark=zeros,
+        variant=zeros,
+        session=session,
+        block=zeros - 1,
+        start_s=np.full(values.size, np.nan),
         ordered=False,
     )
 

@@ -177,7 +177,12 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "diagnose_trial": (
         analysis.diagnose_trial,
-        {"trial": analysis.read_trial(SAMPLE), "metric": "wall", "variants": ("gzip-1",), "confidence": 0.9},
+        {
+            "trial": analysis.read_trial(SAMPLE),
+            "metric": "wall",
+            "variants": ("gzip-1",),
+            "confidence": 0.9,
+        },
     ),
     "diagnose_matrix": (analysis.diagnose_matrix, {"matrix": A, "confidence": 0.9}),
     "diagnose_runs": (

@@ -35,12 +35,8 @@ def measured(synthetic, tmp_path):
 
     def make(*, findings=(), environment=(), change=None, shift=0.0, **manifest):
         rng = np.random.default_rng(1)
-        times = {
-            v: {b: np.exp(rng.normal(0, 0.02, 32)).tolist() for b in ("x", "y")} for v in "ab"
-        }
-        times["b"]["x"] = [
-            value * (1 + shift * (k % 8)) for k, value in enumerate(times["b"]["x"])
-        ]
+        times = {v: {b: np.exp(rng.normal(0, 0.02, 32)).tolist() for b in ("x", "y")} for v in "ab"}
+        times["b"]["x"] = [value * (1 + shift * (k % 8)) for k, value in enumerate(times["b"]["x"])]
         made = synthetic(times, sessions=4, **manifest)
         if change is not None:
             made.rows = [change(row) for row in made.rows]

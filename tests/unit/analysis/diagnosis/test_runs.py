@@ -190,7 +190,9 @@ def test_effective_runs_of_an_autoregression_and_of_sessions():
     figures = described(*_both(table_of(*np.exp(0.01 * rows))))
     assert figures.effective.item() == pytest.approx(4000 / 3, rel=0.15)
     level = rng.normal(0, 1, (10, 1)) + 1e-3 * rng.normal(0, 1, (10, 20))
-    assert described(*_both(table_of(*np.exp(level)))).effective.item() == pytest.approx(10, rel=0.01)
+    assert described(*_both(table_of(*np.exp(level)))).effective.item() == pytest.approx(
+        10, rel=0.01
+    )
     clean = described(*_both(table_of(*np.exp(rng.normal(0, 0.1, (10, 20))))))
     assert clean.effective.item() > 100  # the negative control
 
@@ -219,9 +221,7 @@ def test_a_host_with_two_speeds_is_told_from_one_that_wanders_and_from_bimodal_p
     state = np.cumsum(rng.random(size) < 0.02) % 2
 
     def speeds(effect):
-        table = simulated(
-            np.random.default_rng(13), sessions=4, runs=20, effect=lambda _: effect
-        )
+        table = simulated(np.random.default_rng(13), sessions=4, runs=20, effect=lambda _: effect)
         tests = host_tests(table, series_of(table))
         least = min(t.pvalue for t in tests if t.code in ("host-blocks", "host-neighbours"))
         return least, host_speeds(table, series_of(table))
