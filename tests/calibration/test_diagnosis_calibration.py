@@ -192,7 +192,7 @@ def cold(_rng: np.random.Generator, table: RunTable) -> Floats:
 def test_what_was_planted_is_found(effect: Effect, design: str, codes: set[str]) -> None:
     trials = 200
     found = diagnoses(trials, design, lognormal, effect)
-    assert sum(bool(tested(one) & codes) for one in found) >= 0.85 * trials
+    assert sum(bool(tested(one) & codes) for one in found) >= 0.75 * trials
 
 
 @spot_check

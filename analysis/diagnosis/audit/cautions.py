@@ -11,6 +11,21 @@ from .sentences import in_sessions, speeds_text
 __all__ = ["cautions_of"]
 
 _NAMED = 3
+# what is certain among many runs may be too small to matter: least sizes of a caution
+_CORRELATED, _MOVED = 0.1, 0.005
+_LEAST: dict[str, float] = {
+    "host-blocks": _CORRELATED,
+    "host-neighbours": _CORRELATED,
+    "host-trend": _CORRELATED,
+    "host-warm-up": 0.3,  # mean standardised rank
+    "host-change": _MOVED,
+    "order": _MOVED,
+    "change-point": _MOVED,
+    "warm-up": _MOVED,
+    "lag-1": _CORRELATED,
+    "ljung-box": _CORRELATED,
+    "runs-test": _CORRELATED,
+}
 _MOVES = ("host-blocks", "host-neighbours", "host-trend", "host-warm-up", "host-change")
 # what is found in single cells: the caution, and the tests that lead to it. A shift between sessions
 # is none: sessions are what a verdict takes as its unit
@@ -28,7 +43,7 @@ def cautions_of(found: Diagnosis) -> Iterator[Caution]:
     """
     yield from _binaries(found)
     yield from _recorded(found)
-    certain = [one for one in found.findings if one.certain]
+    certain = [one for one in found.findings if one.certain and _matters(one)]
     moves = [one for one in certain if one.code in _MOVES]
     if moves:
         yield _host(found, moves)
@@ -42,9 +57,13 @@ def cautions_of(found: Diagnosis) -> Iterator[Caution]:
         yield Caution("coarse-clock", _of_cells(ties), _benchmarks(ties))
 
 
+def _matters(one: Finding) -> bool:
+    return one.size is None or abs(one.size) >= _LEAST.get(one.code, 0.0)
+
+
 def _host(found: Diagnosis, moves: Sequence[Finding]) -> Caution:
     speeds = found.speeds
-    if speeds is not None and speeds.two:
+    if speeds is not None and speeds.two and speeds.ratio >= 1 + _MOVED:
         return Caution("host-two-speeds", speeds_text(speeds, found.sessions))
     first = min(moves, key=lambda one: one.pvalue or 0.0)
     return Caution("host-changes", f"the whole host did not keep its speed: {first.text}")
@@ -102,7 +121,9 @@ def _recorded(found: Diagnosis) -> Iterator[Caution]:
 def _of_host(found: Diagnosis, of: Callable[..., list[Finding]]) -> Iterator[Caution]:
     """Say what the checks of the host saw, with the first of its figures."""
     if one := of("load", "other-trials"):
-        yield Caution("host-busy", f"the host was busy ({_what(one)}){_when(found, one)}")
+        load = _what(one).partition(",")[0]
+        said = f"load {load}" if load[:1].isdigit() else load
+        yield Caution("host-busy", f"the host was busy ({said}){_when(found, one)}")
     if one := of("steal"):
         yield Caution("host-stolen", f"{_what(one)}{_when(found, one)}")
     if one := of("throttle", "temperature"):

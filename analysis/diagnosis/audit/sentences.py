@@ -90,15 +90,15 @@ def host_text(
 
 def speeds_text(speeds: HostSpeeds, total: int) -> str:
     """Say what the levels of the whole host are."""
-    ratio, share = figures.ratio(speeds.ratio), percent(speeds.share)
+    gap, share = percent(speeds.ratio - 1), percent(speeds.share)
     there = [one.session for one in speeds.sessions if one.share >= 0.1]
     where = in_sessions(there, total)
     if speeds.two:
         return (
-            f"the whole host changed between two speeds {ratio} apart: {share} of all runs, {where}, "
-            "have the higher values, whatever the program"
+            f"the whole host changed between two speeds, {gap} apart, {where}: {share} of runs have "
+            "the higher values"
         )
     return (
-        f"the whole host did not keep its speed: over time the values of all programs rise and fall "
-        f"together, by about {ratio}"
+        "the whole host did not keep its speed: the values of all programs rise and fall together, by "
+        f"about {gap}"
     )

@@ -34,6 +34,7 @@ __all__ = ["adjusted", "diagnosed"]
 Floats = NDArray[np.float64]
 _COARSE = 0.5  # share of runs that share their value
 _FEW = 10  # runs
+_STEP = 0.005  # of the median: a step that is too small to matter
 
 
 def diagnosed(
@@ -161,7 +162,11 @@ def _cell_findings(
 
 def _coarse(table: RunTable, series: Series, figures: Description) -> Iterable[Finding]:
     """Name the cells whose clock has few readings: ties, which no test of noise should meet."""
-    for cell in np.flatnonzero((figures.ties >= _COARSE) & (series.runs >= _FEW)).tolist():
+    middles = np.nanmedian(series.values.reshape(series.runs.size, -1), axis=1)
+    with np.errstate(invalid="ignore"):
+        fine = figures.resolution < _STEP * np.abs(middles)
+    coarse = (figures.ties >= _COARSE) & (series.runs >= _FEW) & ~fine
+    for cell in np.flatnonzero(coarse).tolist():
         share = float(figures.ties[cell])
         step = float(figures.resolution[cell])
         said = f", in steps of {step:.3g}" if math.isfinite(step) else ", all of them the same"

@@ -21,7 +21,8 @@ __all__ = ["HostSpeeds", "SessionSpeed", "host_speeds"]
 Floats = NDArray[np.float64]
 _WINDOWS = (1, 3, 5, 9, 17, 33, 65, 129)  # runs
 _CLEAR = 4.0  # standard deviations within a speed: two speeds, not one that wanders (2.7) or noise
-_LEAST_SHARE = 0.03
+_LEAST_SHARE = 0.1  # of the runs, or it is some odd moments, no speed
+_CLIP = 10.0  # spreads of its cell: a far run must not make a level
 _WINDOWS_IN_ALL = 20
 _NORMAL = 1.4826
 
@@ -66,14 +67,15 @@ class HostSpeeds:
 
 def host_speeds(table: RunTable, series: Series) -> HostSpeeds | None:
     """Divide the runs of all cells into two levels; None where values do not vary or allow no logs."""
-    relative, weights = _relative(table, series)
+    relative, weights, spreads = _relative(table, series)
     if not weights.any():
         return None
+    clipped = np.clip(relative, -_CLIP * spreads, _CLIP * spreads)
     best: tuple[float, int, Floats, float] | None = None
     for window in _WINDOWS:
         if window > 1 and window * _WINDOWS_IN_ALL > relative.size:
             break
-        level = _smoothed(relative, weights, table.session, window)
+        level = _smoothed(clipped, weights, table.session, window)
         known = level[np.isfinite(level)]
         if known.size < _WINDOWS_IN_ALL:
             continue
@@ -114,8 +116,8 @@ def host_speeds(table: RunTable, series: Series) -> HostSpeeds | None:
     )
 
 
-def _relative(table: RunTable, series: Series) -> tuple[Floats, Floats]:
-    """Give logs less their cell's median, and weights by each cell's spread (0 where unusable)."""
+def _relative(table: RunTable, series: Series) -> tuple[Floats, Floats, Floats]:
+    """Give logs less their cell's median, weights (0 where unusable) and the cells' spreads."""
     cells = series.counts.shape[0]
     logs = np.where(series.present, table.logs[series.row], np.nan).reshape(cells, -1)
     good = (np.isfinite(logs) == series.present.reshape(cells, -1)).all(axis=1)
@@ -126,12 +128,13 @@ def _relative(table: RunTable, series: Series) -> tuple[Floats, Floats]:
     if good.any():
         # no cell counts more than a hundred of the typical ones
         weight[good] = 1 / np.maximum(spread[good], np.median(spread[good]) / 10) ** 2
-    relative, weights = np.zeros(table.values.size), np.zeros(table.values.size)
+    relative, weights, spreads = np.zeros((3, table.values.size))
     row, there = series.row.reshape(cells, -1), series.present.reshape(cells, -1)
     there = there & good[:, None]
     relative[row[there]] = apart[there]
+    spreads[row[there]] = np.broadcast_to(spread[:, None], row.shape)[there]
     weights[row[there]] = np.broadcast_to(weight[:, None], row.shape)[there]
-    return relative, weights
+    return relative, weights, spreads
 
 
 def _smoothed(relative: Floats, weights: Floats, session: NDArray[np.int64], window: int) -> Floats:
