@@ -20,6 +20,7 @@ from ..runs import (
     described,
     host_speeds,
     host_tests,
+    middle_of,
     series_of,
     session_shift,
     size_of,
@@ -162,7 +163,7 @@ def _cell_findings(
 
 def _coarse(table: RunTable, series: Series, figures: Description) -> Iterable[Finding]:
     """Name the cells whose clock has few readings: ties, which no test of noise should meet."""
-    middles = np.nanmedian(series.values.reshape(series.runs.size, -1), axis=1)
+    middles = middle_of(series.values.reshape(series.runs.size, -1))
     with np.errstate(invalid="ignore"):
         fine = figures.resolution < _STEP * np.abs(middles)
     coarse = (figures.ties >= _COARSE) & (series.runs >= _FEW) & ~fine

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .between import session_shift as session_shift
     from .describe import Description as Description, described as described
     from .host import HostTest as HostTest, host_tests as host_tests
-    from .series import Series as Series, series_of as series_of
+    from .series import Series as Series, middle_of as middle_of, series_of as series_of
     from .sizes import size_of as size_of
     from .speeds import HostSpeeds as HostSpeeds, host_speeds as host_speeds
     from .table import (
@@ -27,7 +27,7 @@ else:
             "between": "session_shift",
             "describe": "Description described",
             "host": "HostTest host_tests",
-            "series": "Series series_of",
+            "series": "Series middle_of series_of",
             "sizes": "size_of",
             "speeds": "HostSpeeds host_speeds",
             "table": "RunTable of_matrix of_trial of_values",
