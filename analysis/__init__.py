@@ -16,6 +16,12 @@ if TYPE_CHECKING:
         Trial as Trial,
         read_trial as read_trial,
     )
+    from .diagnosis.audit import (
+        Diagnosis as Diagnosis,
+        diagnose_matrix as diagnose_matrix,
+        diagnose_runs as diagnose_runs,
+        diagnose_trial as diagnose_trial,
+    )
     from .diagnosis.central_limit import (
         CentralLimitStudy as CentralLimitStudy,
         central_limit_study as central_limit_study,
@@ -102,6 +108,7 @@ _ROOMS = {
     "methods.biplot": "biplot Biplot",
     "verdict": "Verdict judge judge_sides",
     "verdict.gate": "Gate gate",
+    "diagnosis.audit": "diagnose_trial diagnose_matrix diagnose_runs Diagnosis",
     "diagnosis.normality": "normality",
     "diagnosis.estimators": "estimator_spread EstimatorSpread normal_spread",
     "diagnosis.central_limit": "central_limit_study CentralLimitStudy",

@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
+    from .host_record import (
+        HostNote as HostNote,
+        HostRecord as HostRecord,
+        Program as Program,
+        read_host_record as read_host_record,
+    )
     from .matrix import (
         Layout as Layout,
         Match as Match,
@@ -27,6 +33,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "host_record": "HostNote HostRecord Program read_host_record",
             "matrix": "Layout Match PerformanceMatrix match",
             "matrix_file": "Table read_table",
             "origin": "set_apart trial_cautions",

@@ -180,6 +180,20 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"values": [[1.0, 2.0], [2.0, 5.0], [3.0, 3.0]], "systems": ["a", "b", "c"]}
         | {"benchmarks": ["x", "y"], "scale": "covariance"},
     ),
+    "diagnose_trial": (
+        analysis.diagnose_trial,
+        {
+            "trial": analysis.read_trial(SAMPLE),
+            "metric": "wall",
+            "variants": ("gzip-1",),
+            "confidence": 0.9,
+        },
+    ),
+    "diagnose_matrix": (analysis.diagnose_matrix, {"matrix": A, "confidence": 0.9}),
+    "diagnose_runs": (
+        analysis.diagnose_runs,
+        {"values": VALUES, "sessions": [1] * 6 + [2] * 6, "confidence": 0.9},
+    ),
     "normality": (analysis.normality, {"matrix": A, "risk": 0.1, "rng": rng(), "seed": 1}),
     "estimator_spread": (
         analysis.estimator_spread,
@@ -389,6 +403,7 @@ TAKES_VALUES = {
     **{name: ("values",) for name in ("fit_mixture", "fitted_sample", "ks_fit", "mode_evidence")},
     **{name: ("values",) for name in ("dip_test", "bandwidth_test", "skewed_families")},
     **{name: ("values",) for name in ("lilliefors", "shapiro", "Mixture.classify")},
+    "diagnose_runs": ("values",),
     **{name: ("x",) for name in ("Mixture.pdf", "Mixture.cdf")},
     "rank_share": ("x", "y"),
     "biplot": ("values",),
@@ -433,6 +448,7 @@ def test_matrices_at_the_ends_of_doubles_work_or_are_refused(kind: str, better: 
     assert np.isfinite(sides["candidate"].medians()).all()
     doors = [name for name, (_, given) in DOORS.items() if {"candidate", "baseline"} <= set(given)]
     doors += ["empirical_distribution", "normality", "estimator_spread", "central_limit_study"]
+    doors += ["diagnose_matrix"]
     assert len(doors) > 10
     for name in doors:
         call, given = DOORS[name]
