@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from .faces import hands_on
 
 if TYPE_CHECKING:
+    from .calibration import Certificate as Certificate, calibrate_trial as calibrate_trial
     from .data import (
         PerformanceMatrix as PerformanceMatrix,
         Trial as Trial,
@@ -98,6 +99,7 @@ _ROOMS = {
     "methods.mixture": "fit_mixture ks_fit FitTest Mixture fit_mixture_2d Mixture2d pairs_of_runs mean_difference probability_faster probability_fastest variability_level mode_evidence fitted_sample metric_interval faster_estimate rank_share dip_test bandwidth_test skewed_families fit_corpus CorpusFit",
     "methods.biplot": "biplot Biplot",
     "verdict": "Verdict judge",
+    "calibration": "calibrate_trial Certificate",
     "diagnosis.normality": "normality",
     "diagnosis.estimators": "estimator_spread EstimatorSpread normal_spread",
     "diagnosis.central_limit": "central_limit_study CentralLimitStudy",

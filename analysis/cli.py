@@ -25,6 +25,7 @@ COMMANDS = (
     "mixture",
     "biplot",
     "diagnose",
+    "calibrate",
     "plan",
     "study",
 )
