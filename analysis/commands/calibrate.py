@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
+from ..record import CERTIFICATES
 from .arguments import add_confidence, add_json, add_metric, add_seed, number, show
 
 if TYPE_CHECKING:
     from .arguments import Subparsers
 
 __all__ = ["add"]
-
-_FOLDER = "certificates"  # beside the trials
 
 
 def add(subparsers: Subparsers) -> None:
@@ -47,7 +46,7 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--dir",
         metavar="FOLDER",
-        help=f"where the certificate goes (default: {_FOLDER} beside the trial)",
+        help=f"where the certificate goes (default: {CERTIFICATES} beside the trial)",
     )
     parser.add_argument(
         "--no-certificate", action="store_true", help="print the answer, and keep nothing"
@@ -76,7 +75,7 @@ def _calibrate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         seed=args.seed,
     )
     if not args.no_certificate:
-        folder = path.resolve().parent / _FOLDER if args.dir is None else Path(args.dir)
+        folder = path.resolve().parent / CERTIFICATES if args.dir is None else Path(args.dir)
         err.write(f"certificate kept as {write_certificate(certificate, folder)}\n")
     show(certificate, out, as_json=args.json)
     return 0
