@@ -78,8 +78,9 @@ def speedup_tests(x: Array, y: Array, risk: float) -> dict[str, Alarms]:
     return found
 
 
-ALARMS: tuple[Callable[[Array, Array, float], dict[str, Alarms]], ...] = (
-    pooled_welch,
-    pooled_rank_sum,
-    speedup_tests,
-)
+# which methods each function answers for
+ALARMS: dict[tuple[str, ...], Callable[[Array, Array, float], dict[str, Alarms]]] = {
+    ("welch",): pooled_welch,
+    ("rank-sum",): pooled_rank_sum,
+    ("speedup-test mean", "speedup-test median"): speedup_tests,
+}

@@ -3,7 +3,7 @@
 Swapping the labels of whole sessions gives such methods their 5 % by construction, whatever the data
 are, so that their false alarms cannot be counted. What they suppose of the differences between two
 identical variants, one a session, is tested instead: normality by Shapiro and Wilk, independence by
-the correlation of neighbours, given all orders or many, and by the number of runs about the median.
+the likeness of neighbours, given all orders or many, and by the number of runs about the median.
 One Benjamini-Hochberg over all of them.
 
 References
@@ -12,6 +12,8 @@ References
    Mathematical Statistics 11, 1940.
 .. [2] Y. Benjamini, Y. Hochberg, "Controlling the false discovery rate", Journal of the Royal
    Statistical Society B 57, 1995.
+.. [3] J. von Neumann, "Distribution of the ratio of the mean square successive difference to the
+   variance", Annals of Mathematical Statistics 12, 1941.
 """
 
 from __future__ import annotations
@@ -71,7 +73,10 @@ def checks_of(
 
 
 def lag_pvalue(values: Array, rng: np.random.Generator) -> float:
-    """Give the two-sided p of the correlation of neighbours, given the values in any order.
+    """Give the two-sided p of the likeness of neighbours, given the values in any order.
+
+    The statistic is von Neumann's: the sum of squared steps [3]_. It is the lag-1 correlation with its
+    ends mended, so that a steady drift is the extreme that it should be.
 
     Parameters
     ----------
@@ -87,8 +92,8 @@ def lag_pvalue(values: Array, rng: np.random.Generator) -> float:
         orders = centred[np.array(list(itertools.permutations(range(centred.size))))]
     else:
         orders = rng.permuted(np.tile(centred, (_ORDERS, 1)), axis=1)
-    null = (orders[:, 1:] * orders[:, :-1]).sum(axis=1)
-    seen = float((centred[1:] * centred[:-1]).sum())
+    null = -(np.diff(orders, axis=1) ** 2).sum(axis=1)
+    seen = -float((np.diff(centred) ** 2).sum())
     more = int((null >= seen - _EQUAL).sum())
     less = int((null <= seen + _EQUAL).sum())
     if listed:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
-from ..record import CERTIFICATES
 from .arguments import add_confidence, add_json, add_metric, add_seed, number, show
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--dir",
         metavar="FOLDER",
-        help=f"where the certificate goes (default: {CERTIFICATES} beside the trial)",
+        help="where the certificate goes (default: certificates beside the trial)",
     )
     parser.add_argument(
         "--no-certificate", action="store_true", help="print the answer, and keep nothing"
@@ -61,6 +60,7 @@ def add(subparsers: Subparsers) -> None:
 def _calibrate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ..calibration import calibrate_trial, write_certificate
     from ..formats import open_trial
+    from ..record import CERTIFICATES
     from ..stats import stream
 
     path = Path(args.trial)

@@ -48,18 +48,14 @@ def test_more_are_drawn():
 def test_whole_sessions_are_swapped():
     pairs = pairs_of(*both())
     assert (pairs.groups, pairs.whole, pairs.sessions) == (3, True, 3)
-    x, y = sides(pairs, 1, signs(3, np.random.default_rng(1)))
-    for row, table in zip(range(4), itertools.product((1, -1), repeat=2), strict=True):
-        flips = {(1, *table) for table in itertools.product((1, -1), repeat=2)}
-        assert (1, *table) in flips
-        ours = [
-            (pairs.ours[1], pairs.theirs[1])[int(sign < 0)][2 * k : 2 * k + 2]
-            for k, sign in enumerate(signs(3, np.random.default_rng(1))[row])
-        ]
-        assert x[row].tolist() == np.concatenate(ours).tolist()
-    total = np.sort(np.concatenate([pairs.ours[1], pairs.theirs[1]]))
-    for one, other in zip(x, y, strict=True):
-        assert np.sort(np.concatenate([one, other])).tolist() == total.tolist()
+    table = signs(3, np.random.default_rng(1))
+    x, y = sides(pairs, 1, table)
+    for row, flips in enumerate(table.tolist()):
+        for session, sign in enumerate(flips):
+            rows = slice(2 * session, 2 * session + 2)
+            ours, theirs = pairs.ours[1][rows].tolist(), pairs.theirs[1][rows].tolist()
+            wanted = (ours, theirs) if sign > 0 else (theirs, ours)
+            assert (x[row][rows].tolist(), y[row][rows].tolist()) == wanted
 
 
 def test_in_one_session_blocks_are_swapped():

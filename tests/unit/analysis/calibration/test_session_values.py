@@ -32,11 +32,18 @@ def test_neighbours_by_listing_all_orders():
     values = np.array([0.3, -1.2, 0.7, 2.0, -0.4])
     centred = values - values.mean()
     null = [
-        sum(a * b for a, b in itertools.pairwise(row)) for row in itertools.permutations(centred)
+        -sum((a - b) ** 2 for a, b in itertools.pairwise(row))
+        for row in itertools.permutations(centred)
     ]
-    seen = sum(a * b for a, b in itertools.pairwise(centred))
+    seen = -sum((a - b) ** 2 for a, b in itertools.pairwise(centred))
     tail = min(sum(v >= seen - 1e-12 for v in null), sum(v <= seen + 1e-12 for v in null))
     assert lag_pvalue(values, np.random.default_rng(1)) == pytest.approx(min(1, 2 * tail / 120))
+
+
+def test_a_steady_drift_is_the_most_extreme_order():
+    # the ordered values and their mirror image alone have so small steps
+    values = np.array([0.1, 0.5, 1.2, 1.4, 2.0, 3.1])
+    assert lag_pvalue(values, np.random.default_rng(1)) == pytest.approx(2 * 2 / 720)
 
 
 def test_no_p_is_zero():

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 
 import pytest
 
 from harness.cli import main
 
+ROOT = Path(__file__).parents[4]
 CAMPAIGN = """\
 name: aa
 variants: {one: {}, two: {}}
@@ -70,6 +72,6 @@ def test_a_wrong_pair_is_refused(measured, pair):
 
 
 def test_a_trial_without_twins_says_how_to_get_them():
-    code, _, err = execute("calibrate", "runs/sample")
+    code, _, err = execute("calibrate", ROOT / "runs" / "sample")
     assert code == 6
     assert "variants: {one: {}, two: {}}" in err
