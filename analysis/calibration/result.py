@@ -121,7 +121,7 @@ class SessionCheck:
 class CalibratedBenchmark:
     """One benchmark between two identical variants.
 
-    `speedup` is the ratio of geometric means, of which 1 is the truth; `spread` the standard deviation of
+    `speedup` is that of the first variant against the second, sessions weighing the same: 1 in truth; `spread` the standard deviation of
     the log differences of its sessions (blocks, in one session), None below two; `detectable` the
     smallest speedup above 1 that the t test on so many sessions tells with the power asked for;
     `alarms` the share of relabellings with a false alarm, by method.

@@ -55,11 +55,15 @@ def bootstrap_runs(
     """Percentile interval, single runs drawn, each benchmark and side on its own."""
     many = len(pairs.benchmarks)
     replicates = np.zeros((draws, len(table)))
+    drawn: dict[int, Array] = {}
     for k in range(many):
         for sign, values in zip((1.0, -1.0), sides(pairs, k, table), strict=True):
             n = values.shape[1]
-            weights = rng.multinomial(n, np.full(n, 1 / n), size=draws) / n
-            replicates += sign * (weights @ np.log(values).T) / many
+            if n not in drawn:
+                drawn[n] = _weights(n, rng, draws) / n
+            # the draws of another sample of this size are these in another order
+            weights = drawn[n][rng.permutation(draws)]
+            replicates += sign * (weights @ np.log(values[:, rng.permutation(n)]).T) / many
     return _outside(replicates, risk)
 
 

@@ -50,7 +50,8 @@ def machine_of(trial: Trial) -> Machine:
         first = {}  # not known
     kernel, cpu = first.get("kernel") or {}, first.get("cpu") or {}
     governors = cpu.get("governor") or {}
-    named = sorted({str(value) for value in governors.values()}) if governors else []
+    by_cpu = governors.values() if isinstance(governors, dict) else (governors,)
+    named = sorted({str(value) for value in by_cpu if value})
     return Machine(
         id=trial.manifest.host_id,
         name=trial.manifest.host,

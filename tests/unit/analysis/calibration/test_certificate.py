@@ -73,6 +73,19 @@ def test_the_detectable_effect_has_the_power(planted):
         assert t_power(shift, one.sessions - 1, 0.05) == pytest.approx(0.9, abs=1e-6)
 
 
+def test_speedups_are_those_of_the_first_against_the_second(planted):
+    path = planted()
+    one, two = (read_trial(path).matrix(name) for name in ("one", "two"))
+    there = certified(path).benchmarks
+    back = certified(path, pair=("two", "one")).benchmarks
+    for k, (found, mirrored) in enumerate(zip(there, back, strict=True)):
+        # balanced: the ratio of geometric means of all runs; shorter is better
+        wanted = np.exp(np.log(two.samples[k]).mean() - np.log(one.samples[k]).mean())
+        assert found.speedup == pytest.approx(wanted, rel=1e-12)
+        assert found.speedup * mirrored.speedup == pytest.approx(1, rel=1e-12)
+        assert found.detectable == pytest.approx(mirrored.detectable, rel=1e-12)
+
+
 def test_methods_and_pair_may_be_chosen(planted):
     found = certified(planted(argv=lambda v: [v]), pair=("two", "one"), methods=["welch", "hpt"])
     assert [one.name for one in found.methods] == ["welch", "hpt"]
