@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     )
     from .shelf import (
         Cited as Cited,
+        differences as differences,
         newest_for as newest_for,
         read_certificate as read_certificate,
         read_certificates as read_certificates,
@@ -27,7 +28,7 @@ else:
         __name__,
         {
             "result": "METHOD_NAMES CalibratedBenchmark Certificate MethodRate SessionCheck",
-            "shelf": "Cited newest_for read_certificate read_certificates write_certificate",
+            "shelf": "Cited differences newest_for read_certificate read_certificates write_certificate",
             "trial_rates": "calibrate_trial",
         },
     )

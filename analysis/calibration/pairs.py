@@ -38,6 +38,8 @@ class Pairs:
         How many sessions there are, or blocks of the one session.
     whole : bool
         Whether groups are sessions.
+    higher : bool
+        Whether higher values are better.
     left_out : int
         Runs without a partner in their block.
     """
@@ -49,6 +51,7 @@ class Pairs:
     block: tuple[Numbers, ...]
     groups: int
     whole: bool
+    higher: bool = False
     left_out: int = 0
 
     @property
@@ -135,6 +138,7 @@ def pairs_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Pairs
         block=tuple(numbers),
         groups=len(sessions) if whole else len(blocks),
         whole=whole,
+        higher=candidate.better == "higher",
         left_out=left_out,
     )
 

@@ -21,6 +21,7 @@ from .surroundings import design_of, machine_of
 __all__ = [
     "OLD_DAYS",
     "Cited",
+    "differences",
     "newest_for",
     "read_certificate",
     "read_certificates",
@@ -29,6 +30,7 @@ __all__ = [
 
 OLD_DAYS = 90  # a certificate that is older still counts, and its age is said
 _MODE = 0o644
+_UNKNOWN = "unknown"  # what a runner writes for a machine without an id: two of them may differ
 _SAFE = re.compile(r"[^A-Za-z0-9]+")
 
 
@@ -172,7 +174,12 @@ def differences(
     voids = [
         f"{what}: {first or 'unknown'} there, {second or 'unknown'} here"
         for what, first, second, differs in (
-            ("another machine", there.name, here.name, there.id != here.id),
+            (
+                "another machine",
+                there.name,
+                here.name,
+                here.id in ("", _UNKNOWN) or there.id != here.id,
+            ),
             ("another CPU", there.cpu_model, here.cpu_model, there.cpu_model != here.cpu_model),
             ("another design", known.kind, design.kind, known.kind != design.kind),
             ("another metric", certificate.metric, metric, certificate.metric != metric),

@@ -90,13 +90,14 @@ def hpt_over_suite(
 ) -> Flags:
     """HPT at the confidence that is asked for, as published, towards either side.
 
-    Scores are ratios to the baseline's median, as for times.
+    Scores are those that `hpt` takes by default: ratios to the baseline's median, and raw values where
+    higher is better.
     """
     rows = []
     for k in range(len(pairs.benchmarks)):
         x, y = sides(pairs, k, table)
         n = x.shape[1]
-        ranks = midranks(np.concatenate([-x[0], -y[0]]))  # larger is better
+        ranks = midranks(np.concatenate([x[0], y[0]]))  # both tails are looked at
         ours = np.where(x != x[0], ranks[n:], ranks[:n]).sum(axis=1)
         accepted = risk_of(n, n, None) + 1e-9
         total = float(ranks.sum())
@@ -104,9 +105,12 @@ def hpt_over_suite(
             w: any(rank_sum_pvalue(r, ranks, n, n, "table") <= accepted for r in (w, total - w))
             for w in set(ours.tolist())
         }
-        centre = np.median(y, axis=1, keepdims=True)
-        found = np.median(centre / x, axis=1) - np.median(centre / y, axis=1)
-        found[np.abs(found) <= TIE_TOLERANCE] = 0.0
+        if not pairs.higher:
+            centre = np.median(y, axis=1, keepdims=True)
+            x, y = centre / x, centre / y
+        one, two = np.median(x, axis=1), np.median(y, axis=1)
+        found = one - two
+        found[np.abs(found) <= TIE_TOLERANCE * np.maximum(one, two)] = 0.0
         rows.append(np.where([told[w] for w in ours.tolist()], found, 0.0))
     stages = [signed_rank_stage(column) for column in np.array(rows).T]
     return np.array(

@@ -16,7 +16,7 @@ from analysis.calibration.suite_alarms import SUITE_ALARMS, randomize_blocks
 RISK = 0.05
 
 
-def both(shift, seed, sessions=5, runs=4, benchmarks=6):
+def both(shift, seed, sessions=5, runs=4, benchmarks=6, better="lower"):
     rng = np.random.default_rng(seed)
     names = [f"b{k}" for k in range(benchmarks)]
     ids = {bench: np.repeat(np.arange(sessions), runs) for bench in names}
@@ -29,7 +29,7 @@ def both(shift, seed, sessions=5, runs=4, benchmarks=6):
                 b: np.exp(0.01 * (rng.normal(size=(sessions, runs)) + shift * moves[k])).ravel()
                 for b in names
             },
-            better="lower",
+            better=better,
             sessions=ids,
             blocks=blocks,
         )
@@ -44,7 +44,7 @@ def relabelled(pairs, table, row):
         PerformanceMatrix.from_samples(
             name,
             {b: made[k][side][row] for k, b in enumerate(pairs.benchmarks)},
-            better="lower",
+            better="higher" if pairs.higher else "lower",
             sessions={b: pairs.group[k] for k, b in enumerate(pairs.benchmarks)},
             blocks={b: pairs.block[k] for k, b in enumerate(pairs.benchmarks)},
         )
@@ -76,9 +76,10 @@ def test_single_benchmarks_against_the_methods_themselves(shift, seed):
                 assert found.concluded[row] == (ours.significant is not None)
 
 
+@pytest.mark.parametrize("better", ["lower", "higher"])
 @pytest.mark.parametrize(("shift", "seed"), [(0.0, 1), (1.0, 2), (2.0, 3)])
-def test_hpt_over_the_suite_against_itself(shift, seed):
-    pairs = pairs_of(*both(shift, seed))
+def test_hpt_over_the_suite_against_itself(shift, seed, better):
+    pairs = pairs_of(*both(shift, seed, better=better))
     table = signs(pairs.groups, np.random.default_rng(1))
     found = SUITE_ALARMS["hpt", "run"](pairs, table, RISK, np.random.default_rng(1), 9)
     for row in range(len(table)):

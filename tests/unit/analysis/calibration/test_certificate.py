@@ -193,6 +193,13 @@ def test_what_voids(planted, tmp_path, change, said):
     assert [text.partition(":")[0] for text in voids] == [said]
 
 
+def test_two_machines_without_an_id_are_not_one(planted, tmp_path):
+    folder = tmp_path / "certificates"
+    path = planted(host_id="unknown")
+    write_certificate(certified(path), folder)
+    assert newest_for(read_trial(path), folder).voids
+
+
 def test_what_warns(planted, tmp_path):
     folder = tmp_path / "certificates"
     write_certificate(certified(planted()), folder)
