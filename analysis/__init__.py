@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from .faces import hands_on
 
 if TYPE_CHECKING:
+    from .calibration import Certificate as Certificate, calibrate_trial as calibrate_trial
     from .data import (
         PerformanceMatrix as PerformanceMatrix,
         Trial as Trial,
@@ -109,6 +110,7 @@ _ROOMS = {
     "verdict": "Verdict judge judge_sides",
     "verdict.gate": "Gate gate",
     "diagnosis.audit": "diagnose_trial diagnose_matrix diagnose_runs Diagnosis",
+    "calibration": "calibrate_trial Certificate",
     "diagnosis.normality": "normality",
     "diagnosis.estimators": "estimator_spread EstimatorSpread normal_spread",
     "diagnosis.central_limit": "central_limit_study CentralLimitStudy",

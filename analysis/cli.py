@@ -26,6 +26,7 @@ COMMANDS = (
     "mixture",
     "biplot",
     "diagnose",
+    "calibrate",
     "plan",
     "study",
 )

@@ -241,6 +241,11 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"trial": analysis.read_trial(SAMPLE), "variant": "gzip-1", "benchmark": "text"}
         | {"metrics": ("wall", "max_rss")},
     ),
+    "calibrate_trial": (
+        analysis.calibrate_trial,
+        {"trial": analysis.read_trial(SAMPLE), "pair": ("gzip-1", "gzip-6"), "methods": ["welch"]}
+        | {"metric": "wall", "confidence": 0.9, "power": 0.9, "rng": rng(), "seed": 1},
+    ),
     "judge": (
         analysis.judge,
         {
