@@ -85,6 +85,11 @@ def add(subparsers: Subparsers) -> None:
         action="store_true",
         help="intervals that hold however often one looks, from 3 sessions on",
     )
+    parser.add_argument(
+        "--certificate",
+        metavar="FILE",
+        help="the certificate of 'fairtrial calibrate' to cite (default: the newest beside the trial)",
+    )
     add_reading(parser)
     add_confidence(parser, "of each interval")
     add_json(parser)
@@ -172,7 +177,14 @@ def _show_trial(
     if args.pairs or args.rank or args.best_of is not None:
         show(_ranked(trial, variants, metric, args), out, as_json=args.json)
         return 0
-    answer = judge(trial, variants=variants, metric=metric, explain=args.explain, **_asked(args))
+    answer = judge(
+        trial,
+        variants=variants,
+        metric=metric,
+        explain=args.explain,
+        certificate=args.certificate,
+        **_asked(args),
+    )
     show(replace(answer, whole=args.all), out, as_json=args.json)
     without = [one.variant for one in answer.candidates if one.multilevel is None]
     return _gated(answer, [name for name in without if all_failed(trial, name)], args, out)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -54,6 +55,7 @@ def judge(
     looks: int | None = None,
     always_valid: bool = False,
     explain: bool = False,
+    certificate: str | Path | None = None,
 ) -> Verdict:
     """Compare variants of a trial with the campaign's baseline.
 
@@ -76,6 +78,8 @@ def judge(
         trial was appended to.
     explain : bool
         Also ask the published methods, and say why they differ.
+    certificate : str or Path, optional
+        A certificate of `calibrate_trial` to cite; the newest beside the trial by default.
 
     Returns
     -------
@@ -90,6 +94,8 @@ def judge(
         If a value is not positive.
     InsufficientDataError
         If no run of any variant counts.
+    StoreError
+        If the certificate named is none.
     """
     manifest = trial.manifest
     info = trial.metric(metric)
@@ -111,7 +117,8 @@ def judge(
         for name, side in sides.items()
         if name != manifest.baseline
     )
-    around = surroundings_of(trial, metric)
+    paper = None if certificate is None else Path(certificate)
+    around = surroundings_of(trial, metric, chosen, paper)
     counts = np.isin(trial.variant, [manifest.variants.index(name) for name in chosen])
     matrices = [side.matrix for side in sides.values() if side.matrix is not None]
     return Verdict(
@@ -140,7 +147,10 @@ def judge(
         diagnosis=around.diagnosis,
         certificate=around.certificate,
         cautions=merged(
-            run_cautions(trial, sides.values()), around.cautions, method_cautions(candidates)
+            run_cautions(trial, sides.values()),
+            around.cautions,
+            method_cautions(candidates),
+            around.last,
         ),
     )
 

@@ -49,9 +49,17 @@ def _answer(verdict: Verdict, marks: dict[str, str]) -> Section:
     if not verdict.candidates:
         alone = Sentence("one variant only: there is nothing to compare")
         return Section((alone, _alone_table(verdict)))
+    one = verdict.candidates[0]
     if len(verdict.candidates) == 1:
-        return single(verdict, verdict.candidates[0], 1, marks)
-    return beside(verdict, marks)
+        answer = single(verdict, one, 1, marks)
+    else:
+        answer = beside(verdict, marks)
+    if verdict.certificate is None:
+        return answer
+    cited = verdict.certificate.sentence
+    if one.panel is None and not verdict.whole:
+        cited = textwrap.shorten(cited, _WIDTH, placeholder=" …")
+    return Section((*answer.blocks, Sentence(cited)))
 
 
 def _height(head: Sentence, answer: Section, cautions: Sequence[Caution]) -> int:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from ..calibration import Certificate
+from ..diagnosis.audit import Diagnosis
 from ..methods.multilevel import Multilevel
 from ..report import Result
 from .alone import Alone
@@ -57,9 +59,9 @@ class Verdict(Result):
         In the trial's order.
     alone : tuple of Alone
         Filled where there is one variant only: its own interval on each benchmark.
-    diagnosis : Result or None
+    diagnosis : Diagnosis or None
         What the runs look like; None where it was not looked at.
-    certificate : dict or None
+    certificate : Certificate or None
         The A/A certificate that fits; None where there is none.
     looks : int
         How often this trial was judged with new sessions, this time included.
@@ -93,6 +95,6 @@ class Verdict(Result):
     finished: bool
     candidates: tuple[CandidateVerdict, ...]
     alone: tuple[Alone, ...]
-    diagnosis: Result | None = None
-    certificate: dict[str, Any] | None = None
+    diagnosis: Diagnosis | None = None
+    certificate: Certificate | None = None
     whole: bool = False

@@ -260,6 +260,7 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "looks": 2,
             "always_valid": False,
             "explain": False,
+            "certificate": None,
         },
     ),
     "judge_sides": (

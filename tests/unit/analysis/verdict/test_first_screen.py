@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis import multilevel
+from analysis import StoreError, calibrate_trial, multilevel, stream
+from analysis.calibration import write_certificate
 from analysis.data import read_trial
 from analysis.report import Command, Section, Sentence, Table, Value, page_of
 from analysis.verdict import judge
@@ -27,7 +28,9 @@ more runs alone would not do
 HPT: no speedup has reliability 0.95
 
 cautions
-  [1] 3 benchmarks say little about others like them
+  [1] the whole host did not keep its speed: consecutive runs of different programs are alike: …
+  [2] 3 benchmarks say little about others like them
+  [3] no A/A certificate for this machine and design: fairtrial calibrate
 
 fairtrial verdict PATH --explain   # why, and what the published methods say"""
 
@@ -127,7 +130,7 @@ def test_many_cautions_still_leave_25_lines(judged, synthetic, tmp_path, many):
     shown = re.findall(r"(?m)^bench-(\d+)", text)
     assert len(shown) == 12  # four of those with cautions stand between the ends
     assert re.search(r"(?m)^bench-10 .*\[2\]$", text)
-    assert "1 more caution, and" in text.splitlines()[-1]
+    assert re.search(r"# why, \d more cautions, and", text.splitlines()[-1])
 
 
 def test_two_candidates_stand_side_by_side(judged, three):
@@ -154,8 +157,10 @@ def test_one_variant_has_its_own_interval(judged, three):
     text = str(found)
     assert "one variant only: there is nothing to compare" in text
     assert re.search(r"text +24.2 ms +± 1.3 % +4 sessions", text)
-    assert "one-variant" in found.to_dict()["caution_codes"]
-    assert "cautions" not in text
+    codes = found.to_dict()["caution_codes"]
+    assert "one-variant" in codes  # its sentence is the answer already
+    assert text.count("there is nothing to compare") == 1
+    assert "no-certificate" not in codes
 
 
 def test_one_session_says_so(judged, three):
@@ -224,3 +229,45 @@ def test_benchmarks_and_variants_can_be_chosen(judged, three):
     assert found.candidates[0].hpt_speedup is None
     (sentence, *_) = blocks(page_of(found).sections, Sentence)
     assert sentence.text.startswith("synthetic on lab07")
+
+
+def test_what_the_runs_look_like_is_said_beside_the_lines(judged, three):
+    found = judged(three(gzip_1=(0.217, 0.382, 0.99)))
+    assert found.diagnosis is not None
+    assert set(found.diagnosis.cautions) <= set(found.cautions)
+    assert found.to_dict()["diagnosis"]["findings"] is not None
+
+
+def test_without_a_certificate_it_says_so_last(judged, three):
+    found = judged(three(gzip_1=(0.217, 0.382, 0.99)))
+    assert found.cautions[-1].code == "no-certificate"
+    assert "fairtrial calibrate" in str(found)
+    assert found.certificate is None
+
+
+def test_a_certificate_is_cited_where_it_holds(synthetic, tmp_path, many):
+    path = synthetic(many(3, fast=0.0), sessions=4).write(tmp_path / "runs" / "t")
+    trial = read_trial(path)
+    paper = calibrate_trial(trial, pair=("fast", "base"), rng=stream(1))
+    written = write_certificate(paper, tmp_path / "runs" / "certificates")
+    found = judge(trial)
+    assert found.certificate.created == paper.created
+    assert "no-certificate" not in {c.code for c in found.cautions}
+    assert paper.sentence[:40] in str(found)
+    assert found.to_dict()["certificate"]["sentence"] == paper.sentence
+    again = judge(trial, certificate=str(written))
+    assert again.certificate.created == paper.created
+
+
+def test_a_certificate_of_another_machine_is_not_cited(synthetic, tmp_path, many):
+    path = synthetic(many(3, fast=0.0), sessions=4).write(tmp_path / "runs" / "t")
+    paper = calibrate_trial(read_trial(path), pair=("fast", "base"), rng=stream(1))
+    written = write_certificate(paper, tmp_path / "runs" / "certificates")
+    other = synthetic(many(3, fast=0.0), sessions=4, host_id="other").write(tmp_path / "runs" / "u")
+    assert judge(read_trial(other)).certificate is None
+    found = judge(read_trial(other), certificate=written)
+    assert found.certificate is None
+    (said,) = [c for c in found.cautions if c.code == "no-certificate"]
+    assert "another machine" in said.text
+    with pytest.raises(StoreError):
+        judge(read_trial(other), certificate=tmp_path / "none.json")
