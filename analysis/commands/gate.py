@@ -25,8 +25,8 @@ def add(subparsers: Subparsers) -> None:
         "gate",
         help="stop a build on a proven regression: 'slower>2%%'",
         description="Decide a condition on the speedup, for a build: is it proven (exit code 1), "
-        "ruled out (0), or neither (7)? CONDITION is 'slower>N%%', 'worse>N%%' (the same, of a metric "
-        "that is no time) or 'faster<N%%' (the wanted gain is not reached), in quotes. Without "
+        "ruled out (0), or neither (7)? CONDITION is 'slower>N%', 'worse>N%' (the same, of a metric "
+        "that is no time) or 'faster<N%' (the wanted gain is not reached), in quotes. Without "
         "BASELINE, SOURCE is a trial, whose candidates are all compared with its baseline, or one of "
         "its variants. Needs two sessions; a candidate that fails significantly more often than the "
         "baseline does not pass.",
