@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         skewed_families as skewed_families,
         variability_level as variability_level,
     )
+    from .methods.multilevel import Multilevel as Multilevel, multilevel as multilevel
     from .methods.resampling import (
         BootstrapInterval as BootstrapInterval,
         EmpiricalDistribution as EmpiricalDistribution,
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "data": "PerformanceMatrix Trial read_trial",
+    "methods.multilevel": "multilevel Multilevel",
     "methods.hpt": "hpt HptResult hpt_speedup HptSpeedup hpt_context hpt_report",
     "methods.speedup_test": "speedup_test speedup_test_suite SpeedupTest SpeedupSuite",
     "methods.resampling": "randomization_test RandomizationTest bootstrap_speedup BootstrapInterval empirical_distribution EmpiricalDistribution compare_distributions",

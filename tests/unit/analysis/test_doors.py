@@ -53,7 +53,12 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "PerformanceMatrix.from_samples": (
         PerformanceMatrix.from_samples,
         {"name": "n", "samples": {"b": [1.0, 2.0]}, "better": "lower", "unit": "s"}
-        | {"blocks": {"b": [1, 2]}, "sessions": {"b": [1, 1]}, "cautions": ()},
+        | {"blocks": {"b": [1, 2]}, "sessions": {"b": [1, 1]}, "cautions": (), "failed": {"b": 1}},
+    ),
+    "multilevel": (
+        analysis.multilevel,
+        {"candidate": A, "baseline": B, "confidence": 0.9, "margin": 0.02, "correction": "bh"}
+        | {"weights": {"b1": 2.0}, "looks": 1, "always_valid": False},
     ),
     "hpt": (
         analysis.hpt,
