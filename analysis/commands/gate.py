@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from ..errors import InsufficientDataError, UsageError
+from ..errors import UsageError
 from .arguments import SIDE, add_confidence, add_json, add_reading, reading, show, write_file
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ def add(subparsers: Subparsers) -> None:
         "gate",
         help="stop a build on a proven regression: 'slower>2%%'",
         description="Decide a condition on the speedup, for a build: is it proven (exit code 1), "
-        "ruled out (0), or neither (7)? CONDITION is 'slower>N%%', 'worse>N%%' (the same, of a metric "
-        "that is no time) or 'faster<N%%' (the wanted gain is not reached), in quotes. Without "
+        "ruled out (0), or neither (7)? CONDITION is 'slower>N%', 'worse>N%' (the same, of a metric "
+        "that is no time) or 'faster<N%' (the wanted gain is not reached), in quotes. Without "
         "BASELINE, SOURCE is a trial, whose candidates are all compared with its baseline, or one of "
         "its variants. Needs two sessions; a candidate that fails significantly more often than the "
         "baseline does not pass.",
@@ -103,13 +103,15 @@ def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
     parse_condition(args.condition)  # before anything is read
     found = _of_one_trial(args) if args.baseline is None else _of_two_sides(args)
-    looks = found.looks if args.looks is None else args.looks
+    looks = args.looks
+    if looks is None:
+        looks = 1 if args.always_valid else found.looks
     results = [
         multilevel(
             pair.candidate,
             pair.baseline,
             confidence=args.confidence,
-            looks=1 if args.always_valid else looks,
+            looks=looks,
             always_valid=args.always_valid,
         )
         for pair in found.pairs
@@ -129,7 +131,7 @@ def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 def _of_one_trial(args: argparse.Namespace) -> _Compared:
     """Compare candidates of one trial with its baseline."""
-    from ..formats import Sides, open_trial, read_sources, trial_and_variant
+    from ..formats import Sides, open_trial, trial_and_variant
 
     named = trial_and_variant(args.source)
     if named is None:
@@ -139,33 +141,22 @@ def _of_one_trial(args: argparse.Namespace) -> _Compared:
             "name a trial (runs/NAME), one of its variants, or two sides; only a trial knows its baseline",
         )
     trial = open_trial(named[0])
-    wanted = _wanted(trial, named[1], args.variant)
-    sources = read_sources([str(named[0])], reading(args))
-    matrices = {matrix.name: matrix for matrix in sources.matrices}
-    baseline = trial.manifest.baseline
-    if baseline not in matrices:
-        raise InsufficientDataError(
-            f"the baseline {baseline!r} has no run that counts",
+    metric = args.metric or "wall"
+    better = trial.metric(metric).better
+    if args.better not in (None, better):
+        raise UsageError(
+            f"in this trial {better} values are better",
             args.source,
-            "look at the failed runs, or measure more",
-            n=0,
-            needed=1,
+            f"leave out --better {args.better}",
         )
-    failing = tuple(name for name in wanted if name not in matrices and _all_fail(trial, name))
-    for name in wanted:
-        if name not in matrices and name not in failing:
-            raise InsufficientDataError(
-                f"{name!r} has no run that counts",
-                args.source,
-                "measure it, or name the other candidates with --variant",
-                n=0,
-                needed=1,
-            )
+    wanted = _wanted(trial, named[1], args.variant)
+    failing = tuple(name for name in wanted if _all_fail(trial, name))
+    baseline = trial.matrix(trial.manifest.baseline, metric, carry_zeros=True)
     return _Compared(
         pairs=tuple(
-            Sides(candidate=matrices[name], baseline=matrices[baseline])
+            Sides(candidate=trial.matrix(name, metric, carry_zeros=True), baseline=baseline)
             for name in wanted
-            if name in matrices
+            if name not in failing
         ),
         failing=failing,
         looks=_looks(trial),
@@ -202,6 +193,8 @@ def _wanted(trial: Trial, variant: str | None, asked: list[str] | None) -> tuple
 
 def _all_fail(trial: Trial, variant: str) -> bool:
     """Tell whether every run of a variant failed; without any run nobody knows."""
+    if variant not in trial.manifest.variants:  # whoever reads it says so
+        return False
     mine = ~trial.warmup & (trial.variant == trial.manifest.variants.index(variant))
     return bool(mine.any()) and not bool((mine & trial.measured).any())
 
@@ -224,18 +217,23 @@ def _of_two_sides(args: argparse.Namespace) -> _Compared:
                 "--variant names candidates of a trial", args.source, "name the trial alone"
             )
         sources = [f"{named[0]}:{name}" for name in dict.fromkeys(args.variant)]
-    how = reading(args)
-    pairs = tuple(sessions_apart(read_sides(one, args.baseline, how)) for one in sources)
-    folders = {
-        named[0]: None
-        for text in (*sources, args.baseline)
-        if (named := trial_and_variant(text)) is not None
+    named = [trial_and_variant(text) for text in (*sources, args.baseline)]
+    trials = {one[0]: open_trial(one[0]) for one in named if one is not None}
+    failing = {
+        text: one[1]
+        for text, one in zip(sources, named, strict=False)
+        if one is not None and one[1] is not None and _all_fail(trials[one[0]], one[1])
     }
-    trials = [open_trial(folder) for folder in folders]
+    how = reading(args)
     return _Compared(
-        pairs=pairs,
-        looks=max([1, *(_looks(trial) for trial in trials)]),
-        cautions=merged(*(trial.cautions for trial in trials)),
+        pairs=tuple(
+            sessions_apart(read_sides(text, args.baseline, how))
+            for text in sources
+            if text not in failing
+        ),
+        failing=tuple(failing.values()),
+        looks=max([1, *map(_looks, trials.values())]),
+        cautions=merged(*(trial.cautions for trial in trials.values())),
     )
 
 

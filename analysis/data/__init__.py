@@ -20,7 +20,11 @@ if TYPE_CHECKING:
         match as match,
     )
     from .matrix_file import Table as Table, read_table as read_table
-    from .origin import set_apart as set_apart, trial_cautions as trial_cautions
+    from .origin import (
+        own_session as own_session,
+        set_apart as set_apart,
+        trial_cautions as trial_cautions,
+    )
     from .suite import (
         Centre as Centre,
         Mean as Mean,
@@ -36,7 +40,7 @@ else:
             "host_record": "HostNote HostRecord Program read_host_record",
             "matrix": "Layout Match PerformanceMatrix match",
             "matrix_file": "Table read_table",
-            "origin": "set_apart trial_cautions",
+            "origin": "own_session set_apart trial_cautions",
             "suite": "Centre Mean check_means speedup_of suite_mean",
             "trial": "Trial read_trial",
         },

@@ -8,6 +8,7 @@ from ...faces import hands_on
 
 if TYPE_CHECKING:
     from .compare import multilevel as multilevel
+    from .law import Law as Law
     from .result import (
         BenchmarkLine as BenchmarkLine,
         Line as Line,
@@ -24,6 +25,7 @@ else:
         __name__,
         {
             "compare": "multilevel",
+            "law": "Law",
             "result": "BenchmarkLine Line MoreSessions Multilevel",
             "wording": "advice_text interval_text speedup_text",
         },

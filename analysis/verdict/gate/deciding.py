@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ...errors import UsageError
-from ...methods.multilevel import Multilevel
+from ...methods.multilevel import Law, Multilevel
 from ...report import Caution, merged
-from ...stats import adjusted as holm, door
+from ...stats import adjusted, door
 from .condition import Condition, parse_condition
 from .result import Gate, GatedCandidate, GateLine, On, Outcome
 
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["gate"]
 
 _SESSIONS = ("paired", "separate")  # designs whose replication is the session
-_WIDTH = 10.0  # c^2 of the always-valid sequence, as `multilevel` has it
 _DOUBT = {"confounded": "confounded"}  # of a design that cannot decide; the others: one session
 
 
@@ -114,7 +115,7 @@ class _Terms:
     asked: Condition
     risk: float
     doubt: str | None
-    always_valid: bool
+    law: Law
 
 
 def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
@@ -122,18 +123,19 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
         asked=asked,
         risk=_risk(one.confidence) / (1 if one.always_valid else one.looks),
         doubt=None if one.design in _SESSIONS else _DOUBT.get(one.design, "one-session"),
-        always_valid=one.always_valid,
+        law=Law(alpha=1 - one.confidence, always_valid=one.always_valid),
     )
     chances = [_chance(line, terms) for line in one.benchmarks]
     ranks = {k: rank for k, (_, rank) in enumerate(chances) if rank is not None}
     # a line without spread has no p, and takes the place of the smallest or the largest
-    adjusted = dict(zip(ranks, map(float, holm(list(ranks.values()))), strict=True))
+    corrected = dict(zip(ranks, adjusted(list(ranks.values()), "holm").tolist(), strict=True))
     benchmarks = tuple(
-        _line(line, terms, p, adjusted.get(k), line.reason)
+        _line(line, terms, p, corrected.get(k), line.reason)
         for k, (line, (p, _)) in enumerate(zip(one.benchmarks, chances, strict=True))
     )
     if one.these is None:
-        suite = benchmarks[0] if len(benchmarks) == 1 else None
+        measured = [line for line in benchmarks if line.speedup is not None]
+        suite = measured[0] if len(measured) == 1 else None
     else:
         alone = _line(one.these, terms, *_chance(one.these, terms), None)
         suite = replace(alone, name="suite", pvalue_condition_adjusted=None)
@@ -176,29 +178,10 @@ def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
         return None, 0.0 if line.high < terms.asked.limit else 1.0
     if line.freedom is None:
         return None, None
-    t = (math.log(line.speedup) - terms.asked.log_limit) / line.error
-    chance = _sequence_chance if terms.always_valid else _t_chance
-    p = chance(t, line.freedom)
+    distance = math.log(line.speedup) - terms.asked.log_limit
+    both = float(terms.law.pvalue(*map(np.float64, (distance, line.error, line.freedom))))
+    p = 1 - both / 2 if distance > 0 else max(both / 2, sys.float_info.min)  # never 0
     return p, p
-
-
-def _t_chance(t: float, freedom: float) -> float:
-    from scipy.special import stdtr
-
-    return max(float(stdtr(freedom, t)), sys.float_info.min)  # never 0
-
-
-def _sequence_chance(t: float, freedom: float) -> float:
-    """Give half the risk at which the always-valid interval ends at the limit.
-
-    The interval's half-width solved for its risk: with n values, k = 1 + n c^2 and
-    A = (1 + t^2/(n - 1)) / (1 + t^2/((n - 1) k)), the two-sided risk is sqrt(k) A^(-n/2).
-    """
-    n = freedom + 1
-    k, square = 1 + n * _WIDTH, t * t / freedom
-    exponent = 0.5 * math.log(k) - n / 2 * (math.log1p(square) - math.log1p(square / k))
-    half = max(math.exp(min(exponent, 0.0)), sys.float_info.min) / 2
-    return max(half, sys.float_info.min) if t < 0 else 1 - half
 
 
 def _line(

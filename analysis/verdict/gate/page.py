@@ -31,12 +31,12 @@ def _(gate: Gate) -> Page:
 
 def _rule(gate: Gate) -> str:
     wanted = {
-        "suite": "the suite must lie above it, and no benchmark be proven below",
-        "benchmarks": "every benchmark must lie above it",
+        "suite": "the suite must lie above, no benchmark be proven below",
+        "benchmarks": "every benchmark must lie above",
     }[gate.on]
     told = [f"limit {multiple(gate.limit)}: {wanted}"]
     if gate.risk is not None:
-        told.append(f"one-sided risk {100 * gate.risk:g} %")
+        told.append(f"risk {100 * gate.risk:g} %")
     if len(gate.candidates) == 1 and (one := gate.candidates[0]).design is not None:
         told.append(_design(one))
     return " · ".join(told)

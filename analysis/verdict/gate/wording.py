@@ -13,7 +13,7 @@ _REASONS = {
     "confounded": "session and variant cannot be told apart",
     "one-session": "within one session; the next one may differ",
     "below-resolution": "below the clock's resolution",
-    "no-interval": "no interval: fewer than two sessions",
+    "no-interval": "no interval: too few sessions",
 }
 _DIGITS = 4  # a bound and the limit often share three
 

@@ -60,6 +60,11 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"candidate": A, "baseline": B, "confidence": 0.9, "margin": 0.02, "correction": "bh"}
         | {"weights": {"b1": 2.0}, "looks": 1, "always_valid": False},
     ),
+    "gate": (
+        analysis.gate,
+        {"results": analysis.multilevel(A, B), "condition": "slower>2%", "on": "benchmarks"}
+        | {"failing": ["c"]},
+    ),
     "hpt": (
         analysis.hpt,
         {"candidate": A, "baseline": B, "speedup": 1.1, "confidence": 0.9, "alpha": 0.05}

@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 from analysis import PerformanceMatrix, multilevel
+from analysis.data import own_session
 
 
 def mean(values):
@@ -221,6 +222,17 @@ def test_a_side_without_ids_is_a_session_of_its_own(noisy, matrix_of):
         "old", {f"b{k}": [1.0, 1.1] for k in range(3)}, better="lower"
     )
     assert multilevel(a, b).design == "confounded"
+
+
+def test_two_files_without_ids_are_confounded_when_each_is_a_session():
+    new, old = (
+        PerformanceMatrix.from_samples(name, {"b": [1.0, 1.1, 1.2]}, better="lower")
+        for name in ("new", "old")
+    )
+    assert multilevel(new, old).design == "one session, runs"
+    assert multilevel(own_session(new, "x.csv"), own_session(old, "y.csv")).design == "confounded"
+    known = own_session(new, "x.csv")
+    assert own_session(known, "z.csv") is known
 
 
 def test_numbers_and_names_are_different_ids(matrix_of):

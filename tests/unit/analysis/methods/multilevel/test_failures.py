@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy.stats import fisher_exact
 
-from analysis import multilevel
+from analysis import UsageError, multilevel
 from analysis.methods.multilevel.failures import fails_more, fisher
 
 
@@ -44,6 +44,11 @@ def test_a_candidate_that_fails_more_is_undecided_whatever_its_speed(noisy, matr
     assert "candidate fails 12 of 32" in str(result)
     (caution,) = (c for c in result.cautions if c.code == "fails-more")
     assert caution.about == ("b1",)
+
+
+def test_a_count_of_failures_is_no_negative_number(matrix_of):
+    with pytest.raises(UsageError, match=r"failed\['b'\] must lie between"):
+        matrix_of("new", [("b", 1, 1, 1.0)], failed={"b": -1})
 
 
 def test_a_baseline_that_fails_more_is_no_reason(noisy, matrix_of):
