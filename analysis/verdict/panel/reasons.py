@@ -98,9 +98,17 @@ def _hpt(found: Multilevel, line: Line, words: _Words, answers: Answers) -> _Fou
 
 
 def _runs_for_sessions(method: str, found: Multilevel) -> str:
+    """Say what a method that counts runs does not see, as far as this design shows it."""
+    head = f"{method} takes every run as a replication of its own"
+    if found.design == "confounded":
+        return f"{head}, and what the session did as done by the variant: nothing tells them apart"
+    if found.design == "one session, blocks":
+        return f"{head}; the interval takes the blocks of one session"
+    if found.design == "one session, runs":
+        return f"{head}, without the interval's correction for unlike spreads"
     return (
-        f"{method} takes every run as a replication of its own; the interval takes "
-        f"{_sessions(found)}, whose differences vary more than runs alone would"
+        f"{head}; the interval takes {_sessions(found)}, whose differences vary more than runs "
+        "alone would"
     )
 
 
@@ -210,6 +218,9 @@ def _margin_or_shape(method: str, found: Multilevel, line: Line) -> Disagreement
 
 
 def _smaller_unit(method: str, unit: str, found: Multilevel) -> Disagreement:
+    if found.design == "confounded":
+        text = _runs_for_sessions(method, found).replace("every run", f"every {unit}")
+        return Disagreement(of=method, reason="replication", text=text)
     if unit == "session":
         return Disagreement(
             of=method,

@@ -19,13 +19,10 @@ _DESIGNS = {
 
 def heading(verdict: Verdict) -> Sentence:
     """Give the heading."""
-    first = [verdict.campaign or "two sides"]
-    if verdict.host is not None:
-        first.append(f"on {verdict.host}")
-    parts = [" ".join(first), "wall time" if verdict.metric == "wall" else verdict.metric]
+    parts = [_what(verdict), "wall time" if verdict.metric == "wall" else verdict.metric]
     if verdict.better == "higher":
         parts[-1] += ", higher is better"
-    if verdict.candidates:
+    if verdict.candidates and verdict.campaign is not None:
         parts.append(f"baseline {figures.shorten(verdict.baseline, _NAME)}")
     parts.append(_amount(verdict))
     if verdict.candidates:
@@ -35,6 +32,14 @@ def heading(verdict: Verdict) -> Sentence:
     elif verdict.looks > 1:
         parts.append(f"{verdict.looks} looks")
     return Sentence(" · ".join(parts))
+
+
+def _what(verdict: Verdict) -> str:
+    """Name what was measured: a campaign on its host, or two sides."""
+    if verdict.campaign is None:
+        names = (verdict.candidates[0].variant, verdict.baseline)
+        return " against ".join(figures.shorten(name, _NAME) for name in names)
+    return verdict.campaign if verdict.host is None else f"{verdict.campaign} on {verdict.host}"
 
 
 def _amount(verdict: Verdict) -> str:

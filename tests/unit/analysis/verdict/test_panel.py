@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -145,3 +147,15 @@ def test_a_method_that_refuses_says_why():
     _, told = panel(*few)
     said = {one.method: one.answer for one in told.methods}
     assert any(answer.startswith("not possible") for answer in said.values())
+
+
+def test_where_session_and_variant_are_one_no_method_is_believed():
+    ours, theirs = side("new", 0.5, sessions=1, runs=20), side("base", 1.0, sessions=1, runs=20)
+    named = [np.full(20, "other") for _ in theirs.samples]
+    found, told = panel(ours, replace(theirs, sessions=tuple(named)))
+    assert found.design == "confounded"
+    assert found.these.outcome == "undecided"
+    texts = [one.text for one in told.disagreements if one.reason == "replication"]
+    assert texts
+    assert all("nothing tells them apart" in text for text in texts)
+    assert "0 sessions" not in " ".join(one.text for one in told.disagreements)
