@@ -271,3 +271,15 @@ def test_a_certificate_of_another_machine_is_not_cited(synthetic, tmp_path, many
     assert "another machine" in said.text
     with pytest.raises(StoreError):
         judge(read_trial(other), certificate=tmp_path / "none.json")
+
+
+@pytest.mark.parametrize("name", ["findings.jsonl", "environment.jsonl"])
+@pytest.mark.parametrize("content", [b"{", b"[1, 2]\n", b"\xff\xfe\n", b'{"check": 7}\n'])
+def test_a_record_of_the_host_that_cannot_be_read_tells_nothing(
+    synthetic, tmp_path, three, name, content
+):
+    made = synthetic(three(gzip_1=(0.217, 0.382, 0.99)), sessions=4, status="running")
+    made.extra[name] = content
+    found = judge(read_trial(made.write(tmp_path)))
+    assert found.candidates[0].multilevel.these.outcome == "faster"
+    assert str(found)
