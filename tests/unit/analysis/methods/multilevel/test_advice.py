@@ -121,3 +121,22 @@ def test_separate_sides_get_as_many_sessions_each(noisy, matrix_of):
     more = line.more_sessions
     assert more is not None
     assert more.sessions is None or more.low <= more.sessions
+
+
+@pytest.mark.parametrize(("scatter", "answer"), [(0.16, True), (0.001, False)])
+@pytest.mark.parametrize("blocks", [True, False])
+def test_whether_runs_suffice_is_seen_in_the_runs(matrix_of, scatter, answer, blocks):
+    # sessions differ as much as runs of that scatter make them differ, or far more; the scatter is
+    # that of the differences of blocks where they are known, else that of both sides
+    def side(gains, sign):
+        return [
+            ("b", s, f"{s}.{k}" if blocks else s, math.exp(-gain + sign * scatter * (-1) ** k))
+            for s, gain in enumerate(gains)
+            for k in range(10)
+        ]
+
+    new, old = side([0.04, 0.16, 0.03, 0.15], 1), side([0.0] * 4, -1)
+    (line,) = multilevel(matrix_of("new", new), matrix_of("old", old)).benchmarks
+    assert line.differences == pytest.approx((0.04, 0.16, 0.03, 0.15))
+    assert line.outcome == "undecided"
+    assert line.more_sessions.runs_suffice is answer
