@@ -11,10 +11,17 @@ from typing import TYPE_CHECKING
 from .faces import hands_on
 
 if TYPE_CHECKING:
+    from .calibration import Certificate as Certificate, calibrate_trial as calibrate_trial
     from .data import (
         PerformanceMatrix as PerformanceMatrix,
         Trial as Trial,
         read_trial as read_trial,
+    )
+    from .diagnosis.audit import (
+        Diagnosis as Diagnosis,
+        diagnose_matrix as diagnose_matrix,
+        diagnose_runs as diagnose_runs,
+        diagnose_trial as diagnose_trial,
     )
     from .diagnosis.central_limit import (
         CentralLimitStudy as CentralLimitStudy,
@@ -66,6 +73,7 @@ if TYPE_CHECKING:
         skewed_families as skewed_families,
         variability_level as variability_level,
     )
+    from .methods.multilevel import Multilevel as Multilevel, multilevel as multilevel
     from .methods.resampling import (
         BootstrapInterval as BootstrapInterval,
         EmpiricalDistribution as EmpiricalDistribution,
@@ -88,16 +96,21 @@ if TYPE_CHECKING:
         power_study as power_study,
         type1_study as type1_study,
     )
-    from .verdict import Verdict as Verdict, judge as judge
+    from .verdict import Verdict as Verdict, judge as judge, judge_sides as judge_sides
+    from .verdict.gate import Gate as Gate, gate as gate
 
 _ROOMS = {
     "data": "PerformanceMatrix Trial read_trial",
+    "methods.multilevel": "multilevel Multilevel",
     "methods.hpt": "hpt HptResult hpt_speedup HptSpeedup hpt_context hpt_report",
     "methods.speedup_test": "speedup_test speedup_test_suite SpeedupTest SpeedupSuite",
     "methods.resampling": "randomization_test RandomizationTest bootstrap_speedup BootstrapInterval empirical_distribution EmpiricalDistribution compare_distributions",
     "methods.mixture": "fit_mixture ks_fit FitTest Mixture fit_mixture_2d Mixture2d pairs_of_runs mean_difference probability_faster probability_fastest variability_level mode_evidence fitted_sample metric_interval faster_estimate rank_share dip_test bandwidth_test skewed_families fit_corpus CorpusFit",
     "methods.biplot": "biplot Biplot",
-    "verdict": "Verdict judge",
+    "verdict": "Verdict judge judge_sides",
+    "verdict.gate": "Gate gate",
+    "diagnosis.audit": "diagnose_trial diagnose_matrix diagnose_runs Diagnosis",
+    "calibration": "calibrate_trial Certificate",
     "diagnosis.normality": "normality",
     "diagnosis.estimators": "estimator_spread EstimatorSpread normal_spread",
     "diagnosis.central_limit": "central_limit_study CentralLimitStudy",

@@ -19,12 +19,14 @@ __all__ = ["COMMANDS", "register", "write_verdict"]
 # the modules of `analysis.commands`, in the order of the help
 COMMANDS = (
     "verdict",
+    "gate",
     "hpt",
     "speedup_test",
     "resample",
     "mixture",
     "biplot",
     "diagnose",
+    "calibrate",
     "plan",
     "study",
 )

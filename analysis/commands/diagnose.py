@@ -33,11 +33,12 @@ def add(subparsers: Subparsers) -> None:
     """Add ``diagnose``."""
     parser = subparsers.add_parser(
         "diagnose",
-        help="look at the values of one variant before judging them",
-        description=f"Look at MATRIX, {SIDE}, before judging it. Several studies may be asked for at "
-        "once.",
+        help="look at runs, sessions and host before judging them",
+        description=f"Look at SOURCE before judging it: a trial (runs/NAME), {SIDE}. Drift, dependence "
+        "and changes within sessions, shifts between them, speeds of the whole host, what the runner "
+        "recorded. The studies below look at one variant or file instead; several may be asked for.",
     )
-    parser.add_argument("matrix", metavar="MATRIX")
+    parser.add_argument("matrix", metavar="SOURCE")
     parser.add_argument(
         "--normality",
         action="store_true",
@@ -87,9 +88,8 @@ class _Several:
 def _diagnose(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     chosen = {name: study for name, study in _STUDIES.items() if getattr(args, name)}
     if not chosen:
-        raise UsageError(
-            "say what to look at", args.matrix, "add --normality, --estimators or --clt"
-        )
+        show(_whole(args), out, as_json=args.json)
+        return 0
     from ..formats import read_one
 
     matrix = read_one(args.matrix, reading(args))
@@ -97,6 +97,26 @@ def _diagnose(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     result = next(iter(studies.values())) if len(studies) == 1 else _Several(studies=studies)
     show(result, out, as_json=args.json)
     return 0
+
+
+def _whole(args: argparse.Namespace) -> Result:
+    """Look at a trial, at one variant of it, or at a file."""
+    from ..diagnosis.audit import diagnose_matrix, diagnose_trial
+    from ..formats import open_trial, read_one, trial_and_variant
+
+    named = trial_and_variant(args.matrix)
+    if named is None:
+        return diagnose_matrix(read_one(args.matrix, reading(args)), confidence=args.confidence)
+    folder, variant = named
+    trial = open_trial(folder)
+    if args.better is not None:
+        raise UsageError("a trial knows which values are better", args.matrix, "leave out --better")
+    return diagnose_trial(
+        trial,
+        metric=args.metric or "wall",
+        variants=None if variant is None else (variant,),
+        confidence=args.confidence,
+    )
 
 
 def _normality(matrix: PerformanceMatrix, args: argparse.Namespace) -> Result:

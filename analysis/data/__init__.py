@@ -7,12 +7,22 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
+    from .host_record import (
+        HostNote as HostNote,
+        HostRecord as HostRecord,
+        Program as Program,
+        read_host_record as read_host_record,
+    )
     from .matrix import (
         Layout as Layout,
         PerformanceMatrix as PerformanceMatrix,
     )
     from .matrix_file import Table as Table, read_table as read_table
-    from .origin import set_apart as set_apart, trial_cautions as trial_cautions
+    from .origin import (
+        own_session as own_session,
+        set_apart as set_apart,
+        trial_cautions as trial_cautions,
+    )
     from .pair import Match as Match, match as match
     from .suite import (
         Centre as Centre,
@@ -26,9 +36,10 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "host_record": "HostNote HostRecord Program read_host_record",
             "matrix": "Layout PerformanceMatrix",
             "matrix_file": "Table read_table",
-            "origin": "set_apart trial_cautions",
+            "origin": "own_session set_apart trial_cautions",
             "pair": "Match match",
             "suite": "Centre Mean check_means speedup_of suite_mean",
             "trial": "Trial read_trial",

@@ -7,7 +7,7 @@ runs it has. Values are positive and finite, because every comparison here is on
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..record import Better
 from ..report import Caution, figures, page_of, short
-from ..stats import door, median, numbers, read_only
+from ..stats import counted, door, median, numbers, read_only
 
 __all__ = ["Layout", "PerformanceMatrix"]
 
@@ -48,6 +48,12 @@ class PerformanceMatrix:
         What a reader of the values should know, such as runs that were left out.
     trial : str or None
         The directory of the trial that the runs stem from; None when unknown.
+    failed : mapping of str to int
+        Measured runs of a benchmark that failed, where any did; also of benchmarks that have no
+        other runs.
+    with_zeros : PerformanceMatrix or None
+        Benchmarks that have runs of 0, of which no ratio of runs exists; for `analysis.multilevel`
+        only (`Trial.matrix` fills it when asked to).
     """
 
     name: str
@@ -59,6 +65,8 @@ class PerformanceMatrix:
     sessions: tuple[NDArray[Any], ...] | None = None
     cautions: tuple[Caution, ...] = ()
     trial: str | None = None
+    failed: Mapping[str, int] = field(default_factory=dict)
+    with_zeros: PerformanceMatrix | None = None
 
     @classmethod
     @door
@@ -73,6 +81,7 @@ class PerformanceMatrix:
         sessions: Ids | None = None,
         cautions: Sequence[Caution] = (),
         trial: str | None = None,
+        failed: Mapping[str, int] | None = None,
     ) -> Self:
         """Build a matrix from the runs of each benchmark.
 
@@ -93,11 +102,13 @@ class PerformanceMatrix:
         trial : str, optional
             The directory of the trial that the runs stem from: with two of them a comparison says
             so, and never takes their blocks and sessions for the same ones.
+        failed : mapping of str to int, optional
+            Benchmark -> how many further runs failed.
 
         Raises
         ------
         UsageError
-            If `better` is unknown, or ids do not fit the samples.
+            If `better` is unknown, ids do not fit the samples, or a count is negative.
         AnalysisError
             If a value is not a positive finite number.
         InsufficientDataError
@@ -123,6 +134,10 @@ class PerformanceMatrix:
             sessions=_ids(name, "sessions", sessions, names, arrays),
             cautions=tuple(cautions),
             trial=trial,
+            failed={
+                bench: counted(f"failed[{bench!r}]", n, least=0)
+                for bench, n in (failed or {}).items()
+            },
         )
 
     @classmethod
@@ -228,6 +243,7 @@ class PerformanceMatrix:
             sessions=None if self.sessions is None else pick(self.sessions),
             cautions=self.cautions,
             trial=self.trial,
+            failed={bench: self.failed[bench] for bench in benchmarks if bench in self.failed},
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -270,6 +286,18 @@ def _checked(values: ArrayLike, where: str) -> NDArray[np.float64]:
         raise InsufficientDataError(
             "the benchmark has no runs", where, "leave it out, or measure it", n=0, needed=1
         )
+    check_positive(array, where)
+    return read_only(array)
+
+
+def check_positive(array: NDArray[np.float64], where: str) -> None:
+    """Refuse runs that are not positive finite numbers.
+
+    Raises
+    ------
+    AnalysisError
+        If one is not; the message says which.
+    """
     bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
     if bad.size:
         raise AnalysisError(
@@ -277,7 +305,6 @@ def _checked(values: ArrayLike, where: str) -> NDArray[np.float64]:
             where,
             "values must be positive and finite: every comparison here is one of ratios",
         )
-    return read_only(array)
 
 
 def _ids(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..report import Caution, figures
 from .matrix import PerformanceMatrix
 
-__all__ = ["apart", "pair_cautions", "set_apart", "trial_cautions"]
+__all__ = ["apart", "own_session", "pair_cautions", "set_apart", "trial_cautions"]
 
 _NAME = 40  # columns for a variant's name in a sentence
 
@@ -80,3 +80,23 @@ def set_apart(matrix: PerformanceMatrix, trial: str) -> PerformanceMatrix:
         return done
 
     return replace(matrix, blocks=marked(matrix.blocks), sessions=marked(matrix.sessions))
+
+
+def own_session(matrix: PerformanceMatrix, name: str) -> PerformanceMatrix:
+    """Give a matrix without session ids a session of its own; one with ids stays as it is.
+
+    Nobody knows whether the runs of two files that say nothing of sessions were measured in one.
+
+    Parameters
+    ----------
+    matrix : PerformanceMatrix
+        The matrix; it is not changed.
+    name : str
+        What the session is called, such as the file: another source must have another name.
+    """
+    if matrix.sessions is not None:
+        return matrix
+    rows = tuple(np.full(len(values), name) for values in matrix.samples)
+    for row in rows:
+        row.flags.writeable = False
+    return replace(matrix, sessions=rows)

@@ -6,8 +6,8 @@ error that names the file and the line.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,18 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InsufficientDataError, UsageError
-from ..record import (
-    CAMPAIGN,
-    ENVIRONMENT,
-    FINDINGS,
-    MEASUREMENTS,
-    PLAN,
-    Manifest,
-    read_manifest,
-)
+from ..record import MEASUREMENTS, PLAN, Manifest, read_manifest
 from ..report import Caution, page_of, short
 from ..run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
-from ..stats import door
+from ..stats import door, read_only
 from .columns import (
     OUTCOMES,
     Columns,
@@ -37,15 +29,15 @@ from .columns import (
     read_plan,
     verify_files,
 )
+from .damage import damaged, misstated, sequential
 from .drift import drift_cautions
 from .given_up import given_up_cautions
-from .matrix import PerformanceMatrix
+from .matrix import PerformanceMatrix, check_positive
 
 __all__ = ["OUTCOMES", "FailedRun", "MetricColumn", "Trial", "read_trial"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-_BESIDE = (CAMPAIGN, ENVIRONMENT, FINDINGS)  # files that the judge does not read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -162,7 +154,12 @@ class Trial:
         return self.numbers[number] <= self.numbers[floor]
 
     def matrix(
-        self, variant: str, metric: str = "wall", *, skip_zeros: bool = False
+        self,
+        variant: str,
+        metric: str = "wall",
+        *,
+        skip_zeros: bool = False,
+        carry_zeros: bool = False,
     ) -> PerformanceMatrix:
         """Give the runs of one variant as a matrix.
 
@@ -178,6 +175,9 @@ class Trial:
         skip_zeros : bool
             Leave out a benchmark of which some run's value is 0 or less, such as the kernel's account
             of a short run's user time; a caution says so. Otherwise such a value is refused.
+        carry_zeros : bool
+            Put benchmarks with runs of 0 into the matrix's `with_zeros`, for the one method that
+            can use them (`analysis.multilevel`); all of them may stand there.
 
         Raises
         ------
@@ -207,10 +207,15 @@ class Trial:
         zeros = {
             bench: n
             for bench, row in rows.items()
-            if skip_zeros and (n := int((values[row] <= 0).sum()))
+            if (skip_zeros or carry_zeros) and (n := int((values[row] <= 0).sum()))
         }
+        carried = {
+            bench: row for bench, row in rows.items() if bench in zeros and (values[row] >= 0).all()
+        }
+        carried = carried if carry_zeros else {}
         rows = {bench: row for bench, row in rows.items() if bench not in zeros}
-        if zeros and not rows:
+        zeros = {bench: n for bench, n in zeros.items() if bench not in carried}
+        if zeros and not rows and not carried:
             raise InsufficientDataError(
                 f"every benchmark of {variant!r} has a run whose {metric} is 0 or less",
                 str(self.path),
@@ -218,7 +223,7 @@ class Trial:
                 n=0,
                 needed=1,
             )
-        if not rows:
+        if not rows and not carried:
             raise InsufficientDataError(
                 f"no run of {variant!r} has a value of {metric!r} that counts",
                 str(self.path),
@@ -226,7 +231,8 @@ class Trial:
                 n=0,
                 needed=1,
             )
-        absent = [b for b in self.manifest.benchmarks if b not in rows and b not in zeros]
+        found = rows.keys() | zeros.keys() | carried.keys()
+        absent = [b for b in self.manifest.benchmarks if b not in found]
         failed = mine & ~self.warmup & (self.outcome != 0)
         cautions = [
             Caution(code, text.format(count, "s" * (count > 1)))
@@ -257,16 +263,31 @@ class Trial:
             said = f"{floored} values of {metric} say only 'at most the launcher's floor'"
             cautions.append(Caution("floored", said))
         block_ids = self.session * (int(self.block.max()) + 1) + self.block
-        return PerformanceMatrix.from_samples(
-            variant,
-            {bench: values[row] for bench, row in rows.items()},
-            better=info.better,
-            unit=info.unit,
-            blocks={bench: block_ids[row] for bench, row in rows.items()},
-            sessions={bench: self.session[row] for bench, row in rows.items()},
-            cautions=cautions,
-            trial=str(self.path.resolve()),
-        )
+
+        def matrix_of(chosen: Mapping[str, Integers]) -> PerformanceMatrix:
+            return PerformanceMatrix(
+                name=variant,
+                benchmarks=tuple(chosen),
+                samples=tuple(read_only(values[row]) for row in chosen.values()),
+                better=info.better,
+                unit=info.unit,
+                blocks=tuple(read_only(block_ids[row]) for row in chosen.values()),
+                sessions=tuple(read_only(self.session[row]) for row in chosen.values()),
+                cautions=tuple(cautions),
+                trial=str(self.path.resolve()),
+                failed=self._counts(failed),
+            )
+
+        whole = matrix_of(rows)
+        for bench, runs in zip(whole.benchmarks, whole.samples, strict=True):
+            check_positive(runs, f"{variant}, benchmark {bench!r}")
+        return replace(whole, with_zeros=matrix_of(carried)) if carried else whole
+
+    def _counts(self, chosen: NDArray[np.bool_]) -> dict[str, int]:
+        """Count the chosen runs of each benchmark that has any."""
+        counts = np.bincount(self.benchmark[chosen], minlength=len(self.manifest.benchmarks))
+        named = zip(self.manifest.benchmarks, counts.tolist(), strict=True)
+        return {bench: count for bench, count in named if count}
 
     def below_floor(self, variant: str, metric: str) -> tuple[str, ...]:
         """List the benchmarks whose median of `metric` only says "at most the launcher's floor"."""
@@ -280,62 +301,6 @@ class Trial:
             if rows.any() and floored[rows].mean() >= 0.5:
                 found.append(bench)
         return tuple(found)
-
-
-def _misstated(manifest: Manifest, arrays: Mapping[str, NDArray[Any]]) -> Iterator[Caution]:
-    """Say where the manifest names another number of runs than a session that ended has."""
-    for end in manifest.session_ends:
-        mine = (arrays["session"] == end.session) & ~arrays["warmup"]
-        blocks = int(arrays["block"][mine].max(initial=0))
-        if blocks != end.runs:
-            yield Caution(
-                "session-misstated",
-                f"the manifest says that session {end.session} ended after {end.runs} runs a cell, "
-                f"and its runs go to {blocks}",
-                (str(end.session),),
-            )
-
-
-def _damaged(
-    path: Path, manifest: Manifest, arrays: Mapping[str, NDArray[Any]]
-) -> Iterator[Caution]:
-    """Say what no checksum shows: rows in another order, outcomes nobody knows, files that are gone."""
-    planned = arrays["position"][arrays["position"] >= 0]
-    if (np.diff(planned) < 0).any():
-        yield Caution(
-            "rows-reordered",
-            f"the rows of {MEASUREMENTS} are not in the order of execution: the file was changed",
-        )
-    strange = int((arrays["outcome"] == OUTCOMES.index("unknown")).sum())
-    if strange:
-        noun = "run has" if strange == 1 else "runs have"
-        yield Caution(
-            "outcome-unknown",
-            f"{strange} {noun} an outcome that this version does not know, and count as failed",
-        )
-    gone = [] if manifest.files else [name for name in _BESIDE if not (path / name).exists()]
-    if gone:
-        yield Caution("files-missing", f"missing in the trial: {', '.join(gone)}", tuple(gone))
-
-
-def _sequential(manifest: Manifest) -> Caution:
-    """Say what a reader of intervals must know when the values decided how many runs there are."""
-    ends = manifest.session_ends
-    capped = sum(end.why != "width" for end in ends)
-    runs = sorted({end.runs for end in ends})
-    told = [] if manifest.stop is None else [f"width {manifest.stop.width:g}"]
-    if runs:
-        counts = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
-        told.append(f"{counts} runs a cell and session")
-    if capped:
-        told.append(f"{capped} of {len(ends)} sessions ended at a cap before they were as narrow")
-    return Caution(
-        "sequential",
-        "sequential: by the stopping rule the number of runs depends on the values "
-        f"({'; '.join(told)}); methods that take it as fixed are only nearly right: in simulation, t "
-        "intervals on logs then covered 94 to 95 % where 95 % is nominal, percentile bootstraps 90 "
-        "to 92 %",
-    )
 
 
 @door
@@ -364,7 +329,7 @@ def read_trial(path: str | Path) -> Trial:
     read_measurements(path / MEASUREMENTS, columns, cautions, torn_ok=not manifest.files)
     arrays = columns.arrays()
     compare_with_plan(arrays, plan, path / MEASUREMENTS)
-    cautions += _damaged(path, manifest, arrays)
+    cautions += damaged(path, manifest, arrays)
     planned, done = max(int(plan[0].size), manifest.planned), int((arrays["position"] >= 0).sum())
     # what ended sessions did not need under a stopping rule is not missing
     needed = planned - (manifest.planned - manifest.needed)
@@ -379,9 +344,9 @@ def read_trial(path: str | Path) -> Trial:
         said = f"{done} of {most}{needed} planned runs are there"
         cautions.append(Caution("runs-missing", said))
     cautions += [*drift_cautions(path), *given_up_cautions(manifest)]
-    cautions += _misstated(manifest, arrays)
+    cautions += misstated(manifest, arrays)
     if manifest.sequential:
-        cautions.append(_sequential(manifest))
+        cautions.append(sequential(manifest))
     fields: dict[str, Any] = dict(arrays)
     return Trial(
         path=path,

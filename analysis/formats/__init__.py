@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
+    from .apart import sessions_apart as sessions_apart
+    from .newest import newest_trial as newest_trial
     from .registry import FORMATS as FORMATS, files_said as files_said
     from .sources import (
         Reading as Reading,
@@ -26,6 +28,8 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "apart": "sessions_apart",
+            "newest": "newest_trial",
             "registry": "FORMATS files_said",
             "sources": "Reading Sides Sources is_file open_trial read_each read_one read_sides read_sources "
             "trial_and_variant trials_of",

@@ -24,6 +24,7 @@ from ..shapes import ShapeError as ShapeError, check as check, parse as parse, s
 if TYPE_CHECKING:
     from .kinds import (
         CAMPAIGN as CAMPAIGN,
+        CERTIFICATES as CERTIFICATES,
         ENVIRONMENT as ENVIRONMENT,
         FINDINGS as FINDINGS,
         MANIFEST as MANIFEST,
@@ -60,7 +61,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "kinds": "CAMPAIGN ENVIRONMENT FINDINGS MANIFEST MEASUREMENTS OUTPUTS PLAN RESOLVED SCHEMA "
+            "kinds": "CAMPAIGN CERTIFICATES ENVIRONMENT FINDINGS MANIFEST MEASUREMENTS OUTPUTS PLAN RESOLVED SCHEMA "
             "CheckStatus EnvironmentShape Finding GivenUp Manifest PlannedRun RowShape SessionEnd StopReason "
             "StopRule TrialStatus",
             "lines": "RESTORE checksum_holds encode encode_checked lines_of opened records_of",

@@ -18,6 +18,8 @@ MEASUREMENTS = "measurements.jsonl"
 FINDINGS = "findings.jsonl"
 OUTPUTS = "outputs"
 
+CERTIFICATES = "certificates"  # a folder beside the trials, and none of them
+
 CheckStatus = Literal["ok", "warn", "fail", "unknown"]
 TrialStatus = Literal["running", "complete", "interrupted", "stopped"]
 StopReason = Literal["width", "max_runs", "max_time"]

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from ..words import shorten
 
 __all__ = [
+    "decimals",
+    "ends",
     "is_time",
     "listed",
     "pvalue",
     "quantity",
     "ratio",
+    "ratio_within",
     "reliability",
     "shorten",
     "significant",
@@ -22,6 +25,7 @@ __all__ = [
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BYTES = ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 _SCALES: dict[str, tuple[tuple[float, str], ...]] = {"s": _TIMES, "B": _BYTES}
+_FEWEST, _MOST = 2, 4  # decimals of a ratio near 1
 _TIME_UNITS = {"s", "ms", "us", "µs", "ns", "min", "h"}
 
 
@@ -71,6 +75,36 @@ def quantity(value: float, unit: str) -> str:
 def ratio(value: float) -> str:
     """Write a speedup, such as ``2.41x``."""
     return f"{value:.2f}x" if 0.095 <= value < 9.995 else f"{significant(value)}x"
+
+
+def decimals(low: float | None, high: float | None) -> int:
+    """Say how many decimals keep both ends of an interval of ratios on their side of 1, and apart."""
+    if low is None or high is None:
+        return _FEWEST
+    for digits in range(_FEWEST, _MOST):
+        sides = all(_side(round(end, digits)) == _side(end) for end in (low, high))
+        if sides and (low == high or round(low, digits) != round(high, digits)):
+            return digits
+    return _MOST
+
+
+def ratio_within(value: float, low: float | None, high: float | None) -> str:
+    """Write a speedup with the decimals that its interval needs."""
+    return f"{_number(value, decimals(low, high))}x"
+
+
+def ends(low: float, high: float) -> str:
+    """Write an interval of ratios, such as ``[0.99, 1.03]``: no end is rounded across 1."""
+    digits = decimals(low, high)
+    return f"[{_number(low, digits)}, {_number(high, digits)}]"
+
+
+def _side(value: float) -> int:
+    return (value > 1) - (value < 1)
+
+
+def _number(value: float, digits: int) -> str:
+    return f"{value:.{digits}f}" if 0.095 <= value < 9.995 else significant(value, max(3, digits))
 
 
 def pvalue(p: float) -> str:

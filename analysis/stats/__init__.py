@@ -15,6 +15,20 @@ if TYPE_CHECKING:
         numbers as numbers,
         shown as shown,
     )
+    from .multiplicity import (
+        CORRECTIONS as CORRECTIONS,
+        Correction as Correction,
+        adjusted as adjusted,
+        check_correction as check_correction,
+        holm_steps as holm_steps,
+    )
+    from .power import least_shift as least_shift, t_power as t_power
+    from .ranked_systems import (
+        Friedman as Friedman,
+        friedman as friedman,
+        friedman_of_ranks as friedman_of_ranks,
+        nemenyi_difference as nemenyi_difference,
+    )
     from .ranks import (
         TIE_TOLERANCE as TIE_TOLERANCE,
         midranks as midranks,
@@ -42,6 +56,9 @@ else:
             "arrays": "median read_only",
             "compiled": "announcing kernel",
             "doors": "counted door numbers shown",
+            "multiplicity": "CORRECTIONS Correction adjusted check_correction holm_steps",
+            "ranked_systems": "Friedman friedman friedman_of_ranks nemenyi_difference",
+            "power": "least_shift t_power",
             "ranks": "TIE_TOLERANCE midranks rank_sum_normal rank_sum_table rank_sum_tied signed_rank_normal signed_rank_table signed_rank_tied smallest_rank_sum_pvalue",
             "streams": "stream",
             "two_samples": "PairTests f_test ks_centred rank_sum student welch",

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
-    from .judging import judge as judge
-    from .result import Verdict as Verdict
+    from .judging import judge as judge, judge_sides as judge_sides, looks_of as looks_of
+    from .result import CandidateVerdict as CandidateVerdict, Verdict as Verdict
+    from .sides import all_failed as all_failed
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "judging": "judge",
-            "result": "Verdict",
+            "judging": "judge judge_sides looks_of",
+            "result": "CandidateVerdict Verdict",
+            "sides": "all_failed",
         },
     )

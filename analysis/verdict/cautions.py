@@ -1,30 +1,29 @@
-"""What a reader of a verdict should know, each thing said once."""
+"""What a reader of a verdict should know, each thing said once, the gravest first."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 
 from ..data import Trial
-from ..methods.hpt import HptResult
 from ..report import Caution
-from .pairing import Contender
+from .result import CandidateVerdict
+from .sides import Side
 
 __all__ = ["method_cautions", "run_cautions"]
 
 # said of the whole trial, so not of each variant again
 _OF_THE_TRIAL = {"warm-up-left-out", "failed-left-out", "sequential"}
-_OF_SUITES = {"level-out-of-reach"}  # of one benchmark stage one is the answer, not the suite
 _WORST = 3  # cells with failed runs that are named
 
 
-def run_cautions(trial: Trial, contenders: Collection[Contender]) -> Iterator[Caution]:
+def run_cautions(trial: Trial, sides: Collection[Side]) -> Iterator[Caution]:
     """Say what holds for the trial's runs, whatever is computed from them."""
     if len(trial.manifest.variants) == 1:
         yield Caution("one-variant", "one variant only: there is nothing to compare")
     yield from trial.cautions
-    yield from _failed(trial, {one.name for one in contenders})
-    for one in contenders:
+    yield from _failed(trial, {one.name for one in sides})
+    for one in sides:
         yield from (caution for caution in one.cautions if caution.code not in _OF_THE_TRIAL)
 
 
@@ -33,26 +32,26 @@ def _failed(trial: Trial, variants: Collection[str]) -> Iterator[Caution]:
     if not failed:
         return
     kinds = ", ".join(f"{n} {kind}" for kind, n in Counter(r.outcome for r in failed).items())
-    cells = Counter(f"{run.benchmark} / {run.variant}" for run in failed)
-    worst = ", ".join(f"{cell} ({n})" for cell, n in cells.most_common(_WORST))
+    cells = Counter((run.benchmark, run.variant) for run in failed)
+    worst = ", ".join(f"{b} / {v} ({n})" for (b, v), n in cells.most_common(_WORST))
     more = f" and {len(cells) - _WORST} more cells" if len(cells) > _WORST else ""
     yield Caution(
         "failed-left-out",
         f"{len(failed)} run{'s' * (len(failed) > 1)} failed ({kinds}) and "
         f"{'are' if len(failed) > 1 else 'is'} left out: {worst}{more}",
+        tuple(dict.fromkeys(bench for bench, _ in cells)),
     )
 
 
-def method_cautions(results: Sequence[HptResult]) -> Iterator[Caution]:
-    """Say what HPT says, each thing once, with the candidates that it is about.
+def method_cautions(candidates: Iterable[CandidateVerdict]) -> Iterator[Caution]:
+    """Say what `multilevel` says, each thing once, with the candidates that it is about.
 
     What is said of all of them needs no names; what says other numbers of each is said of each.
     """
+    results = [one.multilevel for one in candidates if one.multilevel is not None]
     about: dict[tuple[Caution, str], list[str]] = {}
     for result in results:
         for caution in result.cautions:
-            if caution.code in _OF_SUITES and len(result.benchmarks) == 1:
-                continue
             about.setdefault((caution, caution.text), []).append(result.candidate)
     for (caution, text), names in about.items():
         if len(names) == len(results):

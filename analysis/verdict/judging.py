@@ -1,75 +1,126 @@
-"""The first verdict on a trial: every candidate against the campaign's baseline.
+"""The verdict: every candidate against the baseline, by sessions.
 
-Per benchmark: medians, their ratio, and whether stage one of HPT tells the difference from noise.
-Over the suite: plain HPT. Both treat the runs as independent replications; the cautions say how far
-that holds.
+It computes no estimate of its own. Each number of its first screen is a field of what `multilevel`
+gives; beside it stands the largest speedup that HPT claims with the same confidence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
-from ..data import Trial
+from ..data import PerformanceMatrix, Trial
 from ..errors import UsageError
-from ..methods.hpt import HptResult, hpt
-from ..report import Word, figures, said
-from ..stats import door
+from ..methods.hpt import hpt_speedup
+from ..methods.multilevel import Multilevel, multilevel
+from ..report import merged
+from ..stats import Correction, counted, door
+from .alone import alone
 from .cautions import method_cautions, run_cautions
-from .pairing import Contender, Pairing, contenders_of
-from .result import BenchmarkVerdict, CandidateVerdict, Spread, Verdict
+from .panel import ask
+from .result import CandidateVerdict, HptBound, Verdict
+from .sides import comparable, sides_of, without
+from .surroundings import surroundings_of
 
-__all__ = ["judge"]
+__all__ = ["judge", "judge_sides", "looks_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """How candidates are compared."""
+
+    confidence: float
+    margin: float
+    correction: Correction
+    weights: Mapping[str, float] | None
+    looks: int
+    always_valid: bool
+    explain: bool
 
 
 @door
 def judge(
-    trial: Trial, *, candidate: str | None = None, metric: str = "wall", confidence: float = 0.95
+    trial: Trial,
+    *,
+    metric: str = "wall",
+    confidence: float = 0.95,
+    variants: Sequence[str] | None = None,
+    benchmarks: Sequence[str] | None = None,
+    margin: float = 0.01,
+    correction: Correction = "holm",
+    weights: Mapping[str, float] | None = None,
+    looks: int | None = None,
+    always_valid: bool = False,
+    explain: bool = False,
+    certificate: str | Path | None = None,
 ) -> Verdict:
-    """Compare every variant of a trial, or one, with the campaign's baseline.
+    """Compare variants of a trial with the campaign's baseline.
 
     Parameters
     ----------
     trial : Trial
         From `read_trial`. An unfinished one is judged by what is there, with a caution.
-    candidate : str, optional
-        The only variant to judge.
     metric : str
         ``wall``, another metric that every run has, or one parsed from output.
     confidence : float
-        The confidence that the suite's outcome needs.
+        Of each interval.
+    variants : sequence of str, optional
+        The candidates to judge; all by default.
+    benchmarks : sequence of str, optional
+        The benchmarks to judge; all by default. What is left out takes no part in any number.
+    margin, correction, weights, always_valid
+        As for `multilevel`.
+    looks : int, optional
+        How often these sessions are judged, this time included; by default one more than the
+        trial was appended to.
+    explain : bool
+        Also ask the published methods, and say why they differ.
+    certificate : str or Path, optional
+        A certificate of `calibrate_trial` to cite; the newest beside the trial by default.
 
     Returns
     -------
     Verdict
-        Failed runs, missing cells and too few runs become cautions.
+        Failed runs, missing cells and too few sessions become cautions.
 
     Raises
     ------
     UsageError
-        If the metric or the candidate is unknown, or the confidence out of range.
+        If a name is unknown, or an option is out of its range or does not fit the design.
     AnalysisError
         If a value is not positive.
     InsufficientDataError
         If no run of any variant counts.
+    StoreError
+        If the certificate named is none.
     """
     manifest = trial.manifest
     info = trial.metric(metric)
-    variants = _variants(trial, candidate)
-    contenders = contenders_of(trial, metric, variants)
-    chosen = np.isin(trial.variant, [manifest.variants.index(name) for name in variants])
+    chosen = _variants(trial, variants)
+    _known("benchmark", benchmarks, manifest.benchmarks, str(trial.path))
+    asked = _Asked(
+        confidence=confidence,
+        margin=margin,
+        correction=correction,
+        weights=weights,
+        looks=_looks(trial, looks, always_valid=always_valid),
+        always_valid=always_valid,
+        explain=explain,
+    )
+    sides = sides_of(trial, metric, chosen, benchmarks)
+    base = sides[manifest.baseline]
     candidates = tuple(
-        _candidate(
-            Pairing(candidate=one, baseline=contenders[manifest.baseline]),
-            manifest.benchmarks,
-            info.unit,
-            confidence,
-        )
-        for name, one in contenders.items()
+        _candidate(name, comparable(side, base), asked)
+        for name, side in sides.items()
         if name != manifest.baseline
     )
-    results = [one.hpt for one in candidates if one.hpt is not None]
+    paper = None if certificate is None else Path(certificate)
+    around = surroundings_of(trial, metric, chosen, paper)
+    counts = np.isin(trial.variant, [manifest.variants.index(name) for name in chosen])
+    matrices = [side.matrix for side in sides.values() if side.matrix is not None]
     return Verdict(
         trial=manifest.trial,
         path=str(trial.path),
@@ -81,83 +132,213 @@ def judge(
         better=info.better,
         baseline=manifest.baseline,
         sessions=trial.sessions,
-        runs=int((trial.measured & chosen).sum()),
-        warmups=int((trial.warmup & chosen).sum()),
-        failed=sum(not run.warmup and run.variant in variants for run in trial.failures()),
+        session_runs=_session_runs(matrices),
+        runs=int((trial.measured & counts).sum()),
+        warmups=int((trial.warmup & counts).sum()),
+        failed=sum(not run.warmup and run.variant in chosen for run in trial.failures()),
         confidence=confidence,
+        margin=margin,
+        correction=correction,
+        looks=asked.looks,
+        always_valid=always_valid,
         finished=trial.finished,
         candidates=candidates,
-        spreads=() if candidates else tuple(_spreads(contenders.values())),
-        cautions=(*run_cautions(trial, contenders.values()), *method_cautions(results)),
-        references=results[0].references if results else (),
+        alone=() if candidates or not matrices else alone(matrices[0], confidence),
+        diagnosis=around.diagnosis,
+        certificate=around.certificate,
+        cautions=merged(
+            run_cautions(trial, sides.values()),
+            around.cautions,
+            method_cautions(candidates),
+            around.last,
+        ),
     )
 
 
-def _variants(trial: Trial, candidate: str | None) -> tuple[str, ...]:
+@door
+def judge_sides(
+    candidate: PerformanceMatrix,
+    baseline: PerformanceMatrix,
+    *,
+    metric: str = "value",
+    confidence: float = 0.95,
+    benchmarks: Sequence[str] | None = None,
+    margin: float = 0.01,
+    correction: Correction = "holm",
+    weights: Mapping[str, float] | None = None,
+    looks: int | None = None,
+    always_valid: bool = False,
+    explain: bool = False,
+) -> Verdict:
+    """Compare two sides that are files, or variants of different trials.
+
+    Parameters
+    ----------
+    candidate, baseline : PerformanceMatrix
+        The two sides.
+    metric : str
+        What the values are called on a screen.
+    confidence, benchmarks, margin, correction, weights, looks, always_valid, explain
+        As for `judge`; one look by default.
+
+    Returns
+    -------
+    Verdict
+        As of `judge`; what only a trial knows is None.
+
+    Raises
+    ------
+    UsageError
+        If a name is unknown, or an option is out of its range or does not fit the design.
+    AnalysisError
+        If the sides do not go together.
+    """
+    given = (candidate, baseline)
+    everything = tuple(dict.fromkeys((*candidate.benchmarks, *baseline.benchmarks)))
+    _known("benchmark", benchmarks, everything, candidate.name)
+    if benchmarks is not None:
+        candidate, baseline = (without(one, set(one.benchmarks) - set(benchmarks)) for one in given)
+    asked = _Asked(
+        confidence=confidence,
+        margin=margin,
+        correction=correction,
+        weights=weights,
+        looks=counted("looks", 1 if looks is None else looks, most=1000),
+        always_valid=always_valid,
+        explain=explain,
+    )
+    sides = tuple(replace(one, cautions=()) for one in (candidate, baseline))
+    only = _candidate(candidate.name, (sides[0], sides[1]), asked)
+    one_trial = candidate.trial if candidate.trial == baseline.trial else None
+    return Verdict(
+        trial=None,
+        path=one_trial,
+        campaign=None,
+        campaign_path=None,
+        host=None,
+        metric=metric,
+        unit=candidate.unit,
+        better=candidate.better,
+        baseline=baseline.name,
+        sessions=_sessions(only.multilevel),
+        session_runs=_session_runs(sides),
+        runs=sum(sum(one.runs) for one in sides),
+        warmups=0,
+        failed=0,
+        confidence=confidence,
+        margin=margin,
+        correction=correction,
+        looks=asked.looks,
+        always_valid=always_valid,
+        finished=True,
+        candidates=(only,),
+        alone=(),
+        cautions=merged(
+            *(
+                (c.of(one.name) for c in one.cautions if c.code != "warm-up-left-out")
+                for one in given
+            ),
+            method_cautions([only]),
+        ),
+    )
+
+
+def looks_of(trial: Trial) -> int:
+    """Count how often a trial was judged: once, and once for each time that it was appended to."""
+    return 1 + len(getattr(trial.manifest, "appended", ()))
+
+
+def _looks(trial: Trial, looks: int | None, *, always_valid: bool) -> int:
+    """Count the looks: what is valid at every look needs none."""
+    if looks is not None:
+        return counted("looks", looks, most=1000)
+    if always_valid:
+        return 1
+    return looks_of(trial)
+
+
+def _variants(trial: Trial, asked: Sequence[str] | None) -> tuple[str, ...]:
     """Name the variants that are judged, the baseline among them."""
     manifest = trial.manifest
-    if candidate is None:
+    if asked is None:
         return manifest.variants
     others = [name for name in manifest.variants if name != manifest.baseline]
-    if candidate not in others:
-        what = (
-            f"{candidate!r} is the baseline: there is nothing to compare it with"
-            if candidate == manifest.baseline
-            else f"the trial has no variant {candidate!r}"
-        )
-        raise UsageError(what, str(trial.path), f"candidates here: {', '.join(others) or 'none'}")
-    return tuple(name for name in manifest.variants if name in (candidate, manifest.baseline))
+    if len(asked) == 0:
+        raise UsageError("no variant is named", str(trial.path), f"known: {', '.join(others)}")
+    for name in asked:
+        if name not in others:
+            what = (
+                f"{name!r} is the baseline: there is nothing to compare it with"
+                if name == manifest.baseline
+                else f"the trial has no variant {name!r}"
+            )
+            fix = f"candidates here: {', '.join(others) or 'none'}"
+            raise UsageError(what, str(trial.path), fix)
+    return tuple(name for name in manifest.variants if name in {*asked, manifest.baseline})
+
+
+def _known(what: str, asked: Sequence[str] | None, there: Sequence[str], where: str) -> None:
+    if asked is not None and len(asked) == 0:
+        raise UsageError(f"no {what} is named", where, f"known: {', '.join(there)}")
+    for name in asked or ():
+        if name not in there:
+            raise UsageError(f"there is no {what} {name!r}", where, f"known: {', '.join(there)}")
 
 
 def _candidate(
-    pair: Pairing, benchmarks: Sequence[str], unit: str, confidence: float
+    name: str, both: tuple[PerformanceMatrix, PerformanceMatrix] | None, asked: _Asked
 ) -> CandidateVerdict:
-    both = pair.comparable()
-    result = None if both is None else hpt(*both, confidence=confidence)
-    words = _words(result)
-    rows = tuple(
-        BenchmarkVerdict(
-            benchmark=bench,
-            runs_candidate=pair.candidate.runs(bench),
-            runs_baseline=pair.baseline.runs(bench),
-            median_candidate=pair.candidate.median(bench),
-            median_baseline=pair.baseline.median(bench),
-            speedup=pair.speedup(bench),
-            word=words.get(bench, "undecided"),
-            outcome=said(words.get(bench, "undecided"), timed=figures.timed(unit)),
-            floored=pair.floored(bench),
-        )
-        for bench in benchmarks
+    if both is None:
+        return CandidateVerdict(variant=name, multilevel=None, hpt_speedup=None, panel=None)
+    found = multilevel(
+        *both,
+        confidence=asked.confidence,
+        margin=asked.margin,
+        correction=asked.correction,
+        weights=asked.weights,
+        looks=asked.looks,
+        always_valid=asked.always_valid,
     )
-    known = [row.speedup for row in rows if row.speedup is not None]
     return CandidateVerdict(
-        variant=pair.candidate.name,
-        benchmarks=rows,
-        speedup=float(np.exp(np.mean(np.log(known)))) if known else None,
-        hpt=result,
+        variant=name,
+        multilevel=found,
+        hpt_speedup=_bound(found, both, asked.confidence),
+        panel=ask(found, *both) if asked.explain else None,
     )
 
 
-def _words(result: HptResult | None) -> dict[str, Word]:
-    """Say what the candidate is where a test told a winner; medians alone decide nothing."""
-    rows = () if result is None else result.benchmarks
-    return {row.name: row.word for row in rows if row.alpha is not None and row.word != "tie"}
+def _bound(
+    found: Multilevel, both: tuple[PerformanceMatrix, PerformanceMatrix], confidence: float
+) -> HptBound | None:
+    """Ask HPT for its speedup; of a single benchmark it has none, and none below even odds."""
+    common = set(both[0].benchmarks) & set(both[1].benchmarks)
+    if len(common) < 2 or found.design == "confounded" or not 0.5 < confidence < 1:
+        return None
+    told = hpt_speedup(*both, confidence=confidence)
+    return HptBound(
+        required=confidence,
+        value=told.value,
+        attained_confidence=told.attained_confidence,
+        below_one=told.below_one,
+    )
 
 
-def _spreads(contenders: Iterable[Contender]) -> Iterator[Spread]:
-    for one in contenders:
-        if one.matrix is None:
-            continue
-        for bench, values in zip(one.matrix.benchmarks, one.matrix.samples, strict=True):
-            quartiles = np.quantile(values, [0.0, 0.25, 0.5, 0.75, 1.0]).tolist()
-            minimum, low, median, high, maximum = quartiles
-            yield Spread(
-                variant=one.name,
-                benchmark=bench,
-                runs=values.size,
-                median=median,
-                low_quartile=low,
-                high_quartile=high,
-                minimum=minimum,
-                maximum=maximum,
-            )
+def _sessions(found: Multilevel | None) -> int:
+    """Count the sessions of two sides, also where they cannot be compared by them."""
+    if found is None:
+        return 0
+    if found.design == "confounded":
+        return found.sessions_candidate + found.sessions_baseline
+    return found.sessions
+
+
+def _session_runs(matrices: Sequence[PerformanceMatrix]) -> tuple[int, int] | None:
+    """Count the fewest and the most runs of a cell in a session."""
+    counts = [
+        int(count)
+        for matrix in matrices
+        if matrix.sessions is not None
+        for row in matrix.sessions
+        for count in np.unique(row, return_counts=True)[1]
+    ]
+    return (min(counts), max(counts)) if counts else None

@@ -1,95 +1,100 @@
-"""What a verdict holds."""
+"""What a verdict holds: nothing that `multilevel` and HPT do not say, and where it comes from."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..methods.hpt import HptResult
-from ..report import Result, Word
+from ..calibration import Certificate
+from ..diagnosis.audit import Diagnosis
+from ..methods.multilevel import Multilevel
+from ..report import Result
+from .alone import Alone
+from .panel import Panel
 
-__all__ = ["BenchmarkVerdict", "CandidateVerdict", "Spread", "Verdict"]
+__all__ = ["CandidateVerdict", "HptBound", "Verdict"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkVerdict:
-    """One candidate on one benchmark.
+class HptBound:
+    """The largest speedup that HPT claims with a reliability.
 
-    `speedup` is the ratio of the medians, above 1 when the candidate is better; None when one side
-    has no runs that count. `word` follows the rank-sum test of HPT's stage one, and is "undecided"
-    where that test was not possible; `outcome` is how a screen says it, such as "better". `floored` names the sides ("candidate",
-    "baseline") whose median is only an upper bound, the launcher's floor: then there is no speedup.
+    `value` is None when no speedup reaches `required`; `attained_confidence` is what it reaches,
+    and `below_one` says that the candidate reaches it only with its scores raised.
     """
 
-    benchmark: str
-    runs_candidate: int
-    runs_baseline: int
-    median_candidate: float | None
-    median_baseline: float | None
-    speedup: float | None
-    word: Word
-    outcome: str
-    floored: tuple[str, ...] = ()
+    required: float
+    value: float | None
+    attained_confidence: float | None
+    below_one: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateVerdict:
-    """One candidate over the suite; `hpt` is None when nothing could be compared.
+    """One candidate against the baseline.
 
-    `speedup` is the geometric mean of the benchmarks' speedups: a summary of these medians without
-    an interval, not what HPT tests. `word` is HPT's; of a single benchmark, which HPT cannot
-    compare as a suite, that benchmark's.
+    `multilevel` is None when nothing could be compared, `hpt_speedup` also where there is a single
+    benchmark, because HPT compares suites, and `panel` where nobody asked for it.
     """
 
-    derived: ClassVar[tuple[str, ...]] = ("word",)
-
     variant: str
-    benchmarks: tuple[BenchmarkVerdict, ...]
-    speedup: float | None
-    hpt: HptResult | None
-
-    @property
-    def word(self) -> Word:
-        """What the candidate is over the suite."""
-        if len(self.benchmarks) == 1:
-            return self.benchmarks[0].word
-        return "undecided" if self.hpt is None else self.hpt.word
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
-    """One variant on one benchmark, by itself: median, quartiles and range."""
-
-    variant: str
-    benchmark: str
-    runs: int
-    median: float
-    low_quartile: float
-    high_quartile: float
-    minimum: float
-    maximum: float
+    multilevel: Multilevel | None
+    hpt_speedup: HptBound | None
+    panel: Panel | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict(Result):
-    """The first verdict on a trial. `spreads` is filled only when there is nothing to compare."""
+    """The verdict on a trial, or on two sides.
+
+    Attributes
+    ----------
+    trial, path, campaign, campaign_path, host : str or None
+        Where the runs stem from; None for sides that are files or of different trials.
+    sessions, runs, warmups, failed : int
+        Sessions with runs that count, runs that count, warm-up runs, failed runs.
+    session_runs : (int, int) or None
+        The fewest and the most runs of a cell in a session; None where sessions are unknown.
+    candidates : tuple of CandidateVerdict
+        In the trial's order.
+    alone : tuple of Alone
+        Filled where there is one variant only: its own interval on each benchmark.
+    diagnosis : Diagnosis or None
+        What the runs look like; None where it was not looked at.
+    certificate : Certificate or None
+        The A/A certificate that fits; None where there is none.
+    looks : int
+        How often this trial was judged with new sessions, this time included.
+    whole : bool
+        Whether a screen shows all benchmarks.
+    """
 
     method: ClassVar[str] = "verdict"
+    schema: ClassVar[int] = 2
+    unlisted: ClassVar[frozenset[str]] = frozenset({"whole"})
 
-    trial: str
-    path: str
-    campaign: str
-    campaign_path: str
-    host: str
+    trial: str | None
+    path: str | None
+    campaign: str | None
+    campaign_path: str | None
+    host: str | None
     metric: str
     unit: str
     better: str
     baseline: str
     sessions: int
+    session_runs: tuple[int, int] | None
     runs: int
     warmups: int
     failed: int
     confidence: float
+    margin: float
+    correction: str
+    looks: int
+    always_valid: bool
     finished: bool
     candidates: tuple[CandidateVerdict, ...]
-    spreads: tuple[Spread, ...]
+    alone: tuple[Alone, ...]
+    diagnosis: Diagnosis | None = None
+    certificate: Certificate | None = None
+    whole: bool = False

@@ -18,8 +18,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSED = Path(__file__).with_name("passed.json")
-# Methods with their kernels and tables, streams, and the calibrations themselves.
+# Methods with their kernels and tables, what is counted of them, streams, and the calibrations themselves.
 SUBJECTS = (
+    "analysis/calibration",
     "analysis/methods",
     "analysis/planning",
     "analysis/stats",

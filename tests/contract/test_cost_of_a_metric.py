@@ -168,8 +168,9 @@ def test_it_is_a_metric(judged):
     assert (code, err) == (0, "")
     found = json.loads(out)
     assert (found["metric"], found["unit"], found["better"]) == ("instructions", "", "lower")
-    (row,) = (row for row in found["candidates"][0]["benchmarks"] if row["benchmark"] == "known")
-    assert row["speedup"] > 0
+    lines = found["candidates"][0]["multilevel"]["benchmarks"]
+    (line,) = (line for line in lines if line["name"] == "known")
+    assert line["speedup"] > 0
     assert "instructions" in judged["text"][1]
 
 

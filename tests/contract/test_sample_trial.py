@@ -166,4 +166,5 @@ def test_the_command_judges_it(manifest):
     )
     assert done.returncode == 0, done.stderr
     (candidate,) = json.loads(done.stdout)["candidates"]
-    assert [row["benchmark"] for row in candidate["benchmarks"]] == manifest["benchmarks"]
+    lines = candidate["multilevel"]["benchmarks"]
+    assert [line["name"] for line in lines] == manifest["benchmarks"]

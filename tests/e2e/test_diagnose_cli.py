@@ -62,15 +62,41 @@ def test_seeds_repeat_and_differ(lab):
     assert first == again != other
 
 
-def test_too_few_runs_and_no_study_are_errors(lab):
+def test_without_a_study_a_whole_trial_is_diagnosed(lab):
+    done = lab.run_fairtrial("diagnose", str(SAMPLE))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "the whole host" in done.stdout
+    assert "the host was busy" in done.stdout
+    data = json.loads(lab.run_fairtrial("diagnose", str(SAMPLE), "--json").stdout)
+    assert (data["method"], data["metric"], len(data["cells"])) == ("diagnose", "wall", 12)
+    one = json.loads(
+        lab.run_fairtrial("diagnose", f"{SAMPLE}:gzip-1", "--metric", "user", "--json").stdout
+    )
+    assert (one["variants"], one["metric"], len(one["cells"])) == (["gzip-1"], "user", 6)
+
+
+def test_a_file_is_diagnosed_without_a_host(lab):
+    runs = [str(1 + (k * 37 % 101) / 1000) for k in range(1, 41)]
+    risen = [str(1 + k / 100) for k in range(40)]
+    (lab.folder / "x.csv").write_text(f"one,{','.join(runs)}\ntwo,{','.join(risen)}\n")
+    done = lab.run_fairtrial("diagnose", "x.csv")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "values rise by" in done.stdout
+    wrong = lab.run_fairtrial("diagnose", str(SAMPLE), "--better", "lower")
+    assert wrong.returncode == 2
+    assert "leave out --better" in wrong.stderr
+    assert lab.run_fairtrial("diagnose", "nothing-here").returncode == 2
+
+
+def test_too_few_runs_are_errors_of_studies_and_said_without(lab):
     (lab.folder / "x.csv").write_text("one,1.0,2.0,3.0\n")
     few = lab.run_fairtrial("diagnose", "x.csv", "--estimators")
     assert few.returncode == 6
     assert "measure 4 runs or more" in few.stderr
     assert lab.run_fairtrial("diagnose", "x.csv", "--clt").returncode == 6
     none = lab.run_fairtrial("diagnose", "x.csv")
-    assert none.returncode == 2
-    assert "--estimators" in none.stderr
+    assert (none.returncode, none.stderr) == (0, "")
+    assert "not tested, under 10 runs: one / x (3)" in none.stdout
 
 
 def test_the_documented_commands_and_code_work(lab):

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from .report import hpt_report as hpt_report
     from .result import HptResult as HptResult
     from .speedup import HptSpeedup as HptSpeedup, hpt_speedup as hpt_speedup
+    from .stages import (
+        rank_sum_pvalue as rank_sum_pvalue,
+        risk_of as risk_of,
+        signed_rank_stage as signed_rank_stage,
+    )
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
@@ -23,5 +28,6 @@ else:
             "report": "hpt_report",
             "result": "HptResult",
             "speedup": "HptSpeedup hpt_speedup",
+            "stages": "rank_sum_pvalue risk_of signed_rank_stage",
         },
     )

@@ -44,7 +44,7 @@ def _sessions(pair: Match) -> Iterator[Caution]:
         "sessions-pooled",
         "runs of one session are not independent replications, and HPT treats the runs of all "
         f"{count} sessions as if they were: its reliability is too high where sessions "
-        "differ. A verdict by sessions is not part of this version",
+        "differ. 'fairtrial verdict' judges by sessions",
     )
 
 

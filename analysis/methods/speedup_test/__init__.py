@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         read_speedup_config as read_speedup_config,
     )
     from .original.files import OriginalFiles as OriginalFiles
+    from .protocol import decide as decide
     from .result import SpeedupSuite as SpeedupSuite, SpeedupTest as SpeedupTest
 else:
     __getattr__, __dir__ = hands_on(
@@ -24,6 +25,7 @@ else:
             "original.compare": "speedup_test_config",
             "original.config": "LeftOut looks_like_speedup_config read_speedup_config",
             "original.files": "OriginalFiles",
+            "protocol": "decide",
             "result": "SpeedupSuite SpeedupTest",
         },
     )

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.record import Manifest, read_manifest
+from analysis.record import CERTIFICATES, MANIFEST, Manifest, read_manifest
 
 from ...errors import StoreError
 
@@ -58,6 +58,8 @@ def _folders(folder: Path) -> list[Path]:
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
-        return not entry.name.startswith(".") and entry.is_dir()
+        if entry.name.startswith(".") or not entry.is_dir():
+            return False
+        return entry.name != CERTIFICATES or os.path.lexists(os.path.join(entry.path, MANIFEST))  # noqa: PTH118 - an entry's path is text
     except OSError:  # a link that leads in a circle
         return False

@@ -53,7 +53,17 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "PerformanceMatrix.from_samples": (
         PerformanceMatrix.from_samples,
         {"name": "n", "samples": {"b": [1.0, 2.0]}, "better": "lower", "unit": "s"}
-        | {"blocks": {"b": [1, 2]}, "sessions": {"b": [1, 1]}, "cautions": ()},
+        | {"blocks": {"b": [1, 2]}, "sessions": {"b": [1, 1]}, "cautions": (), "failed": {"b": 1}},
+    ),
+    "multilevel": (
+        analysis.multilevel,
+        {"candidate": A, "baseline": B, "confidence": 0.9, "margin": 0.02, "correction": "bh"}
+        | {"weights": {"b1": 2.0}, "looks": 1, "always_valid": False},
+    ),
+    "gate": (
+        analysis.gate,
+        {"results": analysis.multilevel(A, B), "condition": "slower>2%", "on": "benchmarks"}
+        | {"failing": ["c"]},
     ),
     "hpt": (
         analysis.hpt,
@@ -175,6 +185,20 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"values": [[1.0, 2.0], [2.0, 5.0], [3.0, 3.0]], "systems": ["a", "b", "c"]}
         | {"benchmarks": ["x", "y"], "scale": "covariance"},
     ),
+    "diagnose_trial": (
+        analysis.diagnose_trial,
+        {
+            "trial": analysis.read_trial(SAMPLE),
+            "metric": "wall",
+            "variants": ("gzip-1",),
+            "confidence": 0.9,
+        },
+    ),
+    "diagnose_matrix": (analysis.diagnose_matrix, {"matrix": A, "confidence": 0.9}),
+    "diagnose_runs": (
+        analysis.diagnose_runs,
+        {"values": VALUES, "sessions": [1] * 6 + [2] * 6, "confidence": 0.9},
+    ),
     "normality": (analysis.normality, {"matrix": A, "risk": 0.1, "rng": rng(), "seed": 1}),
     "estimator_spread": (
         analysis.estimator_spread,
@@ -222,13 +246,42 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"trial": analysis.read_trial(SAMPLE), "variant": "gzip-1", "benchmark": "text"}
         | {"metrics": ("wall", "max_rss")},
     ),
+    "calibrate_trial": (
+        analysis.calibrate_trial,
+        {"trial": analysis.read_trial(SAMPLE), "pair": ("gzip-1", "gzip-6"), "methods": ["welch"]}
+        | {"metric": "wall", "confidence": 0.9, "power": 0.9, "rng": rng(), "seed": 1},
+    ),
     "judge": (
         analysis.judge,
         {
             "trial": analysis.read_trial(SAMPLE),
-            "candidate": "gzip-1",
             "metric": "wall",
             "confidence": 0.9,
+            "variants": ["gzip-1"],
+            "benchmarks": ["text", "logs"],
+            "margin": 0.01,
+            "correction": "bh",
+            "weights": {"text": 2.0},
+            "looks": 2,
+            "always_valid": False,
+            "explain": False,
+            "certificate": None,
+        },
+    ),
+    "judge_sides": (
+        analysis.judge_sides,
+        {
+            "candidate": analysis.read_trial(SAMPLE).matrix("gzip-1"),
+            "baseline": analysis.read_trial(SAMPLE).matrix("gzip-6"),
+            "metric": "wall",
+            "confidence": 0.9,
+            "benchmarks": ["text", "logs"],
+            "margin": 0.01,
+            "correction": "bh",
+            "weights": {"text": 2.0},
+            "looks": 2,
+            "always_valid": False,
+            "explain": False,
         },
     ),
 }
@@ -361,6 +414,7 @@ TAKES_VALUES = {
     **{name: ("values",) for name in ("fit_mixture", "fitted_sample", "ks_fit", "mode_evidence")},
     **{name: ("values",) for name in ("dip_test", "bandwidth_test", "skewed_families")},
     **{name: ("values",) for name in ("lilliefors", "shapiro", "Mixture.classify")},
+    "diagnose_runs": ("values",),
     **{name: ("x",) for name in ("Mixture.pdf", "Mixture.cdf")},
     "rank_share": ("x", "y"),
     "biplot": ("values",),
@@ -405,6 +459,7 @@ def test_matrices_at_the_ends_of_doubles_work_or_are_refused(kind: str, better: 
     assert np.isfinite(sides["candidate"].medians()).all()
     doors = [name for name, (_, given) in DOORS.items() if {"candidate", "baseline"} <= set(given)]
     doors += ["empirical_distribution", "normality", "estimator_spread", "central_limit_study"]
+    doors += ["diagnose_matrix"]
     assert len(doors) > 10
     for name in doors:
         call, given = DOORS[name]

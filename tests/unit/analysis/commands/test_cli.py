@@ -3,6 +3,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -56,7 +57,8 @@ def test_importing_the_commands_costs_no_numpy() -> None:
 def test_verdict(trial: str) -> None:
     code, text = execute("verdict", trial)
     assert code == 0
-    assert "new is faster than old over these 6 benchmarks" in text
+    assert "within one session" in " ".join(text.split())
+    assert re.search(r"these 6 .* faster", text)
     code, text = execute("verdict", trial, "--json", "--metric", "user", "--confidence", "0.9")
     data = json.loads(text)
     assert (data["metric"], data["confidence"]) == ("user", 0.9)
@@ -129,8 +131,7 @@ def test_diagnose_normality(trial: str, files: tuple[str, str]) -> None:
     )
     assert (data["seed"], len(data["benchmarks"])) == (3, 6)
     assert len(data["mean_trials"]) == 15
-    with pytest.raises(UsageError, match="say what to look at"):
-        execute("diagnose", files[0])
+    assert "tests" in execute("diagnose", trial)[1]  # without a study: the whole trial
     with pytest.raises(UsageError, match="seed must not be negative"):
         execute("diagnose", files[0], "--normality", "--seed", "-1")
 

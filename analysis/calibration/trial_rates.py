@@ -1,0 +1,228 @@
+"""Calibrates the methods on a trial that holds one program under two names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data import Trial
+from ..errors import UsageError
+from ..report import Caution, figures, merged
+from ..stats import door, least_shift, shown, stream
+from .identical import identical_pair, identical_variants
+from .pairs import Pairs, pairs_of
+from .rates import rates_of
+from .result import METHOD_NAMES, CalibratedBenchmark, Certificate, MethodRate
+from .session_values import FEWEST, checks_of
+from .surroundings import design_of, machine_of
+
+__all__ = ["calibrate_trial"]
+
+Array = NDArray[np.float64]
+_FEW_BENCHMARKS = 5
+
+
+@door
+def calibrate_trial(
+    trial: Trial,
+    *,
+    pair: tuple[str, str] | None = None,
+    methods: Sequence[str] | None = None,
+    metric: str = "wall",
+    confidence: float = 0.95,
+    power: float = 0.8,
+    rng: np.random.Generator,
+    seed: int | None = None,
+) -> Certificate:
+    """Count how often each method calls one of two identical variants the better.
+
+    Parameters
+    ----------
+    trial : Trial
+        From `read_trial`.
+    pair : tuple of str, optional
+        Two variants that execute the same program. By default the first two that the trial shows to be
+        identical: program, arguments, variables, working directory and input.
+    methods : sequence of str, optional
+        Those of `METHOD_NAMES` that are wanted; all by default.
+    metric : str
+        ``wall``, another metric that every run has, or one parsed from output.
+    confidence : float
+        Of the tests, and of the intervals of their rates; between 0.5 and 1.
+    power : float
+        With which the detectable effect is told; between 0.5 and 1.
+    rng : numpy.random.Generator
+        The source of randomness; one number is drawn from it.
+    seed : int, optional
+        What `rng` was made of; stored only.
+
+    Returns
+    -------
+    Certificate
+
+    Raises
+    ------
+    UsageError
+        If an argument is unknown or out of range.
+    InsufficientDataError
+        If no two variants are identical, or no benchmark has two blocks with runs of both.
+    AnalysisError
+        If a value is not finite.
+
+    Notes
+    -----
+    Hypothesis: within each session the labels of the two variants are exchangeable. Each relabelling
+    swaps them in whole sessions, so that what a session does to one variant stays what it is; every
+    method answers each relabelling, and each answer that names a winner is a false alarm. Values that
+    are 0 or less leave their benchmark out, with a caution.
+    """
+    wanted = _validate(methods, confidence, power)
+    ours, theirs = identical_pair(trial, pair)
+    info = trial.metric(metric)
+    sides = [trial.matrix(name, metric, skip_zeros=True) for name in (ours, theirs)]
+    pairs = pairs_of(*sides)
+    root = int(rng.integers(2**63))
+    rates, alarms, relabellings = rates_of(
+        pairs, methods=wanted, confidence=confidence, rng=stream(root, "rates")
+    )
+    risk = float(round(1 - confidence, 12))
+    differences = pairs.differences()
+    checks = (
+        checks_of(
+            dict(zip(pairs.benchmarks, [row.tolist() for row in differences], strict=True)),
+            risk=risk,
+            rng=stream(root, "checks"),
+        )
+        if pairs.whole
+        else ()
+    )
+    sign = -1.0 if info.better == "lower" else 1.0
+    benchmarks = tuple(
+        CalibratedBenchmark(
+            name=bench,
+            sessions=row.size if pairs.whole else 1,
+            runs=int(pairs.ours[k].size),
+            speedup=math.exp(sign * float(row.mean())),
+            spread=float(row.std(ddof=1)) if row.size > 1 else None,
+            detectable=_detectable(row, risk, power),
+            alarms=alarms[bench],
+        )
+        for k, (bench, row) in enumerate(zip(pairs.benchmarks, differences, strict=True))
+    )
+    whole = pairs.whole
+    kind: Literal["session", "block"] = "session" if whole else "block"
+    return Certificate(
+        trial=trial.manifest.trial,
+        metric=metric,
+        unit=info.unit,
+        better=info.better,
+        variants=(ours, theirs),
+        chosen="identical" if pair is None else "asked",
+        machine=machine_of(trial),
+        design=design_of(trial),
+        measured=trial.manifest.started,
+        created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        confidence=confidence,
+        power=power,
+        seed=seed,
+        relabelled=kind,
+        relabellings=relabellings,
+        methods=rates,
+        benchmarks=benchmarks,
+        detectable=_detectable(_suite_differences(pairs), risk, power),
+        checks=checks,
+        cautions=merged(
+            trial.cautions,
+            *(side.cautions for side in sides),
+            _cautions(trial, pairs, pair, rates),
+        ),
+    )
+
+
+def _validate(methods: Sequence[str] | None, confidence: float, power: float) -> frozenset[str]:
+    for name, value in (("confidence", confidence), ("power", power)):
+        if not 0.5 < value < 1:
+            raise UsageError(f"{name} must lie between 0.5 and 1, not {value!r}")
+    if isinstance(methods, str):
+        methods = (methods,)
+    wanted = METHOD_NAMES if methods is None else tuple(methods)
+    unknown = [name for name in wanted if name not in METHOD_NAMES]
+    if unknown or not wanted:
+        what = f"there is no method {shown(unknown[0])}" if unknown else "no method is asked for"
+        raise UsageError(what, fix=f"known here: {', '.join(METHOD_NAMES)}")
+    return frozenset(wanted)
+
+
+def _detectable(row: Array, risk: float, power: float) -> float | None:
+    """Give the smallest speedup that the t test on such differences tells with this power."""
+    if row.size < 2:
+        return None
+    error = float(row.std(ddof=1)) / math.sqrt(row.size)
+    log_speedup = float(least_shift(power, row.size - 1, risk)) * error
+    return math.exp(log_speedup) if log_speedup < 100 else None
+
+
+def _suite_differences(pairs: Pairs) -> Array:
+    """Give the suite's log difference of each session, over the benchmarks that it has."""
+    found = []
+    logs = pairs.logs()
+    for k in range(pairs.groups):
+        rows = [
+            float((x - y)[group == k].mean())
+            for (x, y), group in zip(logs, pairs.group, strict=True)
+            if (group == k).any()
+        ]
+        if rows:
+            found.append(float(np.mean(rows)))
+    return np.array(found)
+
+
+def _cautions(
+    trial: Trial,
+    pairs: Pairs,
+    pair: tuple[str, str] | None,
+    rates: Sequence[MethodRate],
+) -> Iterator[Caution]:
+    if pair is not None and not {pair, pair[::-1]} & set(identical_variants(trial)):
+        yield Caution(
+            "identity-not-shown",
+            f"the trial does not show that {pair[0]!r} and {pair[1]!r} execute the same program: if they "
+            "do not, true differences count as false alarms",
+            pair,
+        )
+    if not pairs.whole:
+        yield Caution(
+            "one-session-swapped",
+            "within one session only blocks can be swapped: what another session would change, and makes "
+            "run-level tests err, cannot be seen",
+        )
+    elif pairs.groups < FEWEST:
+        yield Caution(
+            "sessions-not-checked",
+            f"{pairs.groups} sessions are too few to test whether session values are normal and "
+            f"independent: that needs {FEWEST}",
+        )
+    if len(pairs.benchmarks) < _FEW_BENCHMARKS and any(one.level == "benchmark" for one in rates):
+        yield Caution(
+            "few-benchmarks-calibrated",
+            f"rates over {len(pairs.benchmarks)} benchmark{'s' * (len(pairs.benchmarks) > 1)} are rough: "
+            "their intervals are wide",
+        )
+    if pairs.left_out:
+        yield Caution(
+            "runs-without-partner",
+            f"{pairs.left_out} run{'s' * (pairs.left_out > 1)} left out: the other variant has none in "
+            "the block",
+        )
+    weak = [one.name for one in rates if one.concluded is not None and one.concluded < 0.5]
+    if weak:
+        yield Caution(
+            "seldom-concluded",
+            f"{figures.listed(weak)} could not conclude in most comparisons: few alarms say little there",
+            tuple(weak),
+        )

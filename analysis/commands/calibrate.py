@@ -1,0 +1,92 @@
+"""The subcommand ``calibrate``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from ..errors import UsageError
+from .arguments import add_confidence, add_json, add_metric, add_seed, number, show
+
+if TYPE_CHECKING:
+    from .arguments import Subparsers
+
+__all__ = ["add"]
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add ``calibrate``."""
+    parser = subparsers.add_parser(
+        "calibrate",
+        help="how often the methods err on this machine, from one program under two names",
+        description="How often does each method find a difference where there is none? TRIAL holds two "
+        "variants that execute the same program; their labels are swapped in whole sessions, and each "
+        "answer that names a winner is a false alarm. The answer is kept as a certificate, which later "
+        "verdicts on this machine cite.",
+    )
+    parser.add_argument("trial", metavar="TRIAL", help="a trial directory, such as runs/NAME")
+    parser.add_argument(
+        "--pair",
+        metavar="A,B",
+        help="two variants that execute the same program (default: the first two that the trial shows "
+        "to be identical)",
+    )
+    parser.add_argument(
+        "--methods", metavar="M,...", help="these only, such as welch,hpt (default: all)"
+    )
+    parser.add_argument(
+        "--power",
+        type=number,
+        default=0.8,
+        metavar="P",
+        help="probability with which the smallest detectable effect is told (default: 0.8)",
+    )
+    parser.add_argument(
+        "--dir",
+        metavar="FOLDER",
+        help="where the certificate goes (default: certificates beside the trial)",
+    )
+    parser.add_argument(
+        "--no-certificate", action="store_true", help="print the answer, and keep nothing"
+    )
+    add_metric(parser)
+    add_confidence(parser, "of the tests and of the intervals")
+    add_seed(parser)
+    add_json(parser)
+    parser.set_defaults(run=_calibrate)
+
+
+def _calibrate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    from ..calibration import calibrate_trial, write_certificate
+    from ..formats import open_trial
+    from ..record import CERTIFICATES
+    from ..stats import stream
+
+    path = Path(args.trial)
+    certificate = calibrate_trial(
+        open_trial(path),
+        pair=_pair(args.pair),
+        methods=None if args.methods is None else args.methods.split(","),
+        metric=args.metric or "wall",
+        confidence=args.confidence,
+        power=args.power,
+        rng=stream(args.seed, "calibrate"),
+        seed=args.seed,
+    )
+    if not args.no_certificate:
+        folder = path.resolve().parent / CERTIFICATES if args.dir is None else Path(args.dir)
+        err.write(f"certificate kept as {write_certificate(certificate, folder)}\n")
+    show(certificate, out, as_json=args.json)
+    return 0
+
+
+def _pair(text: str | None) -> tuple[str, str] | None:
+    if text is None:
+        return None
+    names = text.split(",")
+    if len(names) != 2 or not all(names):
+        raise UsageError(
+            f"--pair names two variants, not {text!r}", fix="write them with a comma: --pair A,B"
+        )
+    return names[0], names[1]

@@ -1,0 +1,247 @@
+"""The subcommand ``gate``."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from ..errors import UsageError
+from .arguments import SIDE, add_confidence, add_json, add_reading, reading, show, write_file
+
+if TYPE_CHECKING:
+    from ..data import Trial
+    from ..formats import Sides
+    from ..report import Caution
+    from .arguments import Subparsers
+
+__all__ = ["add"]
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add ``gate``."""
+    parser = subparsers.add_parser(
+        "gate",
+        help="stop a build on a proven regression: 'slower>2%%'",
+        description="Decide a condition on the speedup, for a build: is it proven (exit code 1), "
+        "ruled out (0), or neither (7)? CONDITION is 'slower>N%', 'worse>N%' (the same, of a metric "
+        "that is no time) or 'faster<N%' (the wanted gain is not reached), in quotes. Without "
+        "BASELINE, SOURCE is a trial, whose candidates are all compared with its baseline, or one of "
+        "its variants. Needs two sessions; a candidate that fails significantly more often than the "
+        "baseline does not pass.",
+    )
+    parser.add_argument("condition", metavar="CONDITION", help="such as 'slower>2%%'")
+    parser.add_argument("source", metavar="SOURCE", help=f"a trial (runs/NAME), or {SIDE}")
+    parser.add_argument(
+        "baseline",
+        metavar="BASELINE",
+        nargs="?",
+        help="what to compare with, such as a variant of another trial (default: the baseline of "
+        "the trial's campaign)",
+    )
+    parser.add_argument(
+        "--variant",
+        action="append",
+        metavar="V",
+        help="only this candidate of the trial; may be given several times",
+    )
+    parser.add_argument(
+        "--on",
+        choices=("suite", "benchmarks"),
+        default="suite",
+        help="what must pass: the benchmarks together (default), or each of them; either way no "
+        "benchmark may be proven",
+    )
+    add_reading(parser)
+    add_confidence(parser, "of the intervals; each proof and each pass has half of its risk")
+    parser.add_argument(
+        "--looks",
+        type=int,
+        metavar="K",
+        help="the risk is shared by K looks at growing data (default: 1, and one for each time that "
+        "sessions were added to the trial)",
+    )
+    parser.add_argument(
+        "--always-valid",
+        action="store_true",
+        help="bounds that hold at every look, whenever sessions are added",
+    )
+    _add_outputs(parser)
+    parser.set_defaults(run=_gate)
+
+
+def _add_outputs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--junit", metavar="FILE", help="also write a report of tests, in XML")
+    parser.add_argument(
+        "--summary",
+        metavar="FILE",
+        help='also append the answer in Markdown, for "$GITHUB_STEP_SUMMARY"',
+    )
+    parser.add_argument(
+        "--annotations",
+        choices=("github",),
+        help="also print lines that a build's page shows (on stderr with --json)",
+    )
+    add_json(parser)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Compared:
+    """What comes to the gate: pairs, candidates without a good run, looks, what a reader should know."""
+
+    pairs: tuple[Sides, ...]
+    failing: tuple[str, ...] = ()
+    looks: int = 1
+    cautions: tuple[Caution, ...] = ()
+
+
+def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    from ..methods.multilevel import multilevel
+    from ..report import merged
+    from ..verdict.gate import gate, junit, parse_condition, summary, workflow_commands
+
+    parse_condition(args.condition)  # before anything is read
+    found = _of_one_trial(args) if args.baseline is None else _of_two_sides(args)
+    looks = args.looks
+    if looks is None:
+        looks = 1 if args.always_valid else found.looks
+    results = [
+        multilevel(
+            pair.candidate,
+            pair.baseline,
+            confidence=args.confidence,
+            looks=looks,
+            always_valid=args.always_valid,
+        )
+        for pair in found.pairs
+    ]
+    answer = gate(results, args.condition, on=args.on, failing=found.failing)
+    answer = replace(answer, cautions=merged(found.cautions, answer.cautions))
+    if args.junit is not None:
+        write_file(Path(args.junit), junit(answer))
+    if args.summary is not None:
+        _append(Path(args.summary), summary(answer))
+    show(answer, out, as_json=args.json)
+    if args.annotations is not None:
+        for line in workflow_commands(answer):
+            (err if args.json else out).write(f"{line}\n")
+    return answer.exit_code
+
+
+def _of_one_trial(args: argparse.Namespace) -> _Compared:
+    """Compare candidates of one trial with its baseline."""
+    from ..formats import Sides, open_trial, trial_and_variant
+
+    named = trial_and_variant(args.source)
+    if named is None:
+        raise UsageError(
+            "BASELINE is missing, or this is no trial",
+            args.source,
+            "name a trial (runs/NAME), one of its variants, or two sides; only a trial knows its baseline",
+        )
+    trial = open_trial(named[0])
+    metric = args.metric or "wall"
+    better = trial.metric(metric).better
+    if args.better not in (None, better):
+        raise UsageError(
+            f"in this trial {better} values are better",
+            args.source,
+            f"leave out --better {args.better}",
+        )
+    wanted = _wanted(trial, named[1], args.variant)
+    failing = tuple(name for name in wanted if _all_fail(trial, name))
+    baseline = trial.matrix(trial.manifest.baseline, metric, carry_zeros=True)
+    return _Compared(
+        pairs=tuple(
+            Sides(candidate=trial.matrix(name, metric, carry_zeros=True), baseline=baseline)
+            for name in wanted
+            if name not in failing
+        ),
+        failing=failing,
+        looks=_looks(trial),
+        cautions=trial.cautions,
+    )
+
+
+def _wanted(trial: Trial, variant: str | None, asked: list[str] | None) -> tuple[str, ...]:
+    """Name the candidates that are meant."""
+    manifest, where = trial.manifest, str(trial.path)
+    if variant is not None and asked:
+        raise UsageError(
+            "the candidate is named twice", f"{where}:{variant}", "leave out --variant, or the name"
+        )
+    candidates = tuple(name for name in manifest.variants if name != manifest.baseline)
+    wanted = tuple(dict.fromkeys(asked or ())) if variant is None else (variant,)
+    for name in wanted:
+        if name == manifest.baseline:
+            raise UsageError(
+                f"{name!r} is the baseline of the trial", where, "name a candidate, or BASELINE too"
+            )
+        if name not in candidates:
+            raise UsageError(
+                f"the trial has no variant {name!r}",
+                where,
+                f"known here: {', '.join(manifest.variants)}",
+            )
+    if not candidates:
+        raise UsageError(
+            "the trial has one variant: nothing is compared", where, "measure a second variant"
+        )
+    return wanted or candidates
+
+
+def _all_fail(trial: Trial, variant: str) -> bool:
+    """Tell whether every run of a variant failed; without any run nobody knows."""
+    if variant not in trial.manifest.variants:  # whoever reads it says so
+        return False
+    mine = ~trial.warmup & (trial.variant == trial.manifest.variants.index(variant))
+    return bool(mine.any()) and not bool((mine & trial.measured).any())
+
+
+def _looks(trial: Trial) -> int:
+    """Count the looks that a trial has had: one, and one for each time that sessions were added."""
+    return 1 + len(getattr(trial.manifest, "appended", ()))
+
+
+def _of_two_sides(args: argparse.Namespace) -> _Compared:
+    """Compare two sides, each a variant of a trial or a file."""
+    from ..formats import open_trial, read_sides, sessions_apart, trial_and_variant
+    from ..report import merged
+
+    sources = [args.source]
+    if args.variant:
+        named = trial_and_variant(args.source)
+        if named is None or named[1] is not None:
+            raise UsageError(
+                "--variant names candidates of a trial", args.source, "name the trial alone"
+            )
+        sources = [f"{named[0]}:{name}" for name in dict.fromkeys(args.variant)]
+    named = [trial_and_variant(text) for text in (*sources, args.baseline)]
+    trials = {one[0]: open_trial(one[0]) for one in named if one is not None}
+    failing = {
+        text: one[1]
+        for text, one in zip(sources, named, strict=False)
+        if one is not None and one[1] is not None and _all_fail(trials[one[0]], one[1])
+    }
+    how = reading(args)
+    return _Compared(
+        pairs=tuple(
+            sessions_apart(read_sides(text, args.baseline, how))
+            for text in sources
+            if text not in failing
+        ),
+        failing=tuple(failing.values()),
+        looks=max([1, *map(_looks, trials.values())]),
+        cautions=merged(*(trial.cautions for trial in trials.values())),
+    )
+
+
+def _append(path: Path, text: str) -> None:
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise UsageError(
+            f"the summary cannot be written: {error.strerror}", str(path), "name another file"
+        ) from None

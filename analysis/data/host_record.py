@@ -1,0 +1,119 @@
+"""What a trial says of its host: the findings of the checks, and which programs were executed.
+
+The judge reads both files of the runner here. What cannot be read of them tells nothing: an ended
+trial's hashes are verified when it is read, and the last line of another one may be torn.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import StoreError
+from ..record import ENVIRONMENT, FINDINGS, opened
+
+__all__ = ["HostNote", "HostRecord", "Program", "read_host_record"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostNote:
+    """A finding of the runner: a line of ``findings.jsonl``.
+
+    `session` is None for what is not about one in particular.
+    """
+
+    session: int | None
+    when: str
+    check: str
+    status: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """The executable of a cell as one segment of a session found it.
+
+    `sha256` is None where it could not be read. `segment` counts how often the session was resumed.
+    """
+
+    benchmark: str
+    variant: str
+    session: int
+    segment: int
+    sha256: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRecord:
+    """The findings of a trial, and the programs at the begin of each session and segment."""
+
+    notes: tuple[HostNote, ...] = ()
+    programs: tuple[Program, ...] = ()
+
+
+def read_host_record(trial: Path) -> HostRecord:
+    """Read what the runner recorded of the host.
+
+    Parameters
+    ----------
+    trial : Path
+        The trial directory.
+    """
+    return HostRecord(
+        notes=tuple(_notes(trial / FINDINGS)), programs=tuple(_programs(trial / ENVIRONMENT))
+    )
+
+
+def _notes(path: Path) -> Iterator[HostNote]:
+    for row in _rows(path):
+        texts = [row.get(key) for key in ("when", "check", "status", "what")]
+        when, check, status, what = (text if isinstance(text, str) else "" for text in texts)
+        yield HostNote(
+            session=_whole(row.get("session")),
+            when=when,
+            check=check,
+            status=status,
+            what=what.splitlines()[0].rstrip(":") if what else "what is not said",
+        )
+
+
+def _programs(path: Path) -> Iterator[Program]:
+    for row in _rows(path):
+        session, segment = _whole(row.get("session")), _whole(row.get("segment"))
+        targets = row.get("targets")
+        if session is None or segment is None or not isinstance(targets, dict):
+            continue
+        for name, about in targets.items():
+            benchmark, slash, variant = name.partition("/")
+            if not (slash and isinstance(about, dict)):
+                continue
+            sha256 = about.get("sha256")
+            yield Program(
+                benchmark=benchmark,
+                variant=variant,
+                session=session,
+                segment=segment,
+                sha256=sha256 if isinstance(sha256, str) else None,
+            )
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        with opened(path) as file:
+            lines = file.read().splitlines()
+    except (OSError, StoreError):
+        return
+    for line in lines:
+        try:
+            row: Any = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(row, dict):
+            yield row
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,32 @@
+"""The sound verdict: t on the session values of the difference, one interval, one word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...faces import hands_on
+
+if TYPE_CHECKING:
+    from .compare import multilevel as multilevel
+    from .law import Law as Law
+    from .result import (
+        BenchmarkLine as BenchmarkLine,
+        Line as Line,
+        MoreSessions as MoreSessions,
+        Multilevel as Multilevel,
+    )
+    from .wording import (
+        advice_text as advice_text,
+        interval_text as interval_text,
+        speedup_text as speedup_text,
+    )
+else:
+    __getattr__, __dir__ = hands_on(
+        __name__,
+        {
+            "compare": "multilevel",
+            "law": "Law",
+            "result": "BenchmarkLine Line MoreSessions Multilevel",
+            "wording": "advice_text interval_text speedup_text",
+        },
+    )

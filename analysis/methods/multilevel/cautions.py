@@ -1,0 +1,130 @@
+"""What a reader of the sound verdict should know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ...data import Match
+from ...report import Caution, figures
+from .design import Layout
+from .lines import Judged
+from .result import BenchmarkLine
+
+__all__ = ["benchmark_cautions", "data_cautions", "design_cautions", "suite_cautions"]
+
+_FEW = 5  # benchmarks below which a law of others like them is little known
+
+
+def data_cautions(pair: Match) -> Iterator[Caution]:
+    """Hand on what is known of both sides' values."""
+    for matrix in (pair.candidate, pair.baseline):
+        yield from (caution.of(matrix.name) for caution in matrix.cautions)
+    yield from pair.cautions
+
+
+def design_cautions(layout: Layout) -> Iterator[Caution]:
+    """Say how far the design carries."""
+    a, b = layout.ours.sessions, layout.theirs.sessions
+    if layout.design == "confounded":
+        yield Caution(
+            "confounded",
+            "session and variant cannot be told apart: the candidate has runs in "
+            f"{_count(a.size)}, the baseline in {_count(b.size)}, {layout.common.size} in common. "
+            "Measure both variants in the same sessions",
+        )
+    elif layout.design.startswith("one session"):
+        yield Caution(
+            "one-session",
+            "within one session: all runs share its memory layout, frequencies and neighbours, and "
+            "another session may give another answer. Measure 5 or more sessions",
+        )
+    elif layout.design == "paired":
+        left = np.setdiff1d(np.union1d(a, b), layout.common)
+        if left.size:
+            names = tuple(layout.labels[k] for k in left)
+            yield Caution(
+                "sessions-left-out",
+                f"{_count(left.size)} left out, because only one side has runs in "
+                f"{'it' if left.size == 1 else 'them'}: {figures.listed(names)}",
+                names,
+            )
+
+
+def benchmark_cautions(
+    judged: Judged, lines: Sequence[BenchmarkLine], sessions: int
+) -> Iterator[Caution]:
+    """Say what holds for single benchmarks."""
+    flat = [line.name for line in lines if line.error == 0]
+    if flat:
+        where = f"in {_count(sessions)}" if judged.design in ("paired", "separate") else "at all"
+        yield Caution(
+            "no-spread",
+            f"no spread {where}, so no p-value: {figures.listed(flat)}",
+            tuple(flat),
+        )
+    lonely = [
+        line.name
+        for line in lines
+        if line.low is None and line.reason is None and line.runs_candidate
+    ]
+    if lonely and not judged.law.always_valid:
+        yield Caution(
+            "too-few-sessions",
+            "too few values for an interval, and for one of the suite: "
+            f"{figures.listed(lonely)}. Measure more, or leave the benchmark out",
+            tuple(lonely),
+        )
+    uneven = [
+        line.name for line in lines if 2 <= line.sessions < sessions and judged.design == "paired"
+    ]
+    if uneven:
+        yield Caution(
+            "sessions-missing",
+            f"judged by fewer than the {_count(sessions)} of the others: {figures.listed(uneven)}",
+            tuple(uneven),
+        )
+    for line in lines:
+        if line.reason == "fails-more":
+            runs = line.runs_candidate + line.failed_candidate
+            yield Caution(
+                "fails-more",
+                f"{line.name}: the candidate fails in {line.failed_candidate} of {runs} runs, the "
+                f"baseline in {line.failed_baseline} of {line.runs_baseline + line.failed_baseline}",
+                (line.name,),
+            )
+    yield from _zero_cautions(judged, lines)
+
+
+def _zero_cautions(judged: Judged, lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:
+    below = [line.name for line in lines if line.reason == "below-resolution"]
+    if below:
+        yield Caution(
+            "below-resolution",
+            "below the clock's resolution, all runs of a session are 0: "
+            f"{figures.listed(below)}. Make the runs longer",
+            tuple(below),
+        )
+    zeroed = np.flatnonzero(judged.zeroed & ~np.isnan(judged.each.estimate))
+    if zeroed.size:
+        names = [lines[k].name for k in zeroed.tolist()]
+        yield Caution(
+            "means-of-zeros",
+            "some runs are 0, so arithmetic means of whole sessions are compared: "
+            f"{figures.listed(names)}",
+            tuple(names),
+        )
+
+
+def suite_cautions(benchmarks: int) -> Iterator[Caution]:
+    """Say how far the suite's lines carry."""
+    if 2 <= benchmarks < _FEW:
+        yield Caution(
+            "few-benchmarks",
+            f"{benchmarks} benchmarks say little about others like them",
+        )
+
+
+def _count(sessions: int) -> str:
+    return f"{sessions} session{'s' * (sessions != 1)}"

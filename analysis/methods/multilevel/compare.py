@@ -1,0 +1,245 @@
+"""The sound verdict on two variants: sessions as the unit of replication.
+
+t on the session values of the difference, every session weighing the same, S - 1 degrees of freedom.
+Blocks pair runs inside a session and are never the unit; Welch's t over session means serves only
+sides that share fewer than two sessions.
+
+References
+----------
+.. [1] T. Kalibera, R. Jones, "Rigorous benchmarking in reasonable time", ISMM 2013.
+.. [2] R. Ibragimov, U. K. Mueller, "t-statistic based correlation and heterogeneity robust
+   inference", Journal of Business & Economic Statistics 28, 2010.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...data import PerformanceMatrix, match
+from ...errors import UsageError
+from ...report import figures
+from ...stats import Correction, check_correction, counted, door
+from .cautions import benchmark_cautions, data_cautions, design_cautions, suite_cautions
+from .contrast import run_tables, tables_of
+from .design import Layout, layout_of
+from .law import Law
+from .lines import (
+    WIDEST,
+    Judged,
+    benchmark_lines,
+    estimates_of,
+    failed_lines,
+    suite_lines,
+)
+from .result import Multilevel
+from .suite import suite_of_cells
+
+__all__ = ["multilevel"]
+
+Floats = NDArray[np.float64]
+_LOOKS = 1000
+
+
+@door
+def multilevel(
+    candidate: PerformanceMatrix,
+    baseline: PerformanceMatrix,
+    *,
+    confidence: float = 0.95,
+    margin: float = 0.01,
+    correction: Correction = "holm",
+    weights: Mapping[str, float] | None = None,
+    looks: int = 1,
+    always_valid: bool = False,
+) -> Multilevel:
+    """Compare two variants by their sessions: one interval and one word a benchmark.
+
+    The estimand is the ratio of geometric means of runs, sessions weighing equally. H0 of `pvalue`:
+    it is 1 (two-sided). H0 of `pvalue_equivalent`: it lies outside of 1 / (1 + margin) to
+    1 + margin; two one-sided tests at alpha / 2 each.
+
+    Parameters
+    ----------
+    candidate, baseline : PerformanceMatrix
+        The runs of both variants, in one unit. Sessions are one where their ids are equal, unless the
+        trials differ; without ids on both sides all runs share one session.
+    confidence : float
+        Of the intervals, between 0 and 1; alpha is 1 less it.
+    margin : float
+        The largest speedup less 1 that counts as equivalent, such as 0.01.
+    correction : {"holm", "bh", "none"}
+        Of the words for the number of benchmarks; intervals are not adjusted.
+    weights : mapping of str to float, optional
+        Of benchmarks, in the suite's two lines; those not named weigh 1.
+    looks : int
+        How many looks at growing data are planned, this one among them: alpha / looks each.
+    always_valid : bool
+        Give confidence sequences, which hold however often one looks; paired sessions only, and
+        finite from 3 of them on.
+
+    Returns
+    -------
+    Multilevel
+
+    Raises
+    ------
+    UsageError
+        If an argument is out of its range; a weight is negative or of no benchmark; `always_valid` is
+        asked for together with `looks`, or of sides that do not share two sessions.
+    AnalysisError
+        If the two have no benchmark in common, or differ in direction or unit; if a speedup leaves
+        the range of numbers.
+
+    Notes
+    -----
+    Equal sessions need not be equally long or equally quiet: t on their values is conservative then
+    ([2]_). With one session the answer holds within it; where session and variant cannot be told
+    apart there is an estimate and nothing else.
+    """
+    law = _law(confidence, margin, looks, always_valid=always_valid)
+    check_correction(correction)
+    whole = _whole(candidate), _whole(baseline)
+    pair = match(*whole)
+    ours, theirs = pair.candidate, pair.baseline
+    weighing = _weights(weights, ours.benchmarks, (*whole[0].benchmarks, *whole[1].benchmarks))
+    layout = layout_of(ours, theirs)
+    if always_valid and layout.design != "paired":
+        raise UsageError(
+            "a confidence sequence needs sides that share two sessions or more",
+            f"{ours.name} against {theirs.name}",
+            "measure both in the same sessions, or leave always_valid out",
+        )
+    zeroed = np.array(
+        [bool((a == 0).any() or (b == 0).any()) for a, b in _rows(ours, theirs)], dtype=np.bool_
+    )
+    sign = 1 if ours.better == "higher" else -1
+    tables = tables_of(layout, sign, zeroed)
+    judged = Judged(
+        design=layout.design,
+        tables=tables,
+        each=estimates_of(layout.design, tables),
+        zeroed=zeroed,
+        weights=weighing,
+        law=law,
+        margin=math.log1p(margin),
+        sign=sign,
+        correction=correction,
+    )
+    lines = (*benchmark_lines(judged, ours, theirs), *failed_lines(*whole))
+    suite = suite_lines(judged)
+    sessions = _sessions(layout)
+    return Multilevel(
+        candidate=ours.name,
+        baseline=theirs.name,
+        unit=ours.unit,
+        better=ours.better,
+        design=layout.design,
+        sessions=sessions,
+        sessions_candidate=layout.ours.sessions.size,
+        sessions_baseline=layout.theirs.sessions.size,
+        confidence=float(confidence),
+        margin=float(margin),
+        correction=correction,
+        looks=int(looks),
+        always_valid=bool(always_valid),
+        benchmarks=lines,
+        these=None if suite is None else suite[0],
+        similar=None if suite is None else suite[1],
+        occasions=_occasions(layout, sign, law, np.where(zeroed, 0.0, weighing)),
+        cautions=(
+            *data_cautions(pair),
+            *design_cautions(layout),
+            *benchmark_cautions(judged, lines, sessions),
+            *(
+                ()
+                if suite is None
+                else suite_cautions(int((~np.isnan(judged.each.estimate)).sum()))
+            ),
+        ),
+    )
+
+
+def _law(confidence: float, margin: float, looks: int, *, always_valid: bool) -> Law:
+    if not 0 < confidence < 1:
+        raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}")
+    if not (math.isfinite(margin) and margin >= 0):
+        raise UsageError(
+            f"margin must be a number of at least 0, not {margin!r}", fix="such as 0.01"
+        )
+    counted("looks", looks, most=_LOOKS)
+    if always_valid and looks > 1:
+        raise UsageError(
+            "looks and always_valid exclude each other",
+            fix="always_valid holds however often one looks; looks divides the level",
+        )
+    return Law(alpha=(1.0 - float(confidence)) / looks, always_valid=always_valid)
+
+
+def _whole(matrix: PerformanceMatrix) -> PerformanceMatrix:
+    """Put the benchmarks that have runs of 0 beside the others."""
+    zeros = matrix.with_zeros
+    if zeros is None:
+        return matrix
+    join = {
+        name: None
+        if getattr(matrix, name) is None
+        else (*getattr(matrix, name), *getattr(zeros, name))
+        for name in ("samples", "blocks", "sessions", "benchmarks")
+    }
+    return replace(matrix, with_zeros=None, **join)  # type: ignore[arg-type]
+
+
+def _rows(
+    ours: PerformanceMatrix, theirs: PerformanceMatrix
+) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    return list(zip(ours.samples, theirs.samples, strict=True))
+
+
+def _weights(
+    weights: Mapping[str, float] | None, benchmarks: tuple[str, ...], known: tuple[str, ...]
+) -> Floats:
+    given = weights or {}
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise UsageError(
+            f"a weight is given for what is no benchmark here: {figures.listed(unknown)}",
+            fix=f"known here: {figures.listed(known)}",
+        )
+    for name, value in given.items():
+        if not (math.isfinite(value) and value >= 0):
+            raise UsageError(
+                f"the weight of {name!r} is {value!r}", fix="weights are finite and not negative"
+            )
+    found = np.array([float(given.get(name, 1.0)) for name in benchmarks])
+    if not found.max() > 0:
+        raise UsageError("every benchmark has weight 0", fix="give one a positive weight")
+    return np.asarray(found / found.max())
+
+
+def _sessions(layout: Layout) -> int:
+    if layout.design == "paired":
+        return layout.common.size
+    if layout.design == "separate":
+        return layout.ours.sessions.size + layout.theirs.sessions.size
+    return 0 if layout.design == "confounded" else 1
+
+
+def _occasions(layout: Layout, sign: int, law: Law, weights: Floats) -> str | None:
+    """Say what Welch's t over the runs would give if the sessions of both sides did not differ."""
+    if layout.design != "confounded" or not weights.any():
+        return None
+    ours, theirs = run_tables(layout, sign)
+    found = suite_of_cells(ours, theirs, weights)  # of one benchmark that is Welch's t
+    estimate, half = float(found.estimate), float(law.half(found.error, found.freedom))
+    if math.isnan(half) or abs(estimate) + half > WIDEST:
+        return None
+    middle, low, high = (math.exp(estimate + shift) for shift in (0.0, -half, half))
+    return (
+        f"if the two occasions do not differ: {figures.ratio(middle)} "
+        f"[{figures.ratio(low)[:-1]}, {figures.ratio(high)[:-1]}]"
+    )

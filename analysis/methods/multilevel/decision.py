@@ -1,0 +1,112 @@
+"""From intervals and p-values to words, before and after the correction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...report import Word
+from ...stats import Correction, adjusted, holm_steps
+from .estimates import FLAT, Estimates
+from .law import Law
+
+__all__ = ["Decisions", "decide", "word_by_interval"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Decisions:
+    """Intervals, p-values and words; arrays over the benchmarks, nan where there is none.
+
+    `steps` and `steps_equivalent` are the factors by which the correction divides the level at each
+    benchmark's own place in its family.
+    """
+
+    low: Floats
+    high: Floats
+    pvalue: Floats
+    pvalue_equivalent: Floats
+    pvalue_adjusted: Floats
+    pvalue_equivalent_adjusted: Floats
+    steps: Floats
+    steps_equivalent: Floats
+    outcome: tuple[Word, ...]
+    outcome_uncorrected: tuple[Word, ...]
+
+
+def word_by_interval(low: float, high: float, margin: float) -> Word:
+    """Read the word off an interval of the log ratio; `margin` is that of the log ratio.
+
+    Equivalent wins over faster and slower: the whole interval is inside the margin.
+    """
+    if -margin < low and high < margin:
+        return "equivalent"
+    return "faster" if low > 0 else "slower" if high < 0 else "undecided"  # nan decides nothing
+
+
+def decide(found: Estimates, law: Law, margin: float, correction: Correction) -> Decisions:
+    """Judge the benchmarks of one candidate.
+
+    Two families over the benchmarks are corrected: the two-sided p, held against alpha, and that of
+    equivalence, held against alpha / 2. An estimate without spread has no p; it takes part with the
+    one that it tends to as the spread goes to 0, which is 0 or 1.
+
+    Parameters
+    ----------
+    found : Estimates
+        Arrays of shape (benchmarks,).
+    law : Law
+        Level and law.
+    margin : float
+        Of the log ratio, not negative.
+    correction : {"holm", "bh", "none"}
+        For the number of benchmarks.
+    """
+    half = law.half(found.error, found.freedom)
+    low, high = found.estimate - half, found.estimate + half
+    pvalue = law.pvalue(found.estimate, found.error, found.freedom)
+    equivalent = law.pvalue_equivalent(found.estimate, found.error, found.freedom, margin)
+    flat = found.error == 0
+    size = np.abs(found.estimate)
+    families = [
+        np.where(flat, np.where(size >= FLAT, 0.0, 1.0), pvalue),
+        np.where(flat, np.where(size < margin, 0.0, 1.0), equivalent),
+    ]
+    ours, theirs = (adjusted(family, correction) for family in families)
+    alone = tuple(
+        word_by_interval(a, b, margin) for a, b in zip(low.tolist(), high.tolist(), strict=True)
+    )
+    words = alone if correction == "none" else _words(found.estimate, ours, theirs, half, law.alpha)
+    return Decisions(
+        low=low,
+        high=high,
+        pvalue=pvalue,
+        pvalue_equivalent=equivalent,
+        pvalue_adjusted=np.where(flat, np.nan, ours),
+        pvalue_equivalent_adjusted=np.where(flat, np.nan, theirs),
+        steps=holm_steps(families[0], correction),
+        steps_equivalent=holm_steps(families[1], correction),
+        outcome=words,
+        outcome_uncorrected=alone,
+    )
+
+
+def _words(
+    estimate: Floats, pvalue: Floats, equivalent: Floats, half: Floats, alpha: float
+) -> tuple[Word, ...]:
+    words: list[Word] = []
+    for e, p, q, h in zip(
+        estimate.tolist(), pvalue.tolist(), equivalent.tolist(), half.tolist(), strict=True
+    ):
+        if np.isnan(h):
+            words.append("undecided")
+        elif q <= alpha / 2:
+            words.append("equivalent")
+        elif p <= alpha:
+            words.append("faster" if e > 0 else "slower")
+        else:
+            words.append("undecided")
+    return tuple(words)

@@ -1,0 +1,340 @@
+"""The lines of the verdict, from tables and decisions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...data import PerformanceMatrix
+from ...errors import AnalysisError
+from ...report import Word
+from ...stats import Correction
+from .advice import Scatter, advise
+from .contrast import Tables
+from .decision import decide, word_by_interval
+from .design import PAIRS, Design
+from .estimates import Estimates, of_differences, of_means
+from .failures import fails_more
+from .law import Law
+from .result import BenchmarkLine, Line, MoreSessions
+from .suite import similar_half, suite_of_cells, suite_of_differences, suite_of_means
+
+__all__ = [
+    "Judged",
+    "benchmark_lines",
+    "estimates_of",
+    "exponential",
+    "failed_lines",
+    "suite_lines",
+]
+
+Floats = NDArray[np.float64]
+WIDEST = 700.0  # logs whose exponential is a number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Judged:
+    """What both kinds of lines are made of.
+
+    `margin` is that of the log ratio, `sign` -1 where less is better; `each` are the benchmarks'
+    estimates, `zeroed` tells which of them have runs of 0.
+    """
+
+    design: Design
+    tables: Tables
+    each: Estimates
+    zeroed: NDArray[np.bool_]
+    weights: Floats
+    law: Law
+    margin: float
+    sign: int
+    correction: Correction
+
+
+def estimates_of(design: Design, tables: Tables) -> Estimates:
+    """Give the estimate of each benchmark, with its error where the design has one."""
+    if design in PAIRS:
+        return of_differences(tables.differences)
+    found = of_means(tables.ours, tables.theirs)
+    if design != "confounded":
+        return found
+    nothing = np.full(found.estimate.shape, np.nan)
+    return found._replace(error=nothing, freedom=nothing)
+
+
+# ---- benchmarks
+
+
+def benchmark_lines(
+    judged: Judged, ours: PerformanceMatrix, theirs: PerformanceMatrix
+) -> tuple[BenchmarkLine, ...]:
+    """Give a line for each benchmark that both matrices have.
+
+    Raises
+    ------
+    AnalysisError
+        If a speedup leaves the range of numbers.
+    """
+    d = decide(judged.each, judged.law, judged.margin, judged.correction)
+    reasons = [_reason(judged, ours, theirs, k) for k in range(len(ours.benchmarks))]
+    words: list[Word] = [
+        "undecided" if reason else word for reason, word in zip(reasons, d.outcome, strict=True)
+    ]
+    asked = [
+        word == "undecided" and not reason for word, reason in zip(words, reasons, strict=True)
+    ]
+    advice = _advice(judged, np.array(asked), (d.steps, d.steps_equivalent))
+    t, values = judged.tables, judged.tables.differences if judged.tables.rows else None
+    means = [_means(table, judged.sign) for table in (t.ours, t.theirs)]
+    lines = []
+    for k, name in enumerate(ours.benchmarks):
+        there = np.empty(0, dtype=np.intp)
+        if values is not None:
+            there = np.flatnonzero(~np.isnan(values[:, k]))
+        estimate = float(judged.each.estimate[k])
+        lines.append(
+            BenchmarkLine(
+                name=name,
+                speedup=exponential(estimate, name),
+                low=_end(d.low[k]),
+                high=_end(d.high[k]),
+                error=_known(judged.each.error[k], d.low[k]),
+                freedom=_known(judged.each.freedom[k], d.low[k]),
+                pvalue=_known(d.pvalue[k]),
+                pvalue_equivalent=_known(d.pvalue_equivalent[k]),
+                outcome=words[k],
+                more_sessions=advice.get(k),
+                pvalue_adjusted=_known(d.pvalue_adjusted[k]),
+                pvalue_equivalent_adjusted=_known(d.pvalue_equivalent_adjusted[k]),
+                outcome_uncorrected=d.outcome_uncorrected[k],
+                mean_candidate=means[0][k],
+                mean_baseline=means[1][k],
+                spread_candidate=_spread(t.spread_ours[k]),
+                spread_baseline=_spread(t.spread_theirs[k]),
+                runs_candidate=len(ours.samples[k]),
+                runs_baseline=len(theirs.samples[k]),
+                failed_candidate=ours.failed.get(name, 0),
+                failed_baseline=theirs.failed.get(name, 0),
+                sessions=_sessions(judged.design, int(judged.each.values[k])),
+                session_ids=tuple(t.rows[i] for i in there),
+                differences=() if values is None else tuple(values[there, k].tolist()),
+                reason=reasons[k],
+            )
+        )
+    return tuple(lines)
+
+
+def failed_lines(
+    candidate: PerformanceMatrix, baseline: PerformanceMatrix
+) -> tuple[BenchmarkLine, ...]:
+    """Give a line for each benchmark of which all the candidate's runs failed, and not the baseline's."""
+    runs = dict(zip(baseline.benchmarks, baseline.runs, strict=True))
+    known = set(candidate.benchmarks)
+    return tuple(
+        BenchmarkLine(
+            name=name,
+            **dict.fromkeys(
+                (
+                    *("speedup", "low", "high", "error", "freedom", "pvalue", "pvalue_equivalent"),
+                    *("more_sessions", "pvalue_adjusted", "pvalue_equivalent_adjusted"),
+                    *("mean_candidate", "mean_baseline", "spread_candidate", "spread_baseline"),
+                )
+            ),
+            outcome="undecided",
+            outcome_uncorrected="undecided",
+            runs_candidate=0,
+            runs_baseline=runs[name],
+            failed_candidate=count,
+            failed_baseline=baseline.failed.get(name, 0),
+            sessions=0,
+            session_ids=(),
+            differences=(),
+            reason="fails-more",
+        )
+        for name, count in candidate.failed.items()
+        if count and name not in known and name in runs
+    )
+
+
+def _reason(
+    judged: Judged, ours: PerformanceMatrix, theirs: PerformanceMatrix, k: int
+) -> str | None:
+    name = ours.benchmarks[k]
+    if judged.zeroed[k] and np.isnan(judged.each.estimate[k]):
+        return "below-resolution"
+    failed = ours.failed.get(name, 0), theirs.failed.get(name, 0)
+    if any(failed) and fails_more(
+        failed[0], len(ours.samples[k]), failed[1], len(theirs.samples[k])
+    ):
+        return "fails-more"
+    return "confounded" if judged.design == "confounded" else None
+
+
+def _sessions(design: Design, count: int) -> int:
+    if design in ("paired", "separate"):
+        return count
+    return 0 if design == "confounded" else 1
+
+
+def _means(table: Floats, sign: int) -> list[float | None]:
+    """Give the geometric mean of each benchmark over the rows of a table."""
+    mean = of_differences(table).estimate
+    return [None if math.isnan(m) else math.exp(sign * m) for m in mean.tolist()]
+
+
+# ---- the suite
+
+
+def suite_lines(judged: Judged) -> tuple[Line, Line] | None:
+    """Give the lines of these benchmarks and of others like them; None unless there are two."""
+    if int((~np.isnan(judged.each.estimate)).sum()) < 2:
+        return None
+    t, weights = judged.tables, judged.weights
+    if judged.design in PAIRS:
+        found = suite_of_differences(t.differences, weights)
+    elif judged.design == "one session, runs":
+        found = suite_of_cells(t.ours, t.theirs, weights)
+    else:
+        found = suite_of_means(t.ours, t.theirs, weights)
+    if judged.design == "confounded":
+        found = found._replace(error=np.array(np.nan), freedom=np.array(np.nan))
+    these = _these(judged, found)
+    half = judged.law.half(found.error, found.freedom)
+    wide = similar_half(judged.each.estimate, weights, half, judged.law.alpha)
+    low, high = float(found.estimate - wide), float(found.estimate + wide)
+    similar = Line(
+        name="similar",
+        speedup=these.speedup,
+        low=_end(low),
+        high=_end(high),
+        error=None,
+        freedom=None,
+        pvalue=None,
+        pvalue_equivalent=None,
+        outcome=word_by_interval(low, high, judged.margin),
+        more_sessions=None,
+    )
+    return these, similar
+
+
+def _these(judged: Judged, found: Estimates) -> Line:
+    one = found.as_rows()
+    d = decide(one, judged.law, judged.margin, "none")
+    advice: tuple[MoreSessions, ...] = ()
+    if d.outcome[0] == "undecided":
+        scatter = _suite_scatter(judged, one)
+        if scatter is not None:
+            ones = np.ones(1)
+            advice = advise(one.estimate, scatter, judged.law, judged.margin, (ones, ones))
+    return Line(
+        name="these",
+        speedup=exponential(float(one.estimate[0]), "these"),
+        low=_end(d.low[0]),
+        high=_end(d.high[0]),
+        error=_known(one.error[0], d.low[0]),
+        freedom=_known(one.freedom[0], d.low[0]),
+        pvalue=_known(d.pvalue[0]),
+        pvalue_equivalent=_known(d.pvalue_equivalent[0]),
+        outcome=d.outcome[0],
+        more_sessions=advice[0] if advice else None,
+    )
+
+
+# ---- advice
+
+
+def _advice(
+    judged: Judged, asked: NDArray[np.bool_], steps: tuple[Floats, Floats]
+) -> dict[int, MoreSessions]:
+    """Advise on the benchmarks that are asked for, where the design and the values allow it."""
+    t = judged.tables
+    if judged.design == "paired":
+        sides = [(judged.each, t.within, t.differences)]
+    elif judged.design == "separate":
+        sides = [
+            (of_differences(t.ours), t.within_ours, t.ours),
+            (of_differences(t.theirs), t.within_theirs, t.theirs),
+        ]
+    else:
+        return {}
+    some = asked & (judged.each.error > 0)
+    if not some.any():
+        return {}
+    scatter = Scatter(
+        variance=np.stack([e.error**2 * e.values for e, _, _ in sides], axis=1)[some],
+        sessions=np.stack([e.values.astype(np.float64) for e, _, _ in sides], axis=1)[some],
+        within=np.stack([_within(within, values) for _, within, values in sides], axis=1)[some],
+    )
+    found = advise(
+        judged.each.estimate[some],
+        scatter,
+        judged.law,
+        judged.margin,
+        (steps[0][some], steps[1][some]),
+    )
+    return dict(zip(np.flatnonzero(some).tolist(), found, strict=True))
+
+
+def _within(within: Floats, values: Floats) -> Floats:
+    """Give the mean over the sessions of the variance within; nan where no session knows it."""
+    known = ~np.isnan(within) & ~np.isnan(values)
+    count = known.sum(axis=0)
+    total = np.where(known, within, 0.0).sum(axis=0)
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+
+
+def _suite_scatter(judged: Judged, found: Estimates) -> Scatter | None:
+    if not found.error[0] > 0 or judged.design not in ("paired", "separate"):
+        return None
+    sides: Sequence[Estimates] = [found]
+    if judged.design == "separate":
+        known = np.where(np.isnan(judged.each.estimate), 0.0, judged.weights)
+        sides = [
+            suite_of_differences(table, known)
+            for table in (judged.tables.ours, judged.tables.theirs)
+        ]
+    sessions = np.array([[float(np.ravel(e.freedom)[0]) + 1 for e in sides]])
+    errors = np.array([[float(np.ravel(e.error)[0]) for e in sides]])
+    return Scatter(
+        variance=errors**2 * sessions, sessions=sessions, within=np.full(errors.shape, np.nan)
+    )
+
+
+# ---- numbers
+
+
+def exponential(log: float, where: str) -> float | None:
+    """Give a ratio from its log; None for nan.
+
+    Raises
+    ------
+    AnalysisError
+        If it leaves the range of numbers.
+    """
+    if math.isnan(log):
+        return None
+    if abs(log) > WIDEST:
+        raise AnalysisError(
+            "the speedup leaves the range of numbers",
+            where,
+            "look for values that are no measurements: they lie too far apart",
+        )
+    return math.exp(log)
+
+
+def _end(log: float) -> float | None:
+    """Give the end of an interval, cut where it leaves the range of numbers; None for nan."""
+    return None if math.isnan(log) else math.exp(min(max(log, -WIDEST), WIDEST))
+
+
+def _spread(sd: float) -> float | None:
+    return None if math.isnan(sd) else math.expm1(min(sd, WIDEST))
+
+
+def _known(value: float, needed: float = 0.0) -> float | None:
+    """Give a number, None for nan, or where what it belongs to is nan."""
+    return None if math.isnan(value) or math.isnan(needed) else float(value)

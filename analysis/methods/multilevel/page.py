@@ -1,0 +1,117 @@
+"""The sound verdict in words: a line a benchmark, the suite's two lines, what they rest on."""
+
+from __future__ import annotations
+
+from ...report import Cell, Column, Page, Section, Sentence, Table, Value, figures, page_of, said
+from .result import BenchmarkLine, Line, Multilevel
+from .wording import advice_text, interval_text, speedup_text
+
+_BENCHMARK, _VARIANT = 28, 20  # columns for names
+
+
+@page_of.register
+def _(result: Multilevel) -> Page:
+    return Page(
+        title=f"verdict: {result.candidate} against {result.baseline}",
+        sections=(
+            Section((Sentence(_answer(result)),)),
+            Section((_table(result), *(Sentence(text) for text in _notes(result)))),
+        ),
+        cautions=result.cautions,
+    )
+
+
+def _answer(result: Multilevel) -> str:
+    ours, theirs = (figures.shorten(name, _VARIANT) for name in (result.candidate, result.baseline))
+    line = result.these
+    if line is None:
+        line = next((one for one in result.benchmarks if one.speedup is not None), None)
+    word = said(result.word, timed=result.timed)
+    number = "" if line is None or line.speedup is None else f", {speedup_text(line)}"
+    interval = "" if line is None or line.low is None else f" {interval_text(line)}"
+    return f"{ours} against {theirs}: {word}{number}{interval}; {_basis(result)}"
+
+
+def _basis(result: Multilevel) -> str:
+    sessions = {
+        "paired": f"{_sessions(result.sessions)}, paired",
+        "separate": f"{result.sessions_candidate} and {result.sessions_baseline} separate sessions",
+        "one session, blocks": "within one session, by its blocks",
+        "one session, runs": "within one session, by its runs",
+        "confounded": "session and variant cannot be told apart",
+    }[result.design]
+    return f"{sessions}; margin {100 * result.margin:g} %"
+
+
+def _sessions(count: int) -> str:
+    return f"{count} session{'s' * (count != 1)}"
+
+
+def _table(result: Multilevel) -> Table:
+    ours, theirs = (figures.shorten(name, _VARIANT) for name in (result.candidate, result.baseline))
+    rows = [_row(result, line) for line in result.benchmarks]
+    known = sum(line.speedup is not None for line in result.benchmarks)
+    for name, line in ((f"these {known}", result.these), ("others like them", result.similar)):
+        if line is not None:
+            rows.append((name, "", "", *_verdict(result, line)))
+    level = 1 - (1 - result.confidence) / result.looks
+    return Table(
+        name="benchmarks",
+        columns=(
+            Column("", "left"),
+            Column(theirs),
+            Column(ours),
+            Column("speedup"),
+            Column(f"{100 * level:.4g} %", "left"),
+            Column("", "left"),
+            Column("", "left"),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _row(result: Multilevel, line: BenchmarkLine) -> tuple[Cell, ...]:
+    means = (line.mean_baseline, line.mean_candidate)
+    return (
+        figures.shorten(line.name, _BENCHMARK),
+        *(
+            Value("-" if mean is None else figures.quantity(mean, result.unit), mean)
+            for mean in means
+        ),
+        *_verdict(result, line),
+    )
+
+
+def _verdict(result: Multilevel, line: Line) -> tuple[Cell, ...]:
+    note = advice_text(line)
+    if isinstance(line, BenchmarkLine):
+        if line.reason == "fails-more":
+            runs = line.runs_candidate + line.failed_candidate
+            note = f"candidate fails {line.failed_candidate} of {runs}"
+        elif line.reason == "below-resolution":
+            note = "below the clock's resolution"
+        elif line.outcome != line.outcome_uncorrected and not line.reason:
+            count = sum(one.low is not None for one in result.benchmarks)
+            note = "; ".join(text for text in (f"after correction for {count}", note) if text)
+    return (
+        Value(speedup_text(line), line.speedup),
+        interval_text(line),
+        said(line.outcome, timed=result.timed),
+        note,
+    )
+
+
+def _notes(result: Multilevel) -> list[str]:
+    notes = [] if result.occasions is None else [result.occasions]
+    if result.looks > 1:
+        notes.append(
+            f"{result.looks} looks share the level: each is judged at alpha / {result.looks}"
+        )
+    if result.always_valid:
+        notes.append("intervals hold however often one looks (a confidence sequence)")
+    elif result.looks == 1 and any(line.more_sessions for line in result.benchmarks):
+        notes.append(
+            "a second look at more sessions needs a plan: --looks 2, or --always-valid; otherwise "
+            "false alarms grow from 5 to about 10 %"
+        )
+    return notes

@@ -1,0 +1,269 @@
+"""Why a published method says something else than the session intervals: a sentence for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ...methods.multilevel import BenchmarkLine, Line, Multilevel
+from ...report import Word, figures
+from .result import Disagreement, Said
+
+if TYPE_CHECKING:
+    from .asking import Answers
+
+__all__ = ["why"]
+
+_DECIDED = {"faster", "slower"}
+_SURE = 0.95
+_NAMED = 3
+
+
+def why(found: Multilevel, told: Sequence[Said], answers: Answers) -> Iterator[Disagreement]:
+    """Give a sentence for each method that says something else than the first screen.
+
+    Parameters
+    ----------
+    found : Multilevel
+        What the first screen says.
+    told : sequence of Said
+        What the methods say.
+    answers : Answers
+        Their own results.
+    """
+    line: Line = found.these if found.these is not None else found.benchmarks[0]
+    words = {said.method: said.word for said in told}
+    asked: tuple[Callable[[Multilevel, Line, dict[str, Word | None], Answers], _Found], ...] = (
+        _hpt,
+        _speedup_test,
+        _randomization,
+        _bootstrap,
+        _mixtures,
+        _friedman,
+    )
+    for one in asked:
+        yield from one(found, line, words, answers)
+
+
+_Found = Iterator[Disagreement]
+_Words = dict[str, Word | None]
+
+
+def _sessions(found: Multilevel) -> str:
+    return f"{found.sessions} session{'s' * (found.sessions != 1)}"
+
+
+def _hpt(found: Multilevel, line: Line, words: _Words, answers: Answers) -> _Found:
+    result = answers.hpt
+    if result is None:
+        return
+    said, reference = words.get("HPT"), line.outcome
+    if said in _DECIDED and answers.at_estimate is not None and line.speedup is not None:
+        ours = figures.reliability(result.confidence, result.required)
+        there = figures.reliability(answers.at_estimate, result.required)
+        yield Disagreement(
+            of="HPT",
+            reason="estimand",
+            text=f"HPT asks whether one is better, not by how much: its reliability {ours} belongs "
+            f"to 1x, that of {figures.ratio_within(line.speedup, line.low, line.high)} is {there}",
+        )
+    if said == reference:
+        return
+    if said == "undecided" and result.most < result.required:
+        yield Disagreement(
+            of="HPT",
+            reason="too-few-runs",
+            text=f"HPT cannot decide: a suite of {len(result.benchmarks)} reaches at most "
+            f"{figures.reliability(result.most, result.required)}",
+        )
+    elif said == "undecided":
+        ties = sum(one.winner == "tie" for one in result.benchmarks)
+        yield Disagreement(
+            of="HPT",
+            reason="zeroing",
+            text=f"HPT counts {ties} of {len(result.benchmarks)} benchmarks as ties and ranks the "
+            "differences, so how large they are is lost",
+        )
+    elif reference == "equivalent":
+        yield _margin_or_shape("HPT", found, line)
+    elif reference in _DECIDED:
+        yield Disagreement(
+            of="HPT",
+            reason="estimand",
+            text="HPT counts on how many benchmarks one is better, and ranks them; the interval is "
+            "of the mean, which few large differences decide",
+        )
+    else:
+        yield Disagreement(of="HPT", reason="replication", text=_runs_for_sessions("HPT", found))
+
+
+def _runs_for_sessions(method: str, found: Multilevel) -> str:
+    """Say what a method that counts runs does not see, as far as this design shows it."""
+    head = f"{method} takes every run as a replication of its own"
+    if found.design == "confounded":
+        return f"{head}, and what the session did as done by the variant: nothing tells them apart"
+    if found.design == "one session, blocks":
+        return f"{head}; the interval takes the blocks of one session"
+    if found.design == "one session, runs":
+        return f"{head}, without the interval's correction for unlike spreads"
+    return (
+        f"{head}; the interval takes {_sessions(found)}, whose differences vary more than runs "
+        "alone would"
+    )
+
+
+def _speedup_test(found: Multilevel, line: Line, words: _Words, answers: Answers) -> _Found:
+    del line, words  # it has no suite-wide answer: benchmark is held against benchmark
+    if answers.suite is None:
+        return
+    lines = {one.name: one for one in found.benchmarks}
+    pairs = [(test, lines[test.name]) for test in answers.suite.benchmarks if test.name in lines]
+    differing = [(test, one) for test, one in pairs if test.word != one.outcome]
+    stopped = [
+        (test, one)
+        for test, one in pairs
+        if test.mean.significant is None and one.outcome in _DECIDED
+    ]
+    without = [one.name for _, one in stopped]
+    if without:
+        needed = [test.mean.needed_runs for test, _ in stopped]
+        more = max((runs for runs in needed if runs is not None), default=None)
+        told = "" if more is None else f"; from {more} runs on it would"
+        yield Disagreement(
+            of="Speedup-Test",
+            reason="failed-assumption" if more is None else "too-few-runs",
+            text=f"the Speedup-Test cannot conclude about the mean of {_named(without)}: a check of "
+            f"its assumptions, such as normality, failed{told}",
+        )
+    rest = [
+        (test.word, one)
+        for test, one in differing
+        if test.word != "undecided" or one.name not in without
+    ]
+    yield from _by_benchmark(found, rest)
+
+
+def _by_benchmark(found: Multilevel, rest: Sequence[tuple[Word, BenchmarkLine]]) -> _Found:
+    family = [o.name for w, o in rest if w in _DECIDED and o.outcome_uncorrected == w]
+    if family:
+        yield Disagreement(
+            of="Speedup-Test",
+            reason="family",
+            text="the Speedup-Test gives each benchmark its own risk; after correction for "
+            f"{len(found.benchmarks)} these stay undecided: {_named(family)}",
+        )
+    alike = [o.name for w, o in rest if w in _DECIDED and o.outcome == "equivalent"]
+    if alike:
+        yield Disagreement(
+            of="Speedup-Test",
+            reason="estimand",
+            text=f"the Speedup-Test asks for any difference; that of {_named(alike)} lies within "
+            f"the margin of {100 * found.margin:g} %",
+        )
+    used = {*family, *alike}
+    unit = [o.name for w, o in rest if w in _DECIDED and o.name not in used]
+    if unit:
+        text = f"{_runs_for_sessions('the Speedup-Test', found)}: {_named(unit)}"
+        yield Disagreement(of="Speedup-Test", reason="replication", text=text)
+    less = [o.name for w, o in rest if w not in _DECIDED]
+    if less:
+        yield Disagreement(
+            of="Speedup-Test",
+            reason="unit",
+            text=f"the Speedup-Test sees runs without their pairs: what blocks and sessions share "
+            f"stays in its spread on {_named(less)}",
+        )
+
+
+def _randomization(found: Multilevel, line: Line, words: _Words, answers: Answers) -> _Found:
+    result = answers.randomized
+    if result is None or words.get("randomization") == line.outcome:
+        return
+    risk = 1 - found.confidence
+    if words["randomization"] == "undecided" and result.smallest_pvalue > risk:
+        yield Disagreement(
+            of="randomization",
+            reason="too-few-runs",
+            text=f"randomization cannot decide: with so few {result.unit}s no p lies below "
+            f"{figures.significant(result.smallest_pvalue, 2)}",
+        )
+    elif line.outcome == "equivalent" or words["randomization"] == "undecided":
+        yield _margin_or_shape("randomization", found, line)
+    else:
+        yield _smaller_unit("randomization", result.unit, found)
+
+
+def _bootstrap(found: Multilevel, line: Line, words: _Words, answers: Answers) -> _Found:
+    result = answers.bootstrap
+    if result is None or words.get("bootstrap") == line.outcome:
+        return
+    if line.outcome == "equivalent" or words["bootstrap"] == "undecided":
+        yield _margin_or_shape("bootstrap", found, line)
+    else:
+        yield _smaller_unit("bootstrap", result.unit, found)
+
+
+def _margin_or_shape(method: str, found: Multilevel, line: Line) -> Disagreement:
+    if line.outcome == "equivalent":
+        text = (
+            f"{method} asks whether there is any difference; this one lies within the margin of "
+            f"{100 * found.margin:g} %"
+        )
+    else:
+        text = (
+            f"{method} compares means of runs as stored, drawn anew; the interval compares logs by "
+            f"{_sessions(found)}, every session weighing the same"
+        )
+    return Disagreement(of=method, reason="estimand", text=text)
+
+
+def _smaller_unit(method: str, unit: str, found: Multilevel) -> Disagreement:
+    if found.design == "confounded":
+        text = _runs_for_sessions(method, found).replace("every run", f"every {unit}")
+        return Disagreement(of=method, reason="replication", text=text)
+    if unit == "session":
+        return Disagreement(
+            of=method,
+            reason="too-few-runs",
+            text=f"{method} draws {_sessions(found)} only; so few draws vary less than sessions do",
+        )
+    return Disagreement(
+        of=method,
+        reason="replication",
+        text=f"{method} moves {unit}s, so what differs from session to session is not in its "
+        "answer; the interval is made of it",
+    )
+
+
+def _mixtures(found: Multilevel, line: Line, words: _Words, answers: Answers) -> _Found:
+    del found, words
+    if not answers.chances:
+        return
+    mean = sum(answers.chances) / len(answers.chances)
+    sure = max(mean, 1 - mean) >= _SURE
+    if sure == (line.outcome in _DECIDED):
+        return
+    text = (
+        f"mixtures ask of a single run: it is better with probability {mean:.2f}, however sure the "
+        "mean is"
+        if not sure
+        else f"mixtures ask of a single run of these sessions (probability {mean:.2f}); whether "
+        "other sessions give the same is another question"
+    )
+    yield Disagreement(of="mixtures", reason="estimand", text=text)
+
+
+def _friedman(found: Multilevel, line: Line, words: _Words, answers: Answers) -> _Found:
+    if answers.friedman is None or words.get("Friedman") == line.outcome:
+        return
+    yield Disagreement(
+        of="Friedman",
+        reason="unit",
+        text=f"Friedman counts {len(found.benchmarks)} benchmarks as independent and ranks them; "
+        "they share the machine's sessions, and one program under several names was told apart in "
+        "31 to 41 % of trials",
+    )
+
+
+def _named(names: Sequence[str]) -> str:
+    return figures.listed(tuple(names), _NAMED)

@@ -1,0 +1,67 @@
+"""What stands below the answer: the cautions that fit, and the next command."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections.abc import Sequence
+
+from ...report import Caution, Command, Section
+from ..result import Verdict
+
+__all__ = ["first_cautions", "following"]
+
+_WIDTH = 90  # columns of a caution beside its number
+_NEXT = {"no-certificate": "fairtrial calibrate"}
+_FEWEST = 1
+
+
+def first_cautions(cautions: Sequence[Caution], lines: int) -> tuple[Caution, ...]:
+    """Give what fits into so many lines, each cut to one.
+
+    Parameters
+    ----------
+    cautions : sequence of Caution
+        The gravest first.
+    lines : int
+        The lines that are free.
+    """
+    return tuple(_cut(one) for one in cautions[: max(lines, _FEWEST)])
+
+
+def _cut(caution: Caution) -> Caution:
+    text = textwrap.shorten(caution.text, _WIDTH, placeholder=" …")
+    command = _NEXT.get(caution.code)
+    if command is not None:
+        text = f"{text}: {command}"
+    return Caution(caution.code, text, caution.about)
+
+
+def following(verdict: Verdict, hidden: int = 0) -> Section | None:
+    """Name the next command: how far it is, measure more, or why.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        What was shown.
+    hidden : int
+        How many cautions were not.
+    """
+    if verdict.path is None or verdict.trial is None:
+        return None
+    if not verdict.finished:
+        return _commanded("how far it is", "status", verdict.path)
+    compared = [one for one in verdict.candidates if one.multilevel is not None]
+    if not compared:
+        return _commanded("measure more", "run", verdict.campaign_path or "campaign.yaml")
+    if compared[0].panel is not None:
+        return None
+    metric = () if verdict.metric == "wall" else ("--metric", verdict.metric)
+    more = f", {hidden} more caution{'s' * (hidden > 1)}" if hidden else ""
+    why = f"why{more}, and what the published methods say"
+    return _commanded(why, "verdict", verdict.path, *metric, "--explain")
+
+
+def _commanded(why: str, *words: str) -> Section:
+    """Give one line that can be copied whole: a shell takes what follows # as a remark."""
+    return Section((Command(f"{shlex.join(['fairtrial', *words])}   # {why}"),))

@@ -1,0 +1,145 @@
+"""One candidate: a row for each benchmark, the suite below, and what HPT claims."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+
+from ...methods.multilevel import BenchmarkLine, Line, Multilevel
+from ...report import Cell, Column, Section, Sentence, Table, Value, figures
+from ..result import CandidateVerdict, HptBound, Verdict
+from .choice import chosen
+from .spoken import advice, interval_text, level_text, quantity, share, speedup, word
+
+__all__ = ["hpt_text", "runs_text", "single"]
+
+_WIDTH = 100
+_NAME = (16, 28)  # columns for a benchmark's name: the fewest, the most
+_VARIANT = 12
+_NEAR_ONE = 0.1  # ratios so near 1 need a third decimal
+
+
+def single(
+    verdict: Verdict, one: CandidateVerdict, number: int, marks: Mapping[str, str]
+) -> Section:
+    """Set one candidate.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        What it belongs to.
+    one : CandidateVerdict
+        The candidate.
+    number : int
+        Its number on the page.
+    marks : mapping of str to str
+        Benchmark -> the numbers of the cautions about it, such as ``[1]``.
+    """
+    result = one.multilevel
+    if result is None:
+        name = figures.shorten(one.variant, _NAME[1])
+        return Section((Sentence(f"{name}: nothing could be compared"),))
+    table, hidden = _table(verdict, result, number, marks)
+    told = [f"and {hidden} more (--all)"] if hidden else []
+    told += [text for text in (result.occasions, runs_text(result)) if text]
+    below = ["; ".join(told)] if told else []
+    below += [] if one.hpt_speedup is None else [hpt_text(one.hpt_speedup)]
+    return Section((table, *(Sentence(text) for text in below)))
+
+
+def _table(
+    verdict: Verdict, result: Multilevel, number: int, marks: Mapping[str, str]
+) -> tuple[Table, int]:
+    names = [line.name for line in result.benchmarks]
+    speedups = {line.name: line.speedup for line in result.benchmarks}
+    choice = chosen(names, speedups, marks.keys(), whole=verdict.whole)
+    shown = [line for line in result.benchmarks if line.name in choice.shown]
+    rows = [_row(line, result, verdict.unit, marks.get(line.name, "")) for line in shown]
+    rows += [
+        _suite_row(text, line, result, verdict.unit)
+        for text, line in suite_lines(result)
+        if line is not None
+    ]
+    width = _name_width(rows)
+    ours, theirs = (figures.shorten(name, _VARIANT) for name in (result.candidate, result.baseline))
+    table = Table(
+        name=f"benchmarks-{number}",
+        columns=(
+            Column(figures.shorten(result.candidate, width), "left"),
+            Column(theirs),
+            Column(ours),
+            Column("spread"),
+            Column("speedup"),
+            Column(level_text(verdict), "left"),
+            Column("", "left"),
+            Column("", "left"),
+        ),
+        rows=tuple((figures.shorten(str(name), width), *rest) for name, *rest in rows),
+    )
+    return table, choice.hidden
+
+
+def suite_lines(result: Multilevel) -> tuple[tuple[str, Line | None], ...]:
+    """Name the lines of the suite."""
+    return (
+        (f"these {len(result.benchmarks)}", result.these),
+        ("others like them", result.similar),
+    )
+
+
+def _row(line: BenchmarkLine, result: Multilevel, unit: str, mark: str) -> tuple[Cell, ...]:
+    spreads = [s for s in (line.spread_candidate, line.spread_baseline) if s is not None]
+    return (
+        line.name,
+        quantity(line.mean_baseline, unit),
+        quantity(line.mean_candidate, unit),
+        share(max(spreads, default=None)),
+        speedup(line),
+        interval_text(line),
+        word(line, unit),
+        " ".join(text for text in (advice(line, result), mark) if text),
+    )
+
+
+def _suite_row(name: str, line: Line, result: Multilevel, unit: str) -> tuple[Cell, ...]:
+    told = advice(line, result)
+    return (name, "", "", "", speedup(line), interval_text(line), word(line, unit), told)
+
+
+def _name_width(rows: Collection[tuple[Cell, ...]]) -> int:
+    """Leave the names what the widest row leaves, within bounds."""
+    columns = list(zip(*rows, strict=True))[1:]
+    taken = sum(2 + max(len(_text(cell)) for cell in column) for column in columns)
+    return min(max(_WIDTH - taken, _NAME[0]), _NAME[1])
+
+
+def _text(cell: Cell) -> str:
+    return cell.text if isinstance(cell, Value) else cell
+
+
+def hpt_text(bound: HptBound) -> str:
+    """Say what HPT claims."""
+    level = f"{bound.required:g}"
+    if bound.value is None:
+        return f"HPT: no speedup has reliability {level}"
+    return f"HPT: at least {_down(bound.value)}x with reliability {level}"
+
+
+def _down(value: float) -> str:
+    """Write a lower bound; rounding up would claim more."""
+    digits = 3 if abs(value - 1) < _NEAR_ONE else 2
+    if not 0.095 <= value < 9.995:
+        return figures.significant(value * (1 - 5e-4), 3)
+    return f"{math.floor(value * 10**digits * (1 + 1e-12)) / 10**digits:.{digits}f}"
+
+
+def runs_text(result: Multilevel) -> str:
+    """Say of undecided benchmarks that more runs alone would not settle them."""
+    known = [line.more_sessions for line in result.benchmarks if line.outcome == "undecided"]
+    told = [more.runs_suffice for more in known if more is not None]
+    never = sum(one is False for one in told)
+    if not never:
+        return ""
+    if len(told) == 1:
+        return "more runs alone would not do"
+    return f"more runs alone would not do: {never} of {len(told)} undecided benchmarks"

@@ -1,0 +1,154 @@
+"""What must hold of the sound verdict whatever the runs are."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from analysis import Multilevel, PerformanceMatrix, multilevel
+
+OPPOSITE = {"faster": "slower", "slower": "faster"}
+Columns = dict[str, tuple[list[float], list[int], list[int]]]
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> tuple[Columns, Columns]:
+    """Draw two sides of any design: sessions of their own or in common, ragged, blocks missing."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    benchmarks = draw(st.integers(1, 4))
+    sessions = [
+        draw(st.lists(st.integers(1, 6), min_size=1, max_size=5, unique=True)) for _ in range(2)
+    ]
+    most = draw(st.integers(1, 4))
+    keep = draw(st.sampled_from([1.0, 0.7]))
+    sides: list[Columns] = []
+    for own in sessions:
+        side: Columns = {}
+        for b in range(benchmarks):
+            cells = [(s, k) for s in own for k in range(most)]
+            kept = [cell for cell in cells if rng.random() < keep] or cells[:1]
+            values = np.exp(rng.normal(0, draw(st.sampled_from([0.001, 0.05, 1.0])), len(kept)))
+            side[f"b{b}"] = values.tolist(), [s for s, _ in kept], [9 * s + k for s, k in kept]
+        sides.append(side)
+    return sides[0], sides[1]
+
+
+def matrix(name: str, side: Columns, scale: float = 1.0, **more: Any) -> PerformanceMatrix:
+    return PerformanceMatrix.from_samples(
+        name,
+        {b: [scale * v for v in column[0]] for b, column in side.items()},
+        better=more.get("better", "lower"),
+        sessions={b: column[1] for b, column in side.items()},
+        blocks={b: column[2] for b, column in side.items()},
+    )
+
+
+def lines(result: Multilevel) -> list[Any]:
+    return [*result.benchmarks, *(x for x in (result.these, result.similar) if x is not None)]
+
+
+def close(a: float | None, b: float | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-12)
+
+
+def same(first: Multilevel, second: Multilevel) -> None:
+    assert first.design == second.design
+    for a, b in zip(lines(first), lines(second), strict=True):
+        assert a.name == b.name
+        for field in ("speedup", "low", "high", "error", "freedom", "pvalue"):
+            assert close(getattr(a, field), getattr(b, field)), field
+        assert a.outcome == b.outcome
+
+
+@given(pairs())
+@settings(max_examples=30, deadline=None)
+def test_swapping_the_sides_inverts(pair: tuple[Columns, Columns]) -> None:
+    a, b = matrix("a", pair[0]), matrix("b", pair[1])
+    there, back = multilevel(a, b), multilevel(b, a)
+    assert there.design == back.design
+    for x, y in zip(lines(there), lines(back), strict=True):
+        if x.speedup is not None:
+            assert x.speedup * y.speedup == pytest.approx(1.0)
+        if x.low is not None:
+            assert x.low * y.high == pytest.approx(1.0)
+        assert close(x.pvalue, y.pvalue)
+        assert y.outcome == OPPOSITE.get(x.outcome, x.outcome)
+
+
+@given(pairs(), st.sampled_from([1e-9, 1e-3, 1e3, 60.0]))
+@settings(max_examples=30, deadline=None)
+def test_units_change_nothing(pair: tuple[Columns, Columns], scale: float) -> None:
+    plain = multilevel(matrix("a", pair[0]), matrix("b", pair[1]))
+    same(plain, multilevel(matrix("a", pair[0], scale), matrix("b", pair[1], scale)))
+
+
+@given(pairs(), st.integers(0, 1000))
+@settings(max_examples=30, deadline=None)
+def test_the_order_of_runs_and_the_names_of_sessions_change_nothing(
+    pair: tuple[Columns, Columns], seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    names = {s: int(k) for s, k in zip(range(1, 7), rng.permutation(100)[:6], strict=True)}
+    mixed = []
+    for side in pair:
+        columns: Columns = {}
+        for b, (values, sessions, blocks) in side.items():
+            order = rng.permutation(len(values)).tolist()
+            columns[b] = (
+                [values[k] for k in order],
+                [names[sessions[k]] for k in order],
+                [1000 - blocks[k] for k in order],
+            )
+        mixed.append(columns)
+    plain = multilevel(matrix("a", pair[0]), matrix("b", pair[1]))
+    same(plain, multilevel(matrix("a", mixed[0]), matrix("b", mixed[1])))
+
+
+@given(pairs())
+@settings(max_examples=30, deadline=None)
+def test_rates_are_times_upside_down(pair: tuple[Columns, Columns]) -> None:
+    rates = [
+        {b: ([1 / v for v in column[0]], *column[1:]) for b, column in side.items()}
+        for side in pair
+    ]
+    plain = multilevel(matrix("a", pair[0]), matrix("b", pair[1]))
+    upside = [matrix(name, side, better="higher") for name, side in zip("ab", rates, strict=True)]
+    same(plain, multilevel(*upside))
+
+
+@given(pairs(), st.sampled_from(["holm", "bh", "none"]))
+@settings(max_examples=30, deadline=None)
+def test_what_every_answer_keeps(pair: tuple[Columns, Columns], correction: Any) -> None:
+    result = multilevel(matrix("a", pair[0]), matrix("b", pair[1]), correction=correction)
+    for line in lines(result):
+        if line.low is not None:
+            assert line.low <= line.speedup * (1 + 1e-12)
+            assert line.speedup <= line.high * (1 + 1e-12)
+        else:
+            assert line.outcome == "undecided"
+        for p in (line.pvalue, line.pvalue_equivalent):
+            assert p is None or 0 < p <= 1
+        if line.more_sessions is not None:
+            assert line.outcome == "undecided"
+    for line in result.benchmarks:
+        if line.pvalue is not None and line.pvalue_adjusted is not None:
+            assert line.pvalue_adjusted >= line.pvalue
+        if line.speedup is not None:
+            ratio = line.mean_baseline / line.mean_candidate
+            assert ratio == pytest.approx(line.speedup)
+    if result.these is not None and result.similar is not None and result.similar.low is not None:
+        assert result.similar.low <= result.these.low * (1 + 1e-12)
+        assert result.similar.high >= result.these.high * (1 - 1e-12)
+    text = str(result)
+    if result.design.startswith("one session"):
+        assert "within one session" in text
+    if result.design == "confounded":
+        assert "session and variant cannot be told apart" in text
+        assert {line.outcome for line in lines(result)} == {"undecided"}
+    assert result.to_dict()["word"] == result.word

@@ -1,0 +1,171 @@
+"""The subcommand ``gate``: exit codes, sources, outputs and what it refuses."""
+
+from __future__ import annotations
+
+import io
+import json
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from harness.cli import main
+
+SHARES = {"old": 1.0, "same": 1.0, "slow": 1.1, "fast": 0.9}
+
+
+def times(shares, seed=1, sessions=6, runs=4, noise=0.004):
+    rng = np.random.default_rng(seed)
+    size = sessions * runs
+    return {
+        name: {
+            f"b{k}": (share * (1 + k) * np.exp(noise * rng.normal(size=size))).tolist()
+            for k in range(3)
+        }
+        for name, share in shares.items()
+    }
+
+
+@pytest.fixture
+def make(synthetic, tmp_path):
+    def made(name="one", shares=None, sessions=6, change=None, **options):
+        trial = synthetic(times(shares or SHARES, sessions=sessions, **options), sessions=sessions)
+        if change is not None:
+            trial.rows = [change(row) for row in trial.rows]
+        return str(trial.write(tmp_path / "runs" / name))
+
+    return made
+
+
+def execute(*words):
+    out, err = io.StringIO(), io.StringIO()
+    code = main(["gate", *words], out, err)
+    return code, out.getvalue(), err.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("variant", "condition", "code"),
+    [
+        ("same", "slower>2%", 0),
+        ("slow", "slower>2%", 1),
+        ("slow", "worse>2%", 1),
+        ("slow", "slower>20%", 0),
+        ("fast", "faster<5%", 0),
+        ("same", "faster<5%", 1),
+        ("same", "slower>0%", 7),
+    ],
+)
+def test_exit_codes(make, variant, condition, code):
+    trial = make()
+    assert execute(condition, f"{trial}:{variant}")[0] == code
+    assert execute(condition, trial, "--variant", variant)[0] == code
+    assert execute(condition, f"{trial}:{variant}", f"{trial}:old")[0] == code
+
+
+def test_a_trial_brings_every_candidate_and_the_worst_decides(make):
+    code, out, _ = execute("slower>2%", make(), "--json")
+    data = json.loads(out)
+    assert (code, data["exit_code"], data["outcome"]) == (1, 1, "proven")
+    found = {one["candidate"]: one["outcome"] for one in data["candidates"]}
+    assert found == {"same": "passed", "slow": "proven", "fast": "passed"}
+    words = ("--variant", "same", "--variant", "fast")
+    assert execute("slower>2%", make("two"), *words)[0] == 0
+
+
+def test_two_trials_are_compared_by_their_sessions(make):
+    new, old = make("new", {"v2": 1.1}, seed=2), make("base", {"v1": 1.0}, seed=3)
+    code, out, _ = execute("slower>2%", f"{new}:v2", f"{old}:v1", "--json")
+    assert (code, json.loads(out)["candidates"][0]["design"]) == (1, "separate")
+    assert execute("slower>20%", f"{new}:v2", f"{old}:v1")[0] == 0
+    assert execute("slower>2%", new, f"{old}:v1", "--variant", "v2")[0] == 1
+
+
+def test_one_session_and_two_files_never_decide(make, tmp_path):
+    code, out, _ = execute("slower>2%", f"{make('single', sessions=1)}:slow")
+    assert code == 7
+    assert "undecided: within one session" in out
+    for name, value in (("x", 9.0), ("y", 1.0)):
+        (tmp_path / f"{name}.csv").write_text(f"a,{value},{value * 1.01},{value * 0.99}\n")
+    files = (str(tmp_path / "x.csv"), str(tmp_path / "y.csv"), "--better", "lower")
+    code, out, _ = execute("slower>2%", *files)
+    assert code == 7
+    assert "session and variant cannot be told apart" in out
+
+
+def failed(when):
+    return lambda row: replace(row, outcome="exit", exit_code=1) if when(row) else row
+
+
+def test_failing_more_often_does_not_pass(make):
+    often = make(change=failed(lambda row: row.variant == "fast" and row.block % 2))
+    code, out, _ = execute("slower>2%", f"{often}:fast")
+    assert code == 1
+    assert "fails more often on b0, b1, b2" in out
+    gone = make("gone", change=failed(lambda row: (row.variant, row.benchmark) == ("fast", "b1")))
+    assert execute("slower>2%", f"{gone}:fast")[0] == 1
+    alike = make("alike", change=failed(lambda row: row.block == 1))  # both sides alike
+    assert execute("slower>2%", f"{alike}:fast")[0] == 0
+
+
+def test_a_candidate_without_a_good_run_does_not_pass(make):
+    trial = make(change=failed(lambda row: row.variant == "fast"))
+    code, out, _ = execute("slower>2%", trial, "--variant", "fast", "--variant", "same")
+    assert code == 1
+    assert "no run of the candidate succeeded" in out
+    assert execute("slower>2%", f"{trial}:same")[0] == 0
+    assert execute("slower>2%", f"{trial}:fast")[0] == 1
+    assert execute("slower>2%", f"{trial}:fast", f"{make('two')}:old")[0] == 1
+
+
+def test_looks_and_always_valid_bounds_are_wider(make):
+    trial = make(shares={"old": 1.0, "new": 1.0}, noise=0.02)
+
+    def width(*words):
+        (one,) = json.loads(execute("slower>2%", trial, "--json", *words)[1])["candidates"]
+        return one["suite"]["high"] / one["suite"]["low"]
+
+    assert width() < width("--looks", "3") < width("--always-valid")
+
+
+def test_files_for_machines(make, tmp_path):
+    report, note = tmp_path / "gate.xml", tmp_path / "summary.md"
+    note.write_text("before\n")
+    words = ("--junit", str(report), "--summary", str(note), "--annotations", "github")
+    code, out, err = execute("slower>2%", f"{make()}:slow", *words)
+    assert (code, err) == (1, "")
+    assert ET.parse(report).getroot().get("failures") == "4"
+    assert note.read_text().startswith("before\n### gate slower")
+    assert sum(line.startswith("::error title=slow") for line in out.splitlines()) == 4
+    code, out, err = execute("slower>2%", f"{make('two')}:slow", *words, "--json")
+    assert json.loads(out)["exit_code"] == code == 1
+    assert err.startswith("::error ")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("slower<2%", "{}"), "no condition of a gate"),
+        (("slower>2%", "{}:old"), "is the baseline of the trial"),
+        (("slower>2%", "{}", "--variant", "nope"), "the trial has no variant 'nope'"),
+        (("slower>2%", "{}:slow", "--variant", "slow"), "named twice"),
+        (("slower>2%", "{}:slow", "{}:old", "--variant", "slow"), "--variant names candidates"),
+        (("slower>2%", "{}", "--metric", "nope"), "the trial has no metric 'nope'"),
+        (("slower>2%", "{}", "--better", "higher"), "in this trial lower values are better"),
+        (("slower>2%", "{}", "--junit", "/nowhere/x"), "cannot be written"),
+        (("slower>2%", "{}", "--summary", "/nowhere/x"), "the summary cannot be written"),
+        (("slower>2%", "nowhere"), "BASELINE is missing, or this is no trial"),
+        (("slower>2%", "{}", "--looks", "2", "--always-valid"), "exclude each other"),
+    ],
+)
+def test_what_is_refused(make, words, told):
+    trial = make()
+    code, out, err = execute(*(word.replace("{}", trial) for word in words))
+    assert (code, out) == (2, "")
+    assert told in err
+    assert "\n  fix: " in err
+
+
+def test_a_trial_of_one_variant_has_no_gate(make):
+    code, _, err = execute("slower>2%", make(shares={"only": 1.0}))
+    assert (code, "the trial has one variant" in err) == (2, True)

@@ -1,0 +1,195 @@
+"""The command ``verdict``: what may be named, how it is asked, and what its exit code says."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from analysis.verdict import looks_of
+from harness.cli import main
+
+BENCHES = [f"b{k}" for k in range(6)]
+
+
+def execute(*words):
+    out, err = io.StringIO(), io.StringIO()
+    code = main([str(word) for word in words], out, err)
+    return code, out.getvalue(), err.getvalue()
+
+
+@pytest.fixture
+def trial(synthetic, tmp_path):
+    rng = np.random.default_rng(1)
+    data = {
+        name: {b: (factor * np.exp(rng.normal(0, 0.01, 24))).tolist() for b in BENCHES}
+        for name, factor in (("old", 1.0), ("new", 0.5), ("slow", 1.6))
+    }
+    return synthetic(data, sessions=6).write(tmp_path / "runs" / "one")
+
+
+def values(text):
+    """Read several objects that stand one after the other."""
+    found, rest = [], text.strip()
+    while rest:
+        value, end = json.JSONDecoder().raw_decode(rest)
+        found.append(value)
+        rest = rest[end:].strip()
+    return found
+
+
+def test_without_a_source_the_newest_trial(trial, monkeypatch):
+    monkeypatch.chdir(trial.parents[1])
+    code, text, _ = execute("verdict")
+    assert code == 0
+    assert text.startswith("synthetic on lab07")
+    assert "fairtrial verdict runs/one --explain" in text
+
+
+def test_without_any_trial_it_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = execute("verdict")
+    assert code == 2
+    assert "no trial is named" in err
+
+
+def test_one_candidate_by_name_or_option(trial):
+    assert execute("verdict", f"{trial}:new") == execute("verdict", trial, "--variant", "new")
+    code, _, err = execute("verdict", trial, "--variant", "none")
+    assert code == 2
+    assert "candidates here: new, slow" in err
+    code, _, err = execute("verdict", f"{trial}:old")
+    assert code == 2
+    assert "is the baseline" in err
+
+
+def test_options_reach_the_method(trial):
+    words = ("--benchmark", "b1", "--benchmark", "b2", "--margin", "0.05", "--correction", "bh")
+    code, text, _ = execute(
+        "verdict", trial, "--json", *words, "--weight", "b1=3", "--looks", "2", "--variant", "new"
+    )
+    assert code == 0
+    (found,) = values(text)
+    (candidate,) = found["candidates"]
+    result = candidate["multilevel"]
+    assert [line["name"] for line in result["benchmarks"]] == ["b1", "b2"]
+    assert (result["margin"], result["correction"], result["looks"]) == (0.05, "bh", 2)
+    logs = [np.log(line["speedup"]) for line in result["benchmarks"]]
+    assert np.log(result["these"]["speedup"]) == pytest.approx((3 * logs[0] + logs[1]) / 4)
+    assert found["schema"] == 2
+
+
+@pytest.mark.parametrize("weight", ["b1", "b1=x", "=2"])
+def test_a_weight_that_is_none(trial, weight):
+    code, _, err = execute("verdict", trial, "--weight", weight)
+    assert code == 2
+    assert "--weight takes NAME=W" in err
+
+
+def test_several_metrics_are_one_screen_each(trial):
+    code, text, _ = execute("verdict", trial, "--metric", "wall,user", "--json")
+    assert code == 0
+    assert [one["metric"] for one in values(text)] == ["wall", "user"]
+    _, text, _ = execute("verdict", trial, "--metric", "wall,user")
+    assert text.count("synthetic on lab07") == 2
+
+
+def test_explain_stands_below_the_same_screen(trial):
+    _, short, _ = execute("verdict", trial, "--variant", "new")
+    code, text, _ = execute("verdict", trial, "--variant", "new", "--explain")
+    assert code == 0
+    assert text.startswith(short.partition("\n\nfairtrial")[0].partition("\n\ncautions")[0])
+    for name in ("HPT", "Speedup-Test", "randomization", "bootstrap", "mixtures", "Friedman"):
+        assert re.search(rf"(?m)^  {name}", text)
+    assert "why they differ" in text
+
+
+def test_pairs_rank_and_best_of(trial):
+    code, text, _ = execute("verdict", trial, "--pairs")
+    assert code == 0
+    assert len(re.findall(r"faster +6 faster", text)) == 3
+    code, text, _ = execute("verdict", trial, "--rank")
+    assert code == 0
+    assert re.findall(r"(?m)^ +(\d) +(\w+)$", text) == [("1", "new"), ("2", "old"), ("3", "slow")]
+    assert "31 to 41 %" in text
+    code, text, _ = execute("verdict", trial, "--best-of", "3", "--json")
+    assert code == 0
+    assert values(text)[0]["mean"]["new"] == pytest.approx(1, abs=1e-6)
+
+
+def test_two_variants_of_one_trial_pair_by_session(trial):
+    code, text, _ = execute("verdict", f"{trial}:slow", f"{trial}:new", "--json")
+    assert code == 0
+    (found,) = values(text)
+    assert (found["trial"], found["baseline"]) == (None, "new")
+    assert found["candidates"][0]["multilevel"]["design"] == "paired"
+
+
+def test_sides_of_two_trials_never_share_a_session(trial, synthetic, tmp_path):
+    again = synthetic({"old": {b: [1.0, 1.1] * 6 for b in BENCHES}}, sessions=6)
+    other = again.write(tmp_path / "runs" / "two")
+    code, text, _ = execute("verdict", f"{trial}:new", f"{other}:old", "--json")
+    assert code == 0
+    (found,) = values(text)
+    assert found["candidates"][0]["multilevel"]["design"] == "separate"
+    assert "two-trials" in found["caution_codes"]
+
+
+def test_two_files_cannot_be_told_from_their_occasions(tmp_path):
+    for name, scale in (("x", 1.0), ("y", 2.0)):
+        rows = [f"{b},{scale},{scale * 1.01},{scale * 1.02}" for b in BENCHES]
+        (tmp_path / f"{name}.csv").write_text("\n".join(rows))
+    files = (tmp_path / "x.csv", tmp_path / "y.csv", "--better", "lower")
+    code, text, _ = execute("verdict", *files)
+    assert code == 0
+    flat = " ".join(text.split())
+    assert "session and variant cannot be told apart" in flat
+    assert "if the two occasions do not differ: 2.00x [" in flat
+    assert not re.search(r"\b(faster|slower)\b", text)
+    (found,) = values(execute("verdict", *files, "--json")[1])
+    (candidate,) = found["candidates"]
+    assert candidate["hpt_speedup"] is None
+    line = candidate["multilevel"]["these"]
+    assert line["outcome"] == "undecided"
+    assert {line[key] for key in ("low", "high", "error", "pvalue")} == {None}
+
+
+@pytest.mark.parametrize("option", ["--pairs", "--rank", "--variant=x"])
+def test_what_is_for_one_trial_is_refused_of_two_sides(trial, option):
+    code, _, err = execute("verdict", f"{trial}:new", f"{trial}:old", option)
+    assert code == 2
+    assert "are for one trial" in err
+
+
+def test_each_append_is_a_look():
+    def appended(*times):
+        return SimpleNamespace(manifest=SimpleNamespace(appended=times))
+
+    assert looks_of(appended()) == 1
+    assert looks_of(appended("a", "b")) == 3
+    assert looks_of(SimpleNamespace(manifest=SimpleNamespace())) == 1
+
+
+def test_always_valid_needs_no_looks(trial):
+    code, text, _ = execute("verdict", trial, "--always-valid", "--json")
+    assert code == 0
+    (found,) = values(text)
+    assert (found["looks"], found["always_valid"]) == (1, True)
+    code, _, err = execute("verdict", trial, "--always-valid", "--looks", "2")
+    assert code == 2
+    assert "exclude each other" in err
+
+
+def test_a_condition_that_is_none_is_refused_before_anything_is_read():
+    assert execute("verdict", "nowhere", "--gate", "fast")[0] == 2
+
+
+@pytest.mark.parametrize(("variant", "code"), [("new", 0), ("slow", 1)])
+def test_the_gate_gives_the_exit_code(trial, variant, code):
+    found, text, _ = execute("verdict", f"{trial}:{variant}", "--gate", "slower>2%")
+    assert found == code
+    assert text.startswith("synthetic on lab07")

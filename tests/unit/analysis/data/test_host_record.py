@@ -1,0 +1,39 @@
+"""What the runner recorded of the host is read line by line; what is no such line tells nothing."""
+
+from __future__ import annotations
+
+import json
+
+from analysis.data import HostNote, Program, read_host_record
+from analysis.record import ENVIRONMENT, FINDINGS
+
+
+def test_findings_and_programs(tmp_path):
+    finding = {"session": 2, "when": "after", "check": "load", "status": "warn", "what": "busy"}
+    begins = {
+        "session": 1,
+        "segment": 0,
+        "targets": {"x/a": {"sha256": "11"}, "y/a": {"sha256": None}, "odd": {}, "z/a": 3},
+    }
+    (tmp_path / FINDINGS).write_text(json.dumps(finding) + "\n[1]\n{torn")
+    (tmp_path / ENVIRONMENT).write_text(
+        json.dumps(begins) + '\n{"session": "1", "segment": 0, "targets": {}}\n'
+    )
+    record = read_host_record(tmp_path)
+    assert record.notes == (HostNote(**finding),)
+    common = {"variant": "a", "session": 1, "segment": 0}
+    assert record.programs == (
+        Program(benchmark="x", sha256="11", **common),
+        Program(benchmark="y", sha256=None, **common),
+    )
+
+
+def test_values_of_other_types_are_unknown(tmp_path):
+    (tmp_path / FINDINGS).write_text('{"session": true, "check": 3, "what": "one:\\ntwo"}\n')
+    (note,) = read_host_record(tmp_path).notes
+    assert note == HostNote(session=None, when="", check="", status="", what="one")
+
+
+def test_a_folder_without_files_has_no_record(tmp_path):
+    record = read_host_record(tmp_path)
+    assert (record.notes, record.programs) == ((), ())

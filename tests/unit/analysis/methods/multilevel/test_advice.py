@@ -1,0 +1,172 @@
+"""How many more sessions: chances against the noncentral t and simulation, the search against counting up."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis import multilevel
+from analysis.methods.multilevel.advice import Scatter, advise, chances
+from analysis.methods.multilevel.law import Law
+
+LAW = Law(alpha=0.05)
+ONE = np.ones(1)
+L = math.log(1.01)
+
+
+def chance(e, s, n, margin=L):
+    df = np.array([n - 1.0])
+    m = LAW.multiplier(df)
+    outside, inside = chances(np.array([e]), np.array([s / math.sqrt(n)]), df, (m, m), margin)
+    return float(outside[0]), float(inside[0])
+
+
+@pytest.mark.parametrize(("n", "delta"), [(10, 1.0), (5, 1.0), (3, 2.0), (2, 4.0), (20, 0.5)])
+def test_outside_is_the_power_of_the_t_test(n, delta):
+    # scipy's noncentral t in its upper tail, where it holds
+    exact = sum(
+        stats.nct.sf(stats.t.ppf(0.975, n - 1), n - 1, sign * delta * math.sqrt(n))
+        for sign in (1, -1)
+    )
+    assert chance(delta, 1.0, n)[0] == pytest.approx(exact, abs=2e-6)
+
+
+@pytest.mark.parametrize(("n", "e", "s"), [(6, 0.0, 0.006), (4, 0.003, 0.004), (30, 0.004, 0.01)])
+def test_inside_by_simulation(n, e, s):
+    rng = np.random.default_rng(n)
+    d = rng.normal(e, s, (40_000, n))
+    half = stats.t.ppf(0.975, n - 1) * d.std(axis=1, ddof=1) / math.sqrt(n)
+    rate = np.mean((d.mean(axis=1) - half > -L) & (d.mean(axis=1) + half < L))
+    assert chance(e, s, n)[1] == pytest.approx(rate, abs=4 * math.sqrt(0.25 / 40_000))
+
+
+def of(e, s, n, within=math.nan, law=LAW):
+    scatter = Scatter(
+        variance=np.array([[s**2]]), sessions=np.array([[float(n)]]), within=np.array([[within]])
+    )
+    return advise(np.array([e]), scatter, law, L, (ONE, ONE))[0]
+
+
+@pytest.mark.parametrize(("e", "s", "n"), [(0.02, 0.02, 3), (0.008, 0.01, 5), (0.0, 0.02, 5)])
+def test_the_least_number_is_the_one_that_counting_up_finds(e, s, n):
+    more = of(e, s, n)
+    first = next(k for k in range(1, 200) if max(chance(e, s, n + k)) >= 0.8)
+    assert more.sessions == first
+    assert more.low <= first
+    assert more.high is None or more.high >= first
+    ends = [
+        next(k for k in range(1, 2000) if max(chance(e, s * scale, n + k)) >= 0.8)
+        for q in (0.75, 0.25)
+        for scale in [math.sqrt((n - 1) / stats.chi2.ppf(q, n - 1))]
+    ]
+    assert [more.low, more.high] == [k if k <= 100 else None for k in ends]
+
+
+def test_the_target_is_what_is_likelier():
+    assert of(0.03, 0.03, 4).target == "faster"
+    assert of(-0.03, 0.03, 4).target == "slower"
+    assert of(0.001, 0.01, 4).target == "equivalent"
+
+
+def test_beyond_100_is_no_number():
+    more = of(0.005, 0.1, 4)
+    assert (more.sessions, more.high) == (None, None)
+
+
+def test_runs_suffice_only_where_they_are_the_scatter():
+    assert of(0.03, 0.03, 5, within=0.03**2).runs_suffice is True
+    assert of(0.03, 0.03, 5, within=0.01 * 0.03**2).runs_suffice is False
+    assert of(0.03, 0.03, 5).runs_suffice is None
+
+
+def test_lines_carry_it_where_undecided(noisy, matrix_of):
+    a, b = noisy(1, shift=-0.01), noisy(2)
+    result = multilevel(matrix_of("new", a), matrix_of("old", b))
+    for line in (*result.benchmarks, result.these):
+        assert (line.more_sessions is not None) == (line.outcome == "undecided")
+    undecided = [line for line in result.benchmarks if line.more_sessions]
+    assert undecided
+    keys = {"sessions", "low", "high", "for", "runs_suffice"}
+    found = result.to_dict()["benchmarks"]
+    assert {frozenset(x["more_sessions"]) for x in found if x["more_sessions"]} == {frozenset(keys)}
+    assert undecided[0].more_sessions.runs_suffice in (True, False)
+    assert result.similar.more_sessions is None
+
+
+def test_a_corrected_word_is_advised_at_its_own_step(noisy, matrix_of):
+    # what the interval alone would decide already is not decided by one session more
+    a, b = noisy(31, benchmarks=6, shift=-0.05), noisy(32, benchmarks=6)
+    plain = multilevel(matrix_of("new", a), matrix_of("old", b), correction="none")
+    held = multilevel(matrix_of("new", a), matrix_of("old", b))
+    pairs = [
+        (x, y)
+        for x, y in zip(plain.benchmarks, held.benchmarks, strict=True)
+        if x.outcome != y.outcome
+    ]
+    assert pairs
+    for x, y in pairs:
+        assert x.more_sessions is None
+        assert y.outcome_uncorrected == x.outcome
+        # the step of its rank among six
+        step = 6 - sorted(line.pvalue for line in held.benchmarks).index(y.pvalue)
+        s = y.error * math.sqrt(4)
+        first = next(k for k in range(1, 200) if alone(math.log(y.speedup), s, 4 + k, step) >= 0.8)
+        assert y.more_sessions.sessions == first
+
+
+def alone(e, s, n, step):
+    """The power of the two-sided t test at alpha / step."""
+    t, shift = stats.t.ppf(1 - 0.025 / step, n - 1), abs(e) * math.sqrt(n) / s
+    return stats.nct.sf(t, n - 1, shift)
+
+
+def test_separate_sides_get_as_many_sessions_each(noisy, matrix_of):
+    a = matrix_of("new", noisy(3, benchmarks=1, sessions=(1, 2, 3), shift=-0.02))
+    b = matrix_of("old", noisy(4, benchmarks=1, sessions=(4, 5, 6)))
+    (line,) = multilevel(a, b).benchmarks
+    assert line.outcome == "undecided"
+    more = line.more_sessions
+    assert more is not None
+    assert more.sessions is None or more.low <= more.sessions
+
+
+@pytest.mark.parametrize(("scatter", "answer"), [(0.16, True), (0.001, False)])
+@pytest.mark.parametrize("blocks", [True, False])
+def test_whether_runs_suffice_is_seen_in_the_runs(matrix_of, scatter, answer, blocks):
+    # sessions differ as much as runs of that scatter make them differ, or far more; the scatter is
+    # that of the differences of blocks where they are known, else that of both sides
+    def side(gains, sign):
+        return [
+            ("b", s, f"{s}.{k}" if blocks else s, math.exp(-gain + sign * scatter * (-1) ** k))
+            for s, gain in enumerate(gains)
+            for k in range(10)
+        ]
+
+    new, old = side([0.04, 0.16, 0.03, 0.15], 1), side([0.0] * 4, -1)
+    (line,) = multilevel(matrix_of("new", new), matrix_of("old", old)).benchmarks
+    assert line.differences == pytest.approx((0.04, 0.16, 0.03, 0.15))
+    assert line.outcome == "undecided"
+    assert line.more_sessions.runs_suffice is answer
+
+
+def test_what_both_sides_of_a_block_share_is_no_scatter(matrix_of):
+    # runs vary a lot, and the sides of each block alike: more runs would not help
+    def side(gains):
+        return [
+            (
+                "b",
+                s,
+                f"{s}.{k}",
+                math.exp(-gain + 0.16 * (-1) ** k + 0.001 * (-1) ** (k // 2 + (gain > 0))),
+            )
+            for s, gain in enumerate(gains)
+            for k in range(10)
+        ]
+
+    new, old = side([0.04, 0.16, 0.03, 0.15]), side([0.0] * 4)
+    (line,) = multilevel(matrix_of("new", new), matrix_of("old", old)).benchmarks
+    assert line.outcome == "undecided"
+    assert line.more_sessions.runs_suffice is False

@@ -1,0 +1,118 @@
+"""The result as JSON and as text."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis import multilevel
+from analysis.methods.multilevel import (
+    Line,
+    MoreSessions,
+    advice_text,
+    interval_text,
+    speedup_text,
+)
+
+PAGE = (Path(__file__).resolve().parents[5] / "docs" / "json.md").read_text()
+
+
+def keys(value):
+    if isinstance(value, dict):
+        return set(value).union(*map(keys, value.values()))
+    return set().union(*map(keys, value)) if isinstance(value, list) else set()
+
+
+@pytest.mark.parametrize("sessions", [((1, 2, 3), (1, 2, 3)), ((1,), (2,)), ((1, 2), (3, 4))])
+def test_every_key_is_documented(noisy, matrix_of, sessions):
+    a, b = noisy(1, sessions=sessions[0]), noisy(2, sessions=sessions[1])
+    found = multilevel(matrix_of("new", a), matrix_of("old", b)).to_dict()
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    part = "".join(
+        part for part in PAGE.split("\n## ") if part.startswith(("multilevel", "The head"))
+    )
+    told = {name.removesuffix("[]") for name in re.findall(r"`([a-z_]+(?:\[\])?)`", part)}
+    assert keys(found) - told == set()
+    assert found["method"] == "multilevel"
+    assert found["word"] == found["these"]["word"] == found["these"]["outcome"]
+    assert {line["pvalue_of"] for line in found["benchmarks"]} == {"two-sided"}
+
+
+def test_one_benchmark_is_the_answer(noisy, matrix_of):
+    a, b = noisy(1, benchmarks=1, shift=-0.5), noisy(2, benchmarks=1)
+    result = multilevel(matrix_of("new", a), matrix_of("old", b))
+    assert (result.these, result.similar, result.word) == (None, None, "faster")
+    assert result.benchmarks[0].pvalue == result.benchmarks[0].pvalue_adjusted
+    assert "new against old: faster, 1." in str(result)
+    assert "4 sessions, paired; margin 1 %" in str(result)
+
+
+def test_what_is_no_time_is_better_or_worse_on_the_page_only(noisy, matrix_of):
+    a, b = noisy(1, shift=0.5), noisy(2)
+    result = multilevel(matrix_of("new", a, unit="B"), matrix_of("old", b, unit="B"))
+    assert result.word == "slower"
+    assert "worse" in str(result)
+    assert "slower" not in str(result)
+
+
+def test_the_number_of_benchmarks_and_the_correction_are_said(noisy, matrix_of):
+    a, b = noisy(31, benchmarks=6, shift=-0.05), noisy(32, benchmarks=6)
+    text = str(multilevel(matrix_of("new", a), matrix_of("old", b)))
+    assert "these 6" in text
+    assert "others like them" in text
+    assert "after correction for 6" in text
+    few = multilevel(matrix_of("new", noisy(1)), matrix_of("old", noisy(2)))
+    assert "few-benchmarks" in {caution.code for caution in few.cautions}
+
+
+LINE = Line(
+    name="x",
+    speedup=1.0123,
+    low=1.0101,
+    high=1.0145,
+    error=0.001,
+    freedom=4.0,
+    pvalue=0.01,
+    pvalue_equivalent=0.5,
+    outcome="faster",
+    more_sessions=None,
+)
+
+
+@pytest.mark.parametrize(
+    ("speedup", "low", "high", "text"),
+    [
+        (1.0123, 1.0101, 1.0146, "1.012x [1.010, 1.015]"),
+        (2.741, 2.701, 2.784, "2.74x [2.70, 2.78]"),
+        (1.01, 1.0004, 1.03, "1.0100x [1.0004, 1.0300]"),  # not rounded onto 1
+        (25.31, 24.0, 26.7, "25.3x [24.0, 26.7]"),
+        (1.2, None, None, "1.20x "),
+        (1.0, 1.0, 1.0, "1.00x [1.00, 1.00]"),
+        (None, None, None, "- "),
+    ],
+)
+def test_figures_keep_what_the_interval_tells(speedup, low, high, text):
+    line = replace(LINE, speedup=speedup, low=low, high=high)
+    assert f"{speedup_text(line)} {interval_text(line)}" == text
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        ((4, 3, 9, None), "about 4 more sessions (3 to 9)"),
+        ((1, 1, 1, True), "about 1 more session"),
+        (
+            (40, 22, None, False),
+            "about 40 more sessions (22 to > 100); more runs alone would not do",
+        ),
+        ((None, 80, None, None), "> 100 more sessions: measure differently"),
+    ],
+)
+def test_advice_in_words(more, text):
+    count, low, high, runs = more
+    advice = MoreSessions(sessions=count, low=low, high=high, target="faster", runs_suffice=runs)
+    assert advice_text(replace(LINE, more_sessions=advice)) == text

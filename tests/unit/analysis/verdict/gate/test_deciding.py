@@ -1,0 +1,275 @@
+"""The gate's decisions against the law written anew, and against what must never happen.
+
+Authority: the one-sided t test, Holm 1979, Berger 1982 (intersection-union), and the definition of
+the always-valid interval (t mixture with c^2 = 10).
+"""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from scipy import stats
+
+from analysis import gate
+from analysis.errors import UsageError
+from analysis.verdict.gate import EXIT_CODES
+
+LIMIT = math.log(1 / 1.02)
+
+
+def outcomes(found):
+    (one,) = found.candidates
+    return {line.name: line.outcome for line in one.benchmarks}
+
+
+# ---- one line
+
+
+@pytest.mark.parametrize(
+    ("x", "outcome", "code"), [(0.0, "passed", 0), (-0.05, "proven", 1), (-0.02, "undecided", 7)]
+)
+def test_a_suite_of_one_benchmark_is_that_benchmark(compared, x, outcome, code):
+    found = gate(compared({"b": (x, 0.004, 5)}), "slower>2%")
+    assert (found.outcome, found.exit_code) == (outcome, code)
+    assert outcomes(found) == {"b": outcome}
+    assert found.candidates[0].suite == found.candidates[0].benchmarks[0]
+
+
+def test_p_is_the_one_sided_t_at_the_limit(compared):
+    found = gate(compared({"b": (-0.03, 0.004, 5)}), "slower>2%").candidates[0].suite
+    assert found.pvalue_condition == pytest.approx(stats.t.cdf((-0.03 - LIMIT) / 0.004, 5))
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 5, 4.37, 200])
+def test_bound_and_p_agree_at_the_limit(compared, freedom):
+    # the lower end of the 95 % interval lies above the limit exactly where p > 0.975, the upper end
+    # below it where p < 0.025
+    edge = stats.t.ppf(0.975, freedom) * 0.004
+    for x, outcome in (
+        (LIMIT + edge * 1.0001, "passed"),
+        (LIMIT + edge * 0.9999, "undecided"),
+        (LIMIT - edge * 0.9999, "undecided"),
+        (LIMIT - edge * 1.0001, "proven"),
+    ):
+        assert gate(compared({"b": (x, 0.004, freedom)}), "slower>2%").outcome == outcome
+
+
+def test_a_p_is_never_0(compared):
+    found = gate(compared({"b": (-50.0, 1e-9, 300)}), "slower>2%").candidates[0].suite
+    assert 0 < found.pvalue_condition < 1e-300
+
+
+def test_confidence_moves_the_risk(compared):
+    lines = {"b": (LIMIT - 0.004 * 2.3, 0.004, 5)}  # p = 0.035
+    assert gate(compared(lines), "slower>2%").outcome == "undecided"
+    found = gate(compared(lines, confidence=0.9), "slower>2%")
+    assert (found.outcome, found.risk) == ("proven", 0.05)
+
+
+def test_looks_share_the_risk(compared):
+    lines = {"b": (LIMIT - 0.004 * 3.0, 0.004, 5)}  # p = 0.015: under 0.025, over 0.0125
+    assert gate(compared(lines), "slower>2%").outcome == "proven"
+    assert gate(compared(lines, looks=2), "slower>2%").outcome == "undecided"
+
+
+def always_valid_half(n, error, alpha, c2=10.0):
+    k = 1 + n * c2
+    a = (k / alpha**2) ** (1 / n)
+    return error * math.sqrt((n - 1) * (a - 1) / (1 - a / k)) if a < k else math.inf
+
+
+@pytest.mark.parametrize("n", [3, 5, 10, 50])
+def test_always_valid_p_is_the_risk_at_which_the_interval_ends_at_the_limit(compared, n):
+    for t in (3.0, 6.0, 12.0):
+        line = {"b": (LIMIT - t * 0.004, 0.004, n - 1)}
+        found = gate(compared(line, always_valid=True), "slower>2%").candidates[0].suite
+        p = found.pvalue_condition
+        if p < 0.49:
+            assert always_valid_half(n, 0.004, 2 * p) == pytest.approx(t * 0.004)
+        assert p > stats.t.cdf(-t, n - 1)  # looking at will costs
+
+
+# ---- no spread, no interval, no design
+
+
+@pytest.mark.parametrize(("x", "outcome"), [(0.0, "passed"), (-0.03, "proven")])
+def test_without_spread_the_bounds_decide_and_there_is_no_p(compared, x, outcome):
+    found = gate(compared({"b": (x, 0.0, 5)}), "slower>2%")
+    assert found.outcome == outcome
+    assert found.candidates[0].suite.pvalue_condition is None
+
+
+def test_without_spread_on_the_limit_nothing_is_decided(compared):
+    assert gate(compared({"b": (0.0, 0.0, 5)}), "slower>0%").outcome == "undecided"
+
+
+def test_a_line_without_spread_takes_the_place_of_the_smallest_p(compared):
+    lines = {"still": (-0.1, 0.0, 5), "b": (LIMIT - 0.004 * 2.6, 0.004, 5)}  # p = 0.024
+    found = gate(compared(lines, (-0.05, 0.004, 5)), "slower>2%")
+    assert outcomes(found) == {"still": "proven", "b": "proven"}
+    lines["still"] = (0.0, 0.0, 5)  # its place is the largest: b is tested at half the risk
+    found = gate(compared(lines, (0.0, 0.004, 5)), "slower>2%")
+    assert outcomes(found) == {"still": "passed", "b": "undecided"}
+
+
+def test_a_benchmark_without_interval_is_undecided_and_named(compared):
+    lines = {"a": (0.0, 0.004, 5), "b": None}
+    found = gate(compared(lines, (0.0, 0.004, 5)), "slower>2%")
+    assert found.outcome == "passed"
+    assert [(caution.code, caution.about) for caution in found.cautions] == [
+        ("gate-without", ("v2", "b"))
+    ]
+    strict = gate(compared(lines, (0.0, 0.004, 5)), "slower>2%", on="benchmarks")
+    assert (strict.outcome, strict.cautions) == ("undecided", ())
+
+
+@pytest.mark.parametrize(
+    ("design", "reason"),
+    [
+        ("one session, blocks", "one-session"),
+        ("one session, runs", "one-session"),
+        ("confounded", "confounded"),
+    ],
+)
+@pytest.mark.parametrize("x", [0.5, -0.5])
+def test_other_designs_never_decide(compared, design, reason, x):
+    lines = {"a": (x, 0.004, 30), "b": (x, 0.004, 30)}
+    for on in ("suite", "benchmarks"):
+        found = gate(compared(lines, (x, 0.004, 30), design=design), "slower>2%", on=on)
+        assert (found.outcome, found.exit_code) == ("undecided", 7)
+        assert found.candidates[0].reason == reason
+        assert {line.reason for line in found.candidates[0].benchmarks} == {reason}
+        assert {line.pvalue_condition for line in found.candidates[0].benchmarks} == {None}
+
+
+@pytest.mark.parametrize("design", ["paired", "separate", "one session, blocks"])
+def test_failing_more_often_does_not_pass_however_fast(compared, design):
+    lines = {"a": (0.5, 0.004, 5), "b": (0.5, 0.004, 5)}
+    made = compared(lines, (0.5, 0.004, 5), design=design, reasons={"b": "fails-more"})
+    found = gate(made, "slower>2%")
+    assert (found.exit_code, found.candidates[0].reason) == (1, "fails-more")
+    assert outcomes(found)["b"] == "proven"
+
+
+def test_a_candidate_without_a_good_run_does_not_pass(compared):
+    alone = gate([], "slower>2%", failing=["v3"])
+    assert (alone.exit_code, alone.confidence, alone.risk) == (1, None, None)
+    beside = gate([compared({"b": (0.0, 0.004, 5)})], "slower>2%", failing=["v3"])
+    assert [one.outcome for one in beside.candidates] == ["passed", "proven"]
+    assert beside.candidates[1].baseline == "v1"
+    assert "no run of the candidate succeeded" in str(alone)
+
+
+# ---- several benchmarks
+
+
+def holm_by_hand(ps, risk):
+    """Reject down from the smallest, each at risk / (how many are left)."""
+    order = sorted(range(len(ps)), key=ps.__getitem__)
+    rejected = set()
+    for place, k in enumerate(order):
+        if ps[k] > risk / (len(ps) - place):
+            break
+        rejected.add(k)
+    return rejected
+
+
+numbers = st.tuples(
+    st.floats(-0.2, 0.2), st.floats(1e-4, 0.1), st.integers(1, 20)
+)  # log speedup, error, freedom
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(numbers, min_size=1, max_size=8), numbers, st.sampled_from([0.9, 0.95, 0.99]))
+def test_proofs_are_holms_and_passes_are_every_bound(benchmarks, these, confidence):
+    from .conftest import comparison
+
+    lines = {f"b{k}": given for k, given in enumerate(benchmarks)}
+    made = comparison(lines, these if len(lines) > 1 else None, confidence=confidence)
+    suite = gate(made, "slower>2%")
+    each = gate(made, "slower>2%", on="benchmarks")
+    risk = (1 - confidence) / 2
+    ps = [stats.t.cdf((x - LIMIT) / error, freedom) for x, error, freedom in benchmarks]
+    proven = {f"b{k}" for k in holm_by_hand(ps, risk)}
+    passed = {f"b{k}" for k, p in enumerate(ps) if p > 1 - risk}
+    assert suite.candidates[0].named("proven") == tuple(sorted(proven, key=lambda b: int(b[1:])))
+    assert set(each.candidates[0].named("passed")) == passed
+    assert not proven & passed  # never both
+
+    x, error, freedom = these if len(lines) > 1 else benchmarks[0]
+    p = stats.t.cdf((x - LIMIT) / error, freedom)
+    whole = "proven" if p <= risk else "passed" if p > 1 - risk else "undecided"
+    assert suite.outcome == ("proven" if proven else whole)
+    assert each.outcome == (
+        "proven" if proven else "passed" if len(passed) == len(lines) else "undecided"
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(numbers, min_size=2, max_size=6), numbers)
+def test_a_larger_limit_never_turns_a_pass_into_a_proof(benchmarks, these):
+    from .conftest import comparison
+
+    made = comparison({f"b{k}": given for k, given in enumerate(benchmarks)}, these)
+    rank = {"passed": 0, "undecided": 1, "proven": 2}
+    # from the mildest condition to the strictest
+    asked = ["slower>20%", "slower>5%", "slower>2%", "slower>0%", "faster<2%", "faster<10%"]
+    found = [rank[gate(made, condition).outcome] for condition in asked]
+    assert found == sorted(found)
+
+
+def test_worse_is_slower_by_another_name(compared):
+    made = compared({"b": (-0.03, 0.004, 5)}, unit="MiB")
+    slower, worse = gate(made, "slower>2%").to_dict(), gate(made, "worse>2%").to_dict()
+    assert slower.pop("condition") == "slower>2%"
+    assert worse.pop("condition") == "worse>2%"
+    assert slower == worse
+
+
+def test_a_proven_benchmark_stops_a_suite_that_passes(compared):
+    lines = {"a": (0.1, 0.004, 5), "b": (-0.1, 0.004, 5)}
+    found = gate(compared(lines, (0.0, 0.002, 5)), "slower>2%")
+    assert found.candidates[0].suite.outcome == "passed"
+    assert (found.outcome, found.candidates[0].named("proven")) == ("proven", ("b",))
+
+
+def test_a_suite_that_passes_forgives_undecided_benchmarks_unless_each_must_pass(compared):
+    made = compared({"a": (0.0, 0.03, 5), "b": (0.0, 0.03, 5)}, (0.0, 0.002, 5))
+    assert gate(made, "slower>2%").outcome == "passed"
+    assert gate(made, "slower>2%", on="benchmarks").outcome == "undecided"
+
+
+# ---- several candidates, and what is refused
+
+
+def test_the_worst_candidate_decides_and_each_has_its_own_family(compared):
+    good = compared({"b": (0.0, 0.004, 5)}, candidate="good")
+    open_ = compared({"b": (LIMIT, 0.004, 5)}, candidate="open")
+    bad = compared({"b": (LIMIT - 0.004 * 2.6, 0.004, 5)}, candidate="bad")
+    assert gate([good, open_], "slower>2%").exit_code == 7
+    found = gate([good, open_, bad], "slower>2%")
+    assert (found.outcome, found.exit_code) == ("proven", 1)
+    assert [one.outcome for one in found.candidates] == ["passed", "undecided", "proven"]
+
+
+def test_exit_codes():
+    assert EXIT_CODES == {"passed": 0, "proven": 1, "undecided": 7}
+
+
+def test_what_cannot_be_decided_together_is_refused(compared):
+    one = compared({"b": (0.0, 0.004, 5)})
+    with pytest.raises(UsageError, match="no candidate at the gate"):
+        gate([], "slower>2%")
+    with pytest.raises(UsageError, match=r"different confidences: 0\.9, 0\.95"):
+        gate([one, compared({"b": (0.0, 0.004, 5)}, confidence=0.9)], "slower>2%")
+    with pytest.raises(UsageError, match="on must be"):
+        gate(one, "slower>2%", on="programs")
+
+
+def test_the_result_as_json_has_the_answer(compared):
+    found = gate(compared({"a": (0.0, 0.004, 5), "b": None}, (0.0, 0.004, 5)), "slower>2%")
+    data = found.to_dict()
+    assert (data["method"], data["outcome"], data["exit_code"]) == ("gate", "passed", 0)
+    assert data["candidates"][0]["benchmarks"][1]["pvalue_condition"] is None

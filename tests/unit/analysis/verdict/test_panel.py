@@ -1,0 +1,161 @@
+"""The published methods on the same data: their units, their answers, and why they differ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from analysis import PerformanceMatrix, hpt, multilevel, randomization_test, stream
+from analysis.verdict.panel import ask
+
+METHODS = [
+    "HPT",
+    "Speedup-Test, mean",
+    "Speedup-Test, median",
+    "randomization",
+    "bootstrap",
+    "mixtures",
+    "Friedman",
+]
+
+
+def side(name, factor, *, sessions=6, runs=10, shift=0.0, noise=0.005, benchmarks=8, seed=1):
+    """Draw a side: `shift` is how far a session moves this variant, all benchmarks alike."""
+    rng = np.random.default_rng([seed, len(name)])
+    moved = np.repeat(rng.normal(0, shift, sessions), runs)
+    benches = [f"b{k}" for k in range(benchmarks)]
+    factors = factor if isinstance(factor, dict) else dict.fromkeys(benches, factor)
+    ids = np.repeat(np.arange(sessions), runs)
+    samples = {
+        b: 0.1 * factors[b] * np.exp(moved + rng.normal(0, noise, sessions * runs)) for b in benches
+    }
+    return PerformanceMatrix.from_samples(
+        name,
+        samples,
+        better="lower",
+        sessions=dict.fromkeys(benches, ids),
+        blocks={b: np.arange(sessions * runs) for b in benches},
+    )
+
+
+def panel(ours, theirs, **options):
+    found = multilevel(ours, theirs, **options)
+    return found, ask(found, ours, theirs)
+
+
+def reasons(told, method):
+    return {one.reason for one in told.disagreements if one.of == method}
+
+
+def test_every_method_says_its_unit_and_estimand():
+    _, told = panel(side("new", 0.9), side("base", 1.0))
+    assert [one.method for one in told.methods] == METHODS
+    assert all(one.unit and one.estimand and one.answer for one in told.methods)
+    units = {one.method: one.unit for one in told.methods}
+    assert (units["HPT"], units["randomization"], units["Friedman"]) == (
+        "run",
+        "session",
+        "benchmark",
+    )
+
+
+def test_the_answers_are_those_of_the_methods():
+    ours, theirs = side("new", 0.9), side("base", 1.0)
+    found, told = panel(ours, theirs)
+    by_name = {one.method: one for one in told.methods}
+    assert by_name["HPT"].reliability == 1 - hpt(ours, theirs).pvalue
+    expected = randomization_test(ours, theirs, rng=stream(0, "resample", "randomization"))
+    assert by_name["randomization"].pvalue == expected.pvalue
+    assert by_name["bootstrap"].value == pytest.approx(found.these.speedup, rel=1e-6)
+
+
+def test_the_reliability_of_the_estimate_is_said():
+    ours, theirs = side("new", 0.9), side("base", 1.0)
+    found, told = panel(ours, theirs)
+    assert reasons(told, "HPT") == {"estimand"}
+    (text,) = [one.text for one in told.disagreements if one.of == "HPT"]
+    at = hpt(ours, theirs, speedup=found.these.speedup).confidence
+    assert f"is {at:.3f}" in text
+
+
+def test_sessions_that_move_make_runs_look_like_replications():
+    # the sessions' shift is 10 times the runs' noise: pooled runs see a difference by chance
+    ours = side("new", 1.0, shift=0.05, seed=3)
+    theirs = side("base", 1.0, shift=0.05, seed=3)
+    found, told = panel(ours, theirs)
+    assert found.these.outcome == "undecided"
+    assert "replication" in reasons(told, "HPT") | reasons(told, "Speedup-Test")
+
+
+def test_too_few_sessions_are_said_of_randomization():
+    ours, theirs = side("new", 0.8, sessions=5), side("base", 1.0, sessions=5)
+    found, told = panel(ours, theirs)
+    assert found.these.outcome == "faster"
+    # 2^5 assignments: no two-sided p below 0.0625
+    assert reasons(told, "randomization") == {"too-few-runs"}
+    assert "0.062" in " ".join(one.text for one in told.disagreements)
+
+
+def test_ties_are_said_of_hpt():
+    # two benchmarks much faster, six that differ by nothing: HPT sets these to zero
+    factors = {f"b{k}": 0.5 if k < 2 else 1.0 for k in range(8)}
+    found, told = panel(side("new", factors), side("base", 1.0))
+    assert found.these.outcome == "faster"
+    assert "zeroing" in reasons(told, "HPT")
+
+
+def test_the_margin_is_said_where_methods_ask_for_any_difference():
+    found, told = panel(side("new", 0.997, runs=30), side("base", 1.0, runs=30))
+    assert found.these.outcome == "equivalent"
+    assert "estimand" in reasons(told, "randomization")
+    assert "within the margin of 1 %" in " ".join(one.text for one in told.disagreements)
+
+
+def test_checks_that_fail_are_said_of_the_speedup_test():
+    rng = np.random.default_rng(5)
+    ids = np.repeat(np.arange(6), 4)
+
+    def skewed(name, factor):
+        samples = {f"b{k}": factor * (1 + rng.pareto(1.2, 24) / 50) for k in range(4)}
+        sessions = dict.fromkeys(samples, ids)
+        return PerformanceMatrix.from_samples(name, samples, better="lower", sessions=sessions)
+
+    _, told = panel(skewed("new", 0.3), skewed("base", 1.0))
+    assert reasons(told, "Speedup-Test") & {"failed-assumption", "too-few-runs"}
+
+
+def test_single_runs_overlap_however_sure_the_mean_is():
+    ours, theirs = side("new", 0.97, noise=0.1, runs=40), side("base", 1.0, noise=0.1, runs=40)
+    found, told = panel(ours, theirs)
+    assert found.these.outcome == "faster"
+    assert reasons(told, "mixtures") == {"estimand"}
+
+
+def test_nothing_differs_where_all_agree():
+    # negative control: a clear difference, quiet sessions: only what HPT's number belongs to
+    _, told = panel(side("new", 0.5, runs=30), side("base", 1.0, runs=30))
+    assert {(one.of, one.reason) for one in told.disagreements} == {("HPT", "estimand")}
+
+
+def test_a_method_that_refuses_says_why():
+    ours, theirs = side("new", 0.5, benchmarks=1), side("base", 1.0, benchmarks=1)
+    _, told = panel(ours, theirs)
+    assert "Friedman" not in [one.method for one in told.methods]
+    few = side("new", 0.5, sessions=1, runs=1), side("base", 1.0, sessions=1, runs=1)
+    _, told = panel(*few)
+    said = {one.method: one.answer for one in told.methods}
+    assert any(answer.startswith("not possible") for answer in said.values())
+
+
+def test_where_session_and_variant_are_one_no_method_is_believed():
+    ours, theirs = side("new", 0.5, sessions=1, runs=20), side("base", 1.0, sessions=1, runs=20)
+    named = [np.full(20, "other") for _ in theirs.samples]
+    found, told = panel(ours, replace(theirs, sessions=tuple(named)))
+    assert found.design == "confounded"
+    assert found.these.outcome == "undecided"
+    texts = [one.text for one in told.disagreements if one.reason == "replication"]
+    assert texts
+    assert all("nothing tells them apart" in text for text in texts)
+    assert "0 sessions" not in " ".join(one.text for one in told.disagreements)

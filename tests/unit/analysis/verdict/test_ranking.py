@@ -1,0 +1,123 @@
+"""All variants against each other: pairs by the session t with Holm, and chances of the best run."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis import fit_mixture
+from analysis.data import read_trial
+from analysis.errors import FairtrialError, UsageError
+from analysis.verdict.ranking import best_of, rank_variants
+
+
+@pytest.fixture
+def trial(synthetic, tmp_path):
+    """Four variants on six benchmarks, four sessions; c differs from all, a from nothing."""
+    rng = np.random.default_rng(3)
+    factors = {"base": 1.0, "a": 1.0, "c": 0.7, "d": 1.5}
+    data = {
+        name: {
+            f"x{k}": (0.01 * (k + 1) * factor * np.exp(rng.normal(0, 0.004, 16))).tolist()
+            for k in range(6)
+        }
+        for name, factor in factors.items()
+    }
+    return read_trial(synthetic(data, sessions=4).write(tmp_path / "t"))
+
+
+def test_every_pair_stands_there_once_the_better_first(trial):
+    found = rank_variants(trial)
+    assert len(found.pairs) == 6
+    assert len({frozenset((p.candidate, p.baseline)) for p in found.pairs}) == 6
+    assert all(p.speedup >= 1 and p.low <= p.speedup <= p.high for p in found.pairs)
+
+
+def test_a_pair_is_t_on_session_means_of_the_suite(trial):
+    (pair,) = [p for p in rank_variants(trial).pairs if {p.candidate, p.baseline} == {"base", "d"}]
+    logs = {
+        name: np.mean(
+            [np.log(row).reshape(4, 4).mean(axis=1) for row in trial.matrix(name).samples], axis=0
+        )
+        for name in ("base", "d")
+    }
+    differences = logs["d"] - logs["base"]
+    low, high = stats.t.interval(0.95, 3, differences.mean(), stats.sem(differences))
+    assert (pair.candidate, pair.baseline) == ("base", "d")
+    assert (pair.low, pair.high) == pytest.approx((math.exp(low), math.exp(high)), rel=1e-6)
+    assert pair.pvalue == pytest.approx(stats.ttest_1samp(differences, 0).pvalue, rel=1e-6)
+
+
+def test_holm_over_the_pairs(trial):
+    pairs = rank_variants(trial).pairs
+    ordered = sorted(pairs, key=lambda p: p.pvalue)
+    steps = np.maximum.accumulate([(6 - k) * p.pvalue for k, p in enumerate(ordered)])
+    assert [p.pvalue_adjusted for p in ordered] == pytest.approx(np.minimum(steps, 1).tolist())
+
+
+def test_places_move_only_as_far_as_pairs_are_told(trial):
+    places = {one.variant: (one.best, one.worst) for one in rank_variants(trial).places}
+    assert places["c"] == (1, 1)
+    assert places["d"] == (4, 4)
+    assert places["a"] == places["base"] == (2, 3)
+
+
+def test_the_published_ranking_comes_with_its_warning(trial):
+    found = rank_variants(trial)
+    assert found.friedman is not None
+    assert found.nemenyi == pytest.approx(2.569 * math.sqrt(4 * 5 / (6 * 6)), rel=1e-3)
+    assert [c.code for c in found.cautions] == ["ranks-over-benchmarks"]
+    assert "31 to 41 %" in str(found)
+    plain = rank_variants(trial, ranked=False)
+    assert (plain.friedman, plain.cautions) == (None, ())
+    assert "rank" not in str(plain).splitlines()[2]
+
+
+def test_one_variant_cannot_be_ranked(trial):
+    with pytest.raises(UsageError, match="no two variants"):
+        rank_variants(trial, variants=["base"])
+
+
+def test_chances_of_a_benchmark_sum_to_one(trial):
+    for runs in (1, 5):
+        found = best_of(trial, runs)
+        for row in found.benchmarks:
+            assert sum(row.chances.values()) == pytest.approx(1, abs=1e-6)
+        assert found.mean["c"] == pytest.approx(1, abs=1e-6)
+
+
+def test_equal_variants_have_equal_chances_and_many_runs_help_the_wide_one(synthetic, tmp_path):
+    # by symmetry: the same runs under three names
+    values = np.exp(np.random.default_rng(1).normal(0, 0.1, 40)).tolist()
+    wide = np.exp(np.random.default_rng(2).normal(0.02, 0.3, 40)).tolist()
+    same = synthetic({"a": {"x": values}, "b": {"x": values}, "c": {"x": values}}, sessions=4)
+    found = best_of(read_trial(same.write(tmp_path / "same")), 3)
+    assert list(found.mean.values()) == pytest.approx([1 / 3] * 3, abs=1e-6)
+    two = synthetic({"a": {"x": values}, "b": {"x": wide}}, sessions=4)
+    opened = read_trial(two.write(tmp_path / "two"))
+    assert best_of(opened, 20).mean["b"] > best_of(opened, 1).mean["b"] + 0.2
+
+
+def test_the_best_of_r_agrees_with_drawing(synthetic, tmp_path):
+    rng = np.random.default_rng(4)
+    a, b = rng.normal(1.0, 0.05, 60), rng.normal(1.03, 0.1, 60)
+    made = synthetic({"a": {"x": a.tolist()}, "b": {"x": b.tolist()}}, sessions=4)
+    trial = read_trial(made.write(tmp_path))
+    fits = [fit_mixture(v, max_components=5) for v in (a, b)]
+    draws = [f.sample(40_000 * 4, rng=rng).reshape(-1, 4).min(axis=1) for f in fits]
+    assert best_of(trial, 4).mean["a"] == pytest.approx((draws[0] < draws[1]).mean(), abs=0.01)
+
+
+@pytest.mark.parametrize("runs", [0, 101])
+def test_runs_out_of_range_are_refused(trial, runs):
+    with pytest.raises(UsageError, match="runs"):
+        best_of(trial, runs)
+
+
+def test_without_mixtures_it_says_so(synthetic, tmp_path):
+    made = synthetic({"a": {"x": [1.0]}, "b": {"x": [2.0]}})
+    with pytest.raises(FairtrialError, match="no benchmark has mixtures"):
+        best_of(read_trial(made.write(tmp_path)), 1)
