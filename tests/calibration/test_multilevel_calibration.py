@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from analysis import PerformanceMatrix, multilevel
+from analysis.methods.multilevel.decision import decide
 from analysis.methods.multilevel.estimates import Estimates, of_differences, of_means, satterthwaite
 from analysis.methods.multilevel.law import Law
 from analysis.methods.multilevel.suite import similar_half, suite_of_differences, suite_of_means
@@ -108,6 +109,40 @@ def test_pooling_runs_does_not_cover(sessions, runs, shift):
     assert coverage(found) < 0.93
 
 
+def ragged(shift, trials=TRIALS):
+    """Draw differences of sessions with 30, 30, 30, 3 and 3 runs."""
+    rng = np.random.default_rng([14, round(10 * shift)])
+    runs = np.array([30, 30, 30, 3, 3])[:, None]
+    shape = (trials, len(runs), 1)
+    scatter = np.sqrt(2 / runs + 2 * shift**2)
+    return runs[:, 0], scatter * rng.standard_normal(shape)
+
+
+@pytest.mark.parametrize("shift", [0.0, pytest.param(0.3, marks=spot_check), 0.7, 1.5])
+def test_ragged_sessions_weigh_the_same_and_cover(shift):
+    _, d = ragged(shift)
+    assert 0.94 <= coverage(of_differences(d)) <= 0.98
+
+
+@spot_check
+def test_sessions_weighed_by_their_runs_do_not_cover():
+    runs, d = ragged(1.5)
+    w = runs / runs.sum()
+    mean = (w * d[..., 0]).sum(axis=1)
+    # as a regression with these weights has it
+    square = (w * (d[..., 0] - mean[:, None]) ** 2).sum(axis=1) / (len(runs) - 1)
+    n = np.full(TRIALS, len(runs))
+    assert coverage(Estimates(mean, np.sqrt(square), n - 1.0, n)) < 0.91
+
+
+@spot_check
+def test_blocks_as_units_do_not_cover_where_a_session_moves_one_side():
+    rng = np.random.default_rng(15)
+    d = rng.standard_normal((2_000, 5, 10, 1)) + 0.7 * rng.standard_normal((2_000, 5, 1, 1))
+    assert coverage(of_differences(d.reshape(2_000, 50, 1))) < 0.8
+    assert 0.93 <= coverage(of_differences(d.mean(axis=2))) <= 0.97
+
+
 # ---- the suite
 
 
@@ -187,6 +222,20 @@ def test_equivalence_by_a_90_percent_interval_would_have_all_of_it():
     found = of_differences(margin + 0.05 * margin * rng.standard_normal((40_000, 5, 1)))
     half = Law(alpha=0.1).half(found.error, found.freedom)
     assert (np.abs(found.estimate) + half < margin).mean() > 0.04
+
+
+@spot_check
+@pytest.mark.parametrize(("correction", "least", "most"), [("holm", 0.0, 0.07), ("none", 0.3, 1.0)])
+def test_a_word_is_false_for_any_benchmark_as_often_as_the_correction_says(correction, least, most):
+    # a common shift of each session ties the benchmarks together; the truth is no difference
+    rng = np.random.default_rng(16)
+    trials = 600
+    false = 0
+    for _ in range(trials):
+        d = rng.standard_normal((6, 20)) + 0.5 * rng.standard_normal((6, 1))
+        words = decide(of_differences(d), LAW, math.log(1.01), correction).outcome
+        false += bool({"faster", "slower"} & set(words))
+    assert least <= false / trials <= most
 
 
 # ---- looking again and again

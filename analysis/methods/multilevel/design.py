@@ -136,8 +136,7 @@ def _sessions(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> tupl
         return a, b
     trials = (candidate.trial, baseline.trial)
     apart = None not in trials and trials[0] != trials[1]
-    alone = (a is None) != (b is None)
-    names = ("1", "2") if apart or alone else ("1", "1")
+    names = ("1", "2") if apart else ("1", "1")
     ours, theirs = (
         # what no id of the other side can be by accident
         tuple(np.full(len(row), f"unknown/{name}") for row in matrix.samples)

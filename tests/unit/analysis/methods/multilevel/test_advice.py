@@ -109,8 +109,18 @@ def test_a_corrected_word_is_advised_at_its_own_step(noisy, matrix_of):
     assert pairs
     for x, y in pairs:
         assert x.more_sessions is None
-        assert y.more_sessions is not None
         assert y.outcome_uncorrected == x.outcome
+        # the step of its rank among six
+        step = 6 - sorted(line.pvalue for line in held.benchmarks).index(y.pvalue)
+        s = y.error * math.sqrt(4)
+        first = next(k for k in range(1, 200) if alone(math.log(y.speedup), s, 4 + k, step) >= 0.8)
+        assert y.more_sessions.sessions == first
+
+
+def alone(e, s, n, step):
+    """The power of the two-sided t test at alpha / step."""
+    t, shift = stats.t.ppf(1 - 0.025 / step, n - 1), abs(e) * math.sqrt(n) / s
+    return stats.nct.sf(t, n - 1, shift)
 
 
 def test_separate_sides_get_as_many_sessions_each(noisy, matrix_of):
@@ -121,3 +131,42 @@ def test_separate_sides_get_as_many_sessions_each(noisy, matrix_of):
     more = line.more_sessions
     assert more is not None
     assert more.sessions is None or more.low <= more.sessions
+
+
+@pytest.mark.parametrize(("scatter", "answer"), [(0.16, True), (0.001, False)])
+@pytest.mark.parametrize("blocks", [True, False])
+def test_whether_runs_suffice_is_seen_in_the_runs(matrix_of, scatter, answer, blocks):
+    # sessions differ as much as runs of that scatter make them differ, or far more; the scatter is
+    # that of the differences of blocks where they are known, else that of both sides
+    def side(gains, sign):
+        return [
+            ("b", s, f"{s}.{k}" if blocks else s, math.exp(-gain + sign * scatter * (-1) ** k))
+            for s, gain in enumerate(gains)
+            for k in range(10)
+        ]
+
+    new, old = side([0.04, 0.16, 0.03, 0.15], 1), side([0.0] * 4, -1)
+    (line,) = multilevel(matrix_of("new", new), matrix_of("old", old)).benchmarks
+    assert line.differences == pytest.approx((0.04, 0.16, 0.03, 0.15))
+    assert line.outcome == "undecided"
+    assert line.more_sessions.runs_suffice is answer
+
+
+def test_what_both_sides_of_a_block_share_is_no_scatter(matrix_of):
+    # runs vary a lot, and the sides of each block alike: more runs would not help
+    def side(gains):
+        return [
+            (
+                "b",
+                s,
+                f"{s}.{k}",
+                math.exp(-gain + 0.16 * (-1) ** k + 0.001 * (-1) ** (k // 2 + (gain > 0))),
+            )
+            for s, gain in enumerate(gains)
+            for k in range(10)
+        ]
+
+    new, old = side([0.04, 0.16, 0.03, 0.15]), side([0.0] * 4)
+    (line,) = multilevel(matrix_of("new", new), matrix_of("old", old)).benchmarks
+    assert line.outcome == "undecided"
+    assert line.more_sessions.runs_suffice is False

@@ -9,7 +9,7 @@ import pytest
 
 from analysis import UsageError, multilevel
 from analysis.methods.multilevel.decision import decide, word_by_interval
-from analysis.methods.multilevel.estimates import Estimates
+from analysis.methods.multilevel.estimates import Estimates, of_differences
 from analysis.methods.multilevel.law import Law
 
 L = math.log(1.01)
@@ -91,6 +91,12 @@ def test_equal_runs_are_equivalent_without_a_p(matrix_of):
     assert (line.speedup, line.low, line.high, line.error) == (1.0, 1.0, 1.0, 0.0)
     assert (line.pvalue, line.pvalue_adjusted, line.outcome) == (None, None, "equivalent")
     assert "no spread in 3 sessions" in str(result)
+
+
+def test_rounding_is_no_spread():
+    found = of_differences(np.array([[0.1], [0.1 + 1e-15], [0.1 - 1e-15]]))
+    assert found.error.tolist() == [0.0]
+    assert of_differences(np.array([[0.1], [0.1 + 1e-9]])).error[0] > 0
 
 
 def test_a_family_of_equal_runs_takes_nothing_from_the_others():

@@ -71,6 +71,23 @@ def test_zeros_in_other_designs(sessions):
     assert line.speedup == pytest.approx(2.0)
 
 
+def test_the_sentence_about_two_occasions_leaves_zeros_out():
+    values = [1.0, 1.1, 1.2, 1.05]
+
+    def side(name, trial, factor):
+        matrix = PerformanceMatrix.from_samples(
+            name, {"p": np.multiply(values, factor)}, better="lower", trial=trial
+        )
+        zeros = zeroed(name, {"x": [0.0, 0.01, 0.0, 0.01]}, [1, 1, 1, 1]).with_zeros
+        return replace(matrix, with_zeros=replace(zeros, trial=trial, sessions=None))
+
+    a, b = side("new", "/a", 0.5), side("old", "/b", 1.0)
+    result = multilevel(a, b)
+    assert result.design == "confounded"
+    plain = multilevel(replace(a, with_zeros=None), replace(b, with_zeros=None))
+    assert result.occasions == plain.occasions is not None
+
+
 def test_a_trial_carries_zeros_only_when_asked(synthetic, tmp_path):
     made = synthetic({"a": {"x": [1.0, 2.0, 3.0]}, "b": {"x": [1.0, 2.0, 3.0]}})
     made.rows[0] = replace(made.rows[0], system_s=0.0)
