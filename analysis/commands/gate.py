@@ -217,11 +217,11 @@ def _of_two_sides(args: argparse.Namespace) -> _Compared:
                 "--variant names candidates of a trial", args.source, "name the trial alone"
             )
         sources = [f"{named[0]}:{name}" for name in dict.fromkeys(args.variant)]
-    named = [trial_and_variant(text) for text in (*sources, args.baseline)]
-    trials = {one[0]: open_trial(one[0]) for one in named if one is not None}
+    sides = [trial_and_variant(text) for text in (*sources, args.baseline)]
+    trials = {one[0]: open_trial(one[0]) for one in sides if one is not None}
     failing = {
         text: one[1]
-        for text, one in zip(sources, named, strict=False)
+        for text, one in zip(sources, sides[:-1], strict=True)
         if one is not None and one[1] is not None and _all_fail(trials[one[0]], one[1])
     }
     how = reading(args)

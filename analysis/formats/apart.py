@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
-from numpy.typing import NDArray
-
-from ..data import PerformanceMatrix, set_apart
+from ..data import own_session, set_apart
 from .sources import Sides
 
 __all__ = ["sessions_apart"]
@@ -35,17 +30,4 @@ def sessions_apart(sides: Sides) -> Sides:
         (ours.trial is None) != (theirs.trial is None)
     ):
         ours, theirs = set_apart(ours, "candidate"), set_apart(theirs, "baseline")
-    return Sides(candidate=_named(ours, "candidate"), baseline=_named(theirs, "baseline"))
-
-
-def _named(matrix: PerformanceMatrix, session: str) -> PerformanceMatrix:
-    """Give a matrix without session ids one session of this name."""
-    if matrix.sessions is not None:
-        return matrix
-    return replace(matrix, sessions=tuple(_one(row.size, session) for row in matrix.samples))
-
-
-def _one(runs: int, session: str) -> NDArray[np.str_]:
-    ids = np.full(runs, session)
-    ids.flags.writeable = False
-    return ids
+    return Sides(candidate=own_session(ours, "candidate"), baseline=own_session(theirs, "baseline"))

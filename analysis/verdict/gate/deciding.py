@@ -179,7 +179,8 @@ def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
     if line.freedom is None:
         return None, None
     distance = math.log(line.speedup) - terms.asked.log_limit
-    both = float(terms.law.pvalue(*map(np.float64, (distance, line.error, line.freedom))))
+    values = (np.array(value) for value in (distance, line.error, line.freedom))
+    both = float(terms.law.pvalue(*values))
     p = 1 - both / 2 if distance > 0 else max(both / 2, sys.float_info.min)  # never 0
     return p, p
 

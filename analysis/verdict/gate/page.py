@@ -64,7 +64,7 @@ def _table_of_candidates(gate: Gate) -> Table:
         rows=tuple(
             (
                 figures.shorten(one.candidate, _NAME),
-                Value(multiple(one.suite and one.suite.speedup), one.suite and one.suite.speedup),
+                _speedup(one.suite),
                 bounds(one.suite) if one.suite else "-",
                 SAID[one.outcome],
                 _ground(gate, one),
@@ -106,8 +106,13 @@ def _evidence(gate: Gate, one: GatedCandidate, number: int) -> list[Table | Sent
 def _row(gate: Gate, line: GateLine) -> tuple[str | Value, ...]:
     return (
         figures.shorten(line.name, _NAME),
-        Value(multiple(line.speedup), line.speedup),
+        _speedup(line),
         bounds(line),
         SAID[line.outcome],
         why(gate, line),
     )
+
+
+def _speedup(line: GateLine | None) -> Value:
+    value = None if line is None else line.speedup
+    return Value(multiple(value), value)

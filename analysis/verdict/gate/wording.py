@@ -59,8 +59,7 @@ def answer(gate: Gate, one: GatedCandidate) -> str:
     if one.outcome == "proven" and proven:
         return f"{gate.condition} is proven on {figures.listed(proven)}"
     if gate.on == "benchmarks" and one.outcome == "undecided":
-        names = one.named("undecided")
-        return f"{gate.condition} is undecided on {figures.listed(names)}"
+        return f"{gate.condition} is undecided on {figures.listed(one.named('undecided'))}"
     if gate.on == "benchmarks":
         return f"{gate.condition} is ruled out on all {len(one.benchmarks)} benchmarks"
     if one.suite is None:

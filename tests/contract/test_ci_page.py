@@ -1,0 +1,120 @@
+"""The recipes of docs/ci.md, executed: the shell's as they stand, the scripts of the others too."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+import yaml
+
+from analysis.record import read_manifest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+SAMPLE = ROOT / "runs" / "sample"
+# two programs that differ in nothing but their name
+CAMPAIGN = """\
+name: ci
+variants: {main: {}, change: {}}
+benchmarks: {x: {command: ["true"]}}
+protocol: {sessions: 3, runs: 2, warmup: 0}
+isolation: {cpus: none}
+"""
+
+
+def recipe(name):
+    found = re.search(rf"<!-- recipe: {name} -->\n```(\w+)\n(.*?)^```$", PAGE, re.M | re.S)
+    assert found, name
+    return found[2]
+
+
+@pytest.fixture
+def place(tmp_path):
+    (tmp_path / "ci.yaml").write_text(CAMPAIGN)
+    return tmp_path
+
+
+def execute(script, place, shell=("/bin/sh", "-c")):
+    if shutil.which("jq") is None:  # what it does there, without it
+        read = 'python3 -c \'import json; print(json.load(open("run.json"))["trial"])\''
+        script = script.replace("jq -r .trial run.json", read)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = os.environ | {"PATH": path, "GITHUB_STEP_SUMMARY": str(place / "summary.md")}
+    done = subprocess.run(
+        [*shell, script],
+        cwd=place,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def test_every_recipe_is_executed_here():
+    names = re.findall(r"<!-- recipe: (\w+) -->", PAGE)
+    assert sorted(names) == ["github", "gitlab", "looks", "shell", "trials", "variants"]
+    assert PAGE.count("```sh\n") == 4
+
+
+@pytest.mark.parametrize("name", ["shell", "looks"])
+def test_a_shell_recipe_measures_and_decides(name, place):
+    done = execute(recipe(name), place)
+    # identical programs of a millisecond: any answer of the gate, and no error
+    assert done.returncode in {0, 1, 7}, done.stderr
+    assert "slower>2%" in done.stdout
+    (trial,) = (place / "runs").iterdir()
+    assert read_manifest(trial).sessions in ({3} if name == "shell" else {4, 8})
+    if name == "shell" and "undecided: not stopped" in done.stdout:
+        assert done.returncode == 0
+
+
+def test_the_scripts_of_github_and_gitlab_work(place):
+    job = yaml.safe_load(recipe("github"))["jobs"]["gate"]
+    steps = {step["name"]: step["run"] for step in job["steps"] if "name" in step}
+    assert list(steps) == ["build", "measure", "gate"]
+    assert execute(steps["measure"], place, ("bash", "-e", "-c")).returncode == 0
+    done = execute(steps["gate"], place, ("bash", "-e", "-c"))
+    assert done.returncode in {0, 1, 7}, done.stderr
+    assert re.search(r"(?m)^::(error|warning|notice) title=change::", done.stdout)
+    assert (place / "summary.md").read_text().startswith("### gate")
+    assert ET.parse(place / "gate.xml").getroot().tag == "testsuites"
+
+    job = yaml.safe_load(recipe("gitlab"))["gate"]
+    (place / "gate.xml").unlink()
+    done = execute("\n".join(["set -e", *job["script"]]), place)
+    assert done.returncode in {0, 1, *job["allow_failure"]["exit_codes"]}, done.stderr
+    assert (place / job["artifacts"]["reports"]["junit"]).exists()
+
+
+@pytest.mark.parametrize("name", ["trials", "variants"])
+def test_two_trials_are_compared(name, place):
+    for folder in ("new", "old"):
+        shutil.copytree(SAMPLE, place / "runs" / folder)
+    script = recipe(name).replace("v2", "gzip-1").replace("v1", "gzip-6")
+    done = execute(script, place)
+    assert done.returncode in {0, 7}, (
+        done.stderr
+    )  # gzip -1 is faster; two sessions a side say little
+    if name == "variants":
+        data = json.loads((place / "gate.json").read_text())
+        assert data["candidates"][0]["design"] == "separate"
+        assert data["exit_code"] == done.returncode
+
+
+def test_the_page_says_what_python_gives():
+    script = re.search(r"```python\n(.*?)```", PAGE, re.S)[1]
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("passed: gzip-1: slower>2% is ruled out")
