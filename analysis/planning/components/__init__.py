@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 from ...faces import hands_on
 
 if TYPE_CHECKING:
-    from .fit import variance_components as variance_components
+    from .fit import (
+        component_lines as component_lines,
+        variance_components as variance_components,
+    )
+    from .observations import values_of as values_of
     from .result import (
         ComponentLine as ComponentLine,
         Crossed as Crossed,
@@ -17,7 +21,8 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "fit": "variance_components",
+            "fit": "component_lines variance_components",
+            "observations": "values_of",
             "result": "ComponentLine Crossed VarianceComponents",
         },
     )

@@ -13,6 +13,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -49,7 +50,7 @@ class CrossedFit:
 
 
 def crossed(seen: Observations) -> CrossedFit | None:
-    """Fit the model to logarithms; None where it cannot be told, or nothing varies.
+    """Fit the model to logarithms; None where it cannot be told, or nothing is left over.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ def crossed(seen: Observations) -> CrossedFit | None:
         return None
     likelihood = Likelihood(seen.values, effects)
     found = _climbed(likelihood, _start(seen, effects), spread * _LEAST)
-    if found is None:
+    if found is None or found[0][-1] <= spread * _LEAST:
         return None
     variances, steps = found
     names = (*effects, "rest")
@@ -117,6 +118,8 @@ def _climbed(likelihood: Likelihood, start: Floats, least: float) -> tuple[Float
     """
     floor = np.append(np.zeros(start.size - 1), least)
     at = np.maximum(start, floor)
+    if not math.isfinite(likelihood.deviance(at)):
+        return None
     for step in range(1, _MOST_STEPS + 1):
         deviance, slope, information = likelihood.slopes(at)
         free = (at > floor) | (slope < 0)

@@ -22,7 +22,7 @@ from .observations import Observations, differences, values_of
 from .one_way import one_way
 from .result import ComponentLine, Crossed, VarianceComponents
 
-__all__ = ["variance_components"]
+__all__ = ["component_lines", "variance_components"]
 
 _LEAST = 2  # sessions
 
@@ -81,11 +81,11 @@ def variance_components(
             n=sessions,
             needed=_LEAST,
         )
-    lines = [_line(name, *seen.of(k)) for k, name in enumerate(seen.names)]
+    lines, suite = component_lines(seen)
     absent = [name for name, line in zip(seen.names, lines, strict=True) if line is None]
     if absent and len(absent) < len(lines):
         seen = seen.only([k for k, line in enumerate(lines) if line is not None])
-    suite = _line("these", *seen.suite()) if len(seen.names) > 1 else None
+        suite = component_lines(seen)[1]
     return VarianceComponents(
         of="values" if baseline is None else "differences",
         candidate=candidate.name,
@@ -96,6 +96,17 @@ def variance_components(
         crossed=_crossed(seen),
         cautions=(*known, *_cautions(seen, absent)),
     )
+
+
+def component_lines(
+    seen: Observations,
+) -> tuple[list[ComponentLine | None], ComponentLine | None]:
+    """Give each benchmark's components and those of the mean over all of them.
+
+    One with fewer than two sessions is None, and so is the mean over a single benchmark.
+    """
+    lines = [_line(name, *seen.of(k)) for k, name in enumerate(seen.names)]
+    return lines, _line("these", *seen.suite()) if len(seen.names) > 1 else None
 
 
 def _told(sessions: int, *, both: bool) -> str:

@@ -10,9 +10,9 @@ References
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ __all__ = ["Likelihood"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
+_ROUNDING = 1e-13
 
 
 class Likelihood:
@@ -40,7 +41,7 @@ class Likelihood:
         rows = list(effects.values())
         sizes = [int(codes.max()) + 1 for codes in rows]
         ends = np.cumsum([0, *sizes]).tolist()
-        self._parts = [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+        self._parts = [slice(a, b) for a, b in itertools.pairwise(ends)]
         self._cross = np.zeros((ends[-1], ends[-1]))
         self._ones, self._sums = np.zeros(ends[-1]), np.zeros(ends[-1])
         for one, row, m in zip(self._parts, rows, sizes, strict=True):
@@ -56,6 +57,8 @@ class Likelihood:
 
     def deviance(self, variances: Floats) -> float:
         """Give minus twice the restricted log likelihood, constants included.
+
+        It is infinite where the variances lie too far apart to compute it.
 
         Parameters
         ----------
@@ -103,7 +106,6 @@ class Likelihood:
         return found
 
 
-@dataclass(init=False, eq=False)
 class _Whitened:
     """The likelihood's parts at given variances.
 
@@ -117,10 +119,16 @@ class _Whitened:
         self.scale = np.sqrt(np.repeat(np.asarray(variances[:-1]) / self.rest, sizes))
         core = self.scale[:, None] * model._cross * self.scale
         core[np.diag_indices_from(core)] += 1.0
-        self._lower = cholesky(core, lower=True, overwrite_a=True, check_finite=False)
+        self.deviance = math.inf
+        try:
+            self._lower = cholesky(core, lower=True, overwrite_a=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            return  # the variances lie too far apart: nothing is left but rounding
         self.ones = self.half(self.scale * model._ones)
         self.sums = self.half(self.scale * model._sums)
         self.weight = model._n - float(self.ones @ self.ones)
+        if self.weight < _ROUNDING * model._n:
+            return
         self.mean = (model._total - float(self.ones @ self.sums)) / self.weight
         self.spread = model._square - float(self.sums @ self.sums) - self.weight * self.mean**2
         self.deviance = (

@@ -82,7 +82,7 @@ def values_of(matrix: PerformanceMatrix) -> Observations:
         Where it does not say the sessions, all runs are of one.
     """
     side = _coded((matrix,))[0]
-    return _gathered(matrix.benchmarks, side.key, side.value, side.layout, side.blocks_known)
+    return _gathered(matrix.benchmarks, side.key, side.value, side)
 
 
 def differences(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Observations:
@@ -95,10 +95,12 @@ def differences(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Ob
         without ids on both sides all runs are of one session.
     """
     ours, theirs = _coded((candidate, baseline))
-    keys, here, there = np.intersect1d(ours.key, theirs.key, True, return_indices=True)
+    keys, here, there = np.intersect1d(
+        ours.key, theirs.key, assume_unique=True, return_indices=True
+    )
     ratio = sign_of(candidate) * (ours.value[here] - theirs.value[there])
     ratio[np.abs(ratio) < _ROUNDING] = 0.0
-    return _gathered(candidate.benchmarks, keys, ratio, ours.layout, ours.blocks_known)
+    return _gathered(candidate.benchmarks, keys, ratio, ours)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +114,7 @@ class _Side:
 
 
 def _coded(matrices: Sequence[PerformanceMatrix]) -> list[_Side]:
-    """Number sessions and blocks alike on all sides."""
+    """Give sessions and blocks the same numbers on all sides."""
     sessions = _codes([matrix.sessions for matrix in matrices], matrices)
     known = all(matrix.blocks is not None for matrix in matrices)
     benchmarks = [
@@ -140,7 +142,7 @@ def _coded(matrices: Sequence[PerformanceMatrix]) -> list[_Side]:
 def _codes(
     rows: Sequence[tuple[NDArray[Any], ...] | None], matrices: Sequence[PerformanceMatrix]
 ) -> list[Codes]:
-    """Number labels; a side without any shares its one label with others without any."""
+    """Turn labels into numbers; sides without labels share one."""
     flat = [
         np.full(sum(matrix.runs), "-") if row is None else np.concatenate(row)
         for row, matrix in zip(rows, matrices, strict=True)
@@ -162,13 +164,11 @@ def _turns(benchmark: Codes, session: Codes) -> Codes:
     return turns
 
 
-def _gathered(
-    names: tuple[str, ...], key: Codes, value: Floats, layout: tuple[int, int], known: bool
-) -> Observations:
-    rest, block = np.divmod(key, layout[1])
-    benchmark, session = np.divmod(rest, layout[0])
-    columns = (value, benchmark, session, session * layout[1] + block)
-    return _numbered(names, columns, known=known)
+def _gathered(names: tuple[str, ...], key: Codes, value: Floats, side: _Side) -> Observations:
+    rest, block = np.divmod(key, side.layout[1])
+    benchmark, session = np.divmod(rest, side.layout[0])
+    columns = (value, benchmark, session, session * side.layout[1] + block)
+    return _numbered(names, columns, known=side.blocks_known)
 
 
 def _numbered(

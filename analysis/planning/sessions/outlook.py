@@ -1,0 +1,125 @@
+"""What numbers of sessions and runs would bring, line by line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from scipy.special import chdtri, stdtrit
+
+from ...data import PerformanceMatrix
+from ...errors import InsufficientDataError
+from ...stats import least_shift
+from ..components import ComponentLine, VarianceComponents, component_lines, values_of
+from ..log_interval import WIDEST, relative_width
+from .costs import TrialCosts
+from .result import On, PlannedBenchmark, PlannedSessions
+from .search import Goal, Spread, errors, least_sessions
+
+__all__ = ["Outlook", "benchmark_lines", "judged", "spread_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """The spreads that a goal is asked of, and what sessions and runs cost."""
+
+    spreads: tuple[Spread, ...]
+    goal: Goal
+    costs: TrialCosts | None
+
+    def row(self, sessions: int, runs: int | None) -> PlannedSessions:
+        """Say what so many sessions bring, with the least runs that reach the goal."""
+        if runs is None:
+            return PlannedSessions(
+                sessions=sessions, runs=None, seconds=None, width=None, detectable=None
+            )
+        width, detectable = brought(self.spreads, self.goal, (sessions, runs))
+        return PlannedSessions(
+            sessions=sessions,
+            runs=runs,
+            seconds=None if self.costs is None else self.costs.seconds(sessions, runs),
+            width=width,
+            detectable=detectable,
+        )
+
+    def sessions_at(self, quantile: float, pilot: int, runs: int, *, most: int) -> int | None:
+        """Give the sessions needed if the true variance were at its quantile given the pilot's.
+
+        The variance of a session's difference has the distribution of its estimate from `pilot`
+        sessions: a chi square of one freedom less.
+        """
+        factor = (pilot - 1) / float(chdtri(pilot - 1, quantile))
+        moved = tuple(spread.times(factor) for spread in self.spreads)
+        return least_sessions(moved, self.goal, runs, most=most)
+
+
+def judged(found: VarianceComponents, on: On) -> tuple[ComponentLine, ...]:
+    """Give the lines that have to reach the goal.
+
+    Raises
+    ------
+    InsufficientDataError
+        If it is the suite's mean, and fewer than two sessions have a block with all benchmarks.
+    """
+    if on == "benchmarks" or len(found.benchmarks) == 1:
+        return found.benchmarks
+    if found.suite is None:
+        raise InsufficientDataError(
+            "fewer than two sessions have a block in which every benchmark has a run that counts",
+            f"{found.candidate} and {found.baseline}",
+            "plan for each benchmark instead (on='benchmarks', --on benchmarks)",
+            n=0,
+            needed=2,
+        )
+    return (found.suite,)
+
+
+def spread_of(line: ComponentLine) -> Spread:
+    """Take a line's variances; what cannot be told from the session stays with it."""
+    return Spread(between=line.session_sd**2, within=(line.run_sd or 0.0) ** 2)
+
+
+def brought(
+    spreads: tuple[Spread, ...], goal: Goal, plan: tuple[int, int]
+) -> tuple[float, float | None]:
+    """Give the relative width, and the speedup that is told from 1; None beyond all numbers."""
+    sessions, runs = plan
+    error = float(errors(spreads, sessions, runs)[-1, -1])
+    half = float(stdtrit(sessions - 1, 1 - goal.alpha / 2)) * error
+    shift = float(least_shift(goal.power, sessions - 1, goal.alpha)) * error
+    width = float(relative_width(min(half, WIDEST)))
+    return width, math.exp(shift) if shift < WIDEST else None
+
+
+def benchmark_lines(
+    found: VarianceComponents,
+    candidate: PerformanceMatrix,
+    baseline: PerformanceMatrix,
+    plan: tuple[int, int] | None,
+    goal: Goal,
+) -> Iterator[PlannedBenchmark]:
+    """Give each benchmark, and last the mean over these, with its spreads and what a plan brings."""
+    names = [line.name for line in found.benchmarks]
+    own = [component_lines(values_of(matrix.select(names))) for matrix in (candidate, baseline)]
+    rows = [
+        (line, *sides)
+        for line, *sides in zip(found.benchmarks, *(lines for lines, _ in own), strict=True)
+    ]
+    if found.suite is not None:
+        rows.append((found.suite, *(suite for _, suite in own)))
+    for line, ours, theirs in rows:
+        width, detectable = (
+            (None, None) if plan is None else brought((spread_of(line),), goal, plan)
+        )
+        yield PlannedBenchmark(
+            name=line.name,
+            session_sd=line.session_sd,
+            run_sd=line.run_sd,
+            session_sd_candidate=None if ours is None else ours.session_sd,
+            run_sd_candidate=None if ours is None else ours.run_sd,
+            session_sd_baseline=None if theirs is None else theirs.session_sd,
+            run_sd_baseline=None if theirs is None else theirs.run_sd,
+            width=width,
+            detectable=detectable,
+        )
