@@ -82,8 +82,7 @@ def one_way(values: Floats, groups: NDArray[np.int64]) -> OneWay:
             groups=sizes.size,
             values=values.size,
         )
-    criteria = np.array([_criterion(r, sizes, shifts, inside) for r in _RATIOS])
-    best = int(criteria.argmin())
+    best = int(_criterion(_RATIOS, sizes, shifts, inside).argmin())
     ratio = _root(best, sizes, shifts, inside)
     weights = sizes / (1 + sizes * ratio)
     centre = float(weights @ shifts / weights.sum())
@@ -109,13 +108,15 @@ def _root(best: int, sizes: Floats, shifts: Floats, inside: float) -> float:
     return found
 
 
-def _criterion(ratio: float, sizes: Floats, shifts: Floats, inside: float) -> float:
-    grown = 1 + sizes * ratio
+def _criterion(ratio: Floats, sizes: Floats, shifts: Floats, inside: float) -> Floats:
+    """Give what is to be least, for each ratio."""
+    grown = 1 + sizes * np.asarray(ratio)[..., None]
     weights = sizes / grown
-    away = shifts - weights @ shifts / weights.sum()
-    spread = inside + float(weights @ away**2)
-    freedom = sizes.sum() - 1
-    return float(freedom * math.log(spread) + np.log(grown).sum() + math.log(weights.sum()))
+    total = weights.sum(axis=-1)
+    away = shifts - ((weights @ shifts) / total)[..., None]
+    spread = inside + (weights * away**2).sum(axis=-1)
+    found: Floats = (sizes.sum() - 1) * np.log(spread) + np.log(grown).sum(axis=-1) + np.log(total)
+    return found
 
 
 def _slope(ratio: float, sizes: Floats, shifts: Floats, inside: float) -> float:
@@ -130,6 +131,5 @@ def _slope(ratio: float, sizes: Floats, shifts: Floats, inside: float) -> float:
 def _deviance(sizes: Floats, shifts: Floats, inside: float, ratio: float) -> float:
     """Give minus twice the restricted log likelihood at a ratio, the variance at its best."""
     freedom = float(sizes.sum()) - 1
-    return _criterion(ratio, sizes, shifts, inside) + freedom * (
-        1 + math.log(2 * math.pi / freedom)
-    )
+    least = float(_criterion(np.array(ratio), sizes, shifts, inside))
+    return least + freedom * (1 + math.log(2 * math.pi / freedom))

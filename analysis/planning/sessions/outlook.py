@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -86,10 +87,15 @@ def brought(
     """Give the relative width, and the speedup that is told from 1; None beyond all numbers."""
     sessions, runs = plan
     error = float(errors(spreads, sessions, runs)[-1, -1])
-    half = float(stdtrit(sessions - 1, 1 - goal.alpha / 2)) * error
-    shift = float(least_shift(goal.power, sessions - 1, goal.alpha)) * error
+    half, shift = (factor * error for factor in _factors(sessions - 1, goal.power, goal.alpha))
     width = float(relative_width(min(half, WIDEST)))
     return width, math.exp(shift) if shift < WIDEST else None
+
+
+@functools.lru_cache(maxsize=256)
+def _factors(freedom: int, power: float, alpha: float) -> tuple[float, float]:
+    """Give half the interval, and what is told with this power, in standard errors."""
+    return float(stdtrit(freedom, 1 - alpha / 2)), float(least_shift(power, freedom, alpha))
 
 
 def benchmark_lines(

@@ -54,11 +54,11 @@ def _needed(plan: SessionPlan) -> str:
 def _uncertain(plan: SessionPlan) -> Iterator[str]:
     if plan.sessions is None:
         return
-    high = plan.sessions_high
-    upper = f"more than {plan.max_sessions}" if high is None else str(high)
+    low, high = plan.sessions_low, plan.sessions_high
+    upper = f"more than {plan.max_sessions}" if high is None else f"{high}"
     yield (
-        f"the pilot's {plan.pilot_sessions} sessions leave about {plan.sessions_low} to {upper} "
-        "sessions open (quartiles)"
+        f"that is as well as {plan.pilot_sessions} sessions tell: with the pilot's variance at its "
+        f"quartiles it would be {low} to {upper} sessions"
     )
 
 
