@@ -8,6 +8,7 @@ References
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from ...stats import least_shift
+from ...stats import least_shift, read_only
 
-__all__ = ["Goal", "Spread", "cheapest", "errors", "least_sessions"]
+__all__ = ["Goal", "Spread", "cheapest", "errors", "least_sessions", "limits"]
 
 Floats = NDArray[np.float64]
 
@@ -56,15 +57,17 @@ class Goal:
     power: float
     alpha: float
 
-    def limits(self, most: int) -> Floats:
-        """Give the largest standard error that reaches it, for 2 to `most` sessions."""
-        freedom = np.arange(1, most, dtype=np.float64)
-        limits = np.full(freedom.size, math.inf)
-        if self.half is not None:
-            limits = np.minimum(limits, self.half / stdtrit(freedom, 1 - self.alpha / 2))
-        if self.effect is not None:
-            limits = np.minimum(limits, self.effect / least_shift(self.power, freedom, self.alpha))
-        return limits
+
+@functools.lru_cache(maxsize=16)
+def limits(goal: Goal, most: int) -> Floats:
+    """Give the largest standard error that reaches a goal, for 2 to `most` sessions."""
+    freedom = np.arange(1, most, dtype=np.float64)
+    found = np.full(freedom.size, math.inf)
+    if goal.half is not None:
+        found = np.minimum(found, goal.half / stdtrit(freedom, 1 - goal.alpha / 2))
+    if goal.effect is not None:
+        found = np.minimum(found, goal.effect / least_shift(goal.power, freedom, goal.alpha))
+    return read_only(found)
 
 
 def errors(spreads: tuple[Spread, ...], sessions: int, runs: int) -> Floats:
@@ -110,7 +113,7 @@ def cheapest(
     least : list of int or None
         For 2 sessions, 3 and so on, the least runs that reach it.
     """
-    reached = errors(spreads, sessions, runs) <= goal.limits(sessions)[:, None]
+    reached = errors(spreads, sessions, runs) <= limits(goal, sessions)[:, None]
     least = [int(row.argmax()) + 1 if row.any() else None for row in reached]
     # the error falls with the runs, so the first that reaches it is the cheapest of its sessions
     plans = [(cost(s, r), -s, r) for s, r in enumerate(least, 2) if r is not None]
@@ -122,5 +125,5 @@ def cheapest(
 
 def least_sessions(spreads: tuple[Spread, ...], goal: Goal, runs: int, *, most: int) -> int | None:
     """Give the fewest sessions of so many runs that reach the goal; None beyond `most`."""
-    reached = errors(spreads, most, runs)[:, -1] <= goal.limits(most)
+    reached = errors(spreads, most, runs)[:, -1] <= limits(goal, most)
     return int(reached.argmax()) + 2 if reached.any() else None

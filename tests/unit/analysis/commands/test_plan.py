@@ -35,17 +35,29 @@ def trial(synthetic, tmp_path):
 
 
 def test_plan_of_a_trial_takes_its_baseline(trial):
-    code, text = execute("plan", f"{trial}:new", "--width", "0.01", "--effect", "1.01")
+    code, text = execute(
+        "plan", "--within-session", f"{trial}:new", "--width", "0.01", "--effect", "1.01"
+    )
     assert code == 0
     assert text.startswith("new against old: a 95 % interval of width 0.01 or less needs ")
     assert "to tell a speedup of 1.01x from none needs" in text
-    assert execute("plan", f"{trial}:new", "--width", "0.01", "--effect", "1.01")[1] == text
-    assert execute("plan", f"{trial}:new", "--width", "0.01", "--seed", "1")[1] != text
+    assert (
+        execute("plan", "--within-session", f"{trial}:new", "--width", "0.01", "--effect", "1.01")[
+            1
+        ]
+        == text
+    )
+    assert (
+        execute("plan", "--within-session", f"{trial}:new", "--width", "0.01", "--seed", "1")[1]
+        != text
+    )
 
 
 def test_plan_as_json(trial):
     words = ("--width", "0.01", "--interval", "percentile", "--max-runs", "50", "--json")
-    data = json.loads(execute("plan", f"{trial}:new", f"{trial}:old", *words)[1])
+    data = json.loads(
+        execute("plan", "--within-session", f"{trial}:new", f"{trial}:old", *words)[1]
+    )
     assert data["max_runs"] == 50
     assert data["loop"]["interval"] == "percentile"
     assert any("covers about 87 %" in text for text in data["loop"]["cautions"])
@@ -54,7 +66,7 @@ def test_plan_as_json(trial):
 
 def test_plan_refuses_a_wrong_number(trial):
     with pytest.raises(UsageError, match="power must lie between 0 and 1"):
-        execute("plan", f"{trial}:new", "--power", "80")
+        execute("plan", "--within-session", f"{trial}:new", "--power", "80")
 
 
 def ruled(synthetic, ends, **manifest):
