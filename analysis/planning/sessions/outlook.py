@@ -23,9 +23,9 @@ __all__ = ["Outlook", "benchmark_lines", "judged", "spread_of"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """The spreads that a goal is asked of, and what sessions and runs cost."""
+    """The lines that a goal is asked of, and what sessions and runs cost."""
 
-    spreads: tuple[Spread, ...]
+    lines: tuple[ComponentLine, ...]
     goal: Goal
     costs: TrialCosts | None
 
@@ -35,7 +35,8 @@ class Outlook:
             return PlannedSessions(
                 sessions=sessions, runs=None, seconds=None, width=None, detectable=None
             )
-        width, detectable = brought(self.spreads, self.goal, (sessions, runs))
+        spreads = tuple(map(spread_of, self.lines))
+        width, detectable = brought(spreads, self.goal, (sessions, runs))
         return PlannedSessions(
             sessions=sessions,
             runs=runs,
@@ -44,15 +45,32 @@ class Outlook:
             detectable=detectable,
         )
 
-    def sessions_at(self, quantile: float, pilot: int, runs: int, *, most: int) -> int | None:
-        """Give the sessions needed if the true variance were at its quantile given the pilot's.
+    def sessions_at(self, quantile: float, runs: int, *, most: int) -> int | None:
+        """Give the sessions needed if the true variances were at their quantile given the pilot's.
 
-        The variance of a session's difference has the distribution of its estimate from `pilot`
-        sessions: a chi square of one freedom less.
+        The variance of a session's difference is taken to be estimated as a chi square of the
+        freedom that Satterthwaite gives it.
         """
-        factor = (pilot - 1) / float(chdtri(pilot - 1, quantile))
-        moved = tuple(spread.times(factor) for spread in self.spreads)
-        return least_sessions(moved, self.goal, runs, most=most)
+        moved = []
+        for line in self.lines:
+            freedom = _freedom(line, runs)
+            moved.append(spread_of(line).times(freedom / float(chdtri(freedom, quantile))))
+        return least_sessions(tuple(moved), self.goal, runs, most=most)
+
+
+def _freedom(line: ComponentLine, runs: int) -> float:
+    """Give the degrees of freedom of between + within / `runs`, which the pilot's squares add up to.
+
+    With n blocks a session in the pilot that is its variance of session means, plus the variance
+    within times (1 / runs - 1 / n). A plan of more runs than the pilot's takes the last away, and has
+    less freedom than sessions less one; it is cut at 1.
+    """
+    spread = spread_of(line)
+    size = line.blocks / line.sessions
+    means = spread.between + spread.within / size
+    rest = spread.within * (1 / runs - 1 / size)
+    known = means**2 / (line.sessions - 1) + rest**2 / max(line.blocks - line.sessions, 1)
+    return max((means + rest) ** 2 / known, 1.0) if known > 0 else line.sessions - 1.0
 
 
 def judged(found: VarianceComponents, on: On) -> tuple[ComponentLine, ...]:

@@ -111,9 +111,9 @@ def plan_sessions(
     best, least = cheapest(spreads, goal, _cost(costs), sessions=max_sessions, runs=most_runs)
     fewest = min(line.sessions for line in lines)
     shown = {s for s in _SHOWN if s <= max_sessions} | ({best[0]} if best else set())
-    outlook = Outlook(spreads=spreads, goal=goal, costs=costs)
+    outlook = Outlook(lines=lines, goal=goal, costs=costs)
     low, high = (
-        None if best is None else outlook.sessions_at(tail, fewest, best[1], most=max_sessions)
+        None if best is None else outlook.sessions_at(tail, best[1], most=max_sessions)
         for tail in (0.25, 0.75)
     )
     accelerated, needed = _benchmarks_needed(candidate, baseline)
