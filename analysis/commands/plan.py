@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
@@ -132,11 +131,8 @@ def _refuse(args: argparse.Namespace) -> None:
 
 
 def _sessions(sides: Sides, args: argparse.Namespace) -> SessionPlan:
-    from ..data import read_trial
     from ..planning import plan_sessions, trial_costs
 
-    of_one = sides.candidate.trial is not None and sides.candidate.trial == sides.baseline.trial
-    costs = trial_costs(read_trial(Path(str(sides.candidate.trial)))) if of_one else None
     return plan_sessions(
         sides.candidate,
         sides.baseline,
@@ -147,7 +143,7 @@ def _sessions(sides: Sides, args: argparse.Namespace) -> SessionPlan:
         confidence=args.confidence,
         max_sessions=_MAX_SESSIONS if args.max_sessions is None else args.max_sessions,
         max_runs=_MAX_RUNS if args.max_runs is None else args.max_runs,
-        costs=costs,
+        costs=None if sides.trial is None else trial_costs(sides.trial),
     )
 
 
