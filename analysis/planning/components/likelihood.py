@@ -117,8 +117,17 @@ class _Whitened:
         self.rest = float(variances[-1])
         sizes = [part.stop - part.start for part in model._parts]
         self.scale = np.sqrt(np.repeat(np.asarray(variances[:-1]) / self.rest, sizes))
-        core = self.scale[:, None] * model._cross * self.scale
+        # levels of one effect share no value, so the largest effect's part of the core is a diagonal,
+        # and only what is left without it needs a triangle
+        most = int(np.argmax(sizes))
+        self._large = model._parts[most]
+        self._small = np.delete(np.arange(self.scale.size), self._large)
+        ours, theirs = self.scale[self._large], self.scale[self._small]
+        self._diagonal = 1 + ours**2 * model._ones[self._large]
+        self._across = theirs[:, None] * model._cross[self._small, self._large] * ours
+        core = theirs[:, None] * model._cross[np.ix_(self._small, self._small)] * theirs
         core[np.diag_indices_from(core)] += 1.0
+        core -= (self._across / self._diagonal) @ self._across.T
         self.deviance = math.inf
         try:
             self._lower = cholesky(core, lower=True, overwrite_a=True, check_finite=False)
@@ -134,13 +143,15 @@ class _Whitened:
         self.deviance = (
             model._n * math.log(self.rest)
             + 2 * float(np.log(np.diag(self._lower)).sum())
+            + float(np.log(self._diagonal).sum())
             + math.log(self.weight / self.rest)
             + self.spread / self.rest
             + (model._n - 1) * math.log(2 * math.pi)
         )
 
     def half(self, right: Floats) -> Floats:
-        """Solve for the lower triangle of the core."""
-        return np.asarray(
-            solve_triangular(self._lower, right, lower=True, check_finite=False), dtype=np.float64
-        )
+        """Solve for the core's triangle: the product of two such is that by the core's inverse."""
+        top = (right[self._large].T / self._diagonal).T
+        left = right[self._small] - self._across @ top
+        bottom = solve_triangular(self._lower, left, lower=True, check_finite=False)
+        return np.concatenate([(top.T * np.sqrt(self._diagonal)).T, bottom])

@@ -56,9 +56,10 @@ def _uncertain(plan: SessionPlan) -> Iterator[str]:
         return
     low, high = plan.sessions_low, plan.sessions_high
     upper = f"more than {plan.max_sessions}" if high is None else f"{high}"
+    told = upper if low in (None, high) else f"{low} to {upper}"
     yield (
         f"that is as well as {plan.pilot_sessions} sessions tell: with the pilot's variance at its "
-        f"quartiles it would be {low} to {upper} sessions"
+        f"quartiles it would be {told} sessions"
     )
 
 

@@ -60,10 +60,8 @@ def test_sides_of_one_trial_come_with_it_and_it_is_read_once(
         return read_trial(path)
 
     monkeypatch.setattr(trials, "read_trial", counting)
-    for sides in (
-        read_sides(trial, None, Reading()),
-        read_sides(f"{trial}:new", f"{trial}:old", Reading()),
-    ):
+    for candidate, baseline in ((trial, None), (f"{trial}:new", f"{trial}:old")):
+        sides = read_sides(candidate, baseline, Reading())
         assert sides.trial is not None
         assert sides.trial.path == Path(trial)
         assert opened == [Path(trial)]
