@@ -89,7 +89,15 @@ if TYPE_CHECKING:
         speedup_test as speedup_test,
         speedup_test_suite as speedup_test_suite,
     )
-    from .planning import plan_runs as plan_runs, width_loop as width_loop
+    from .planning import (
+        SessionPlan as SessionPlan,
+        VarianceComponents as VarianceComponents,
+        plan_runs as plan_runs,
+        plan_sessions as plan_sessions,
+        trial_costs as trial_costs,
+        variance_components as variance_components,
+        width_loop as width_loop,
+    )
     from .stats import stream as stream
     from .studies import (
         coverage_study as coverage_study,
@@ -114,7 +122,7 @@ _ROOMS = {
     "diagnosis.normality": "normality",
     "diagnosis.estimators": "estimator_spread EstimatorSpread normal_spread",
     "diagnosis.central_limit": "central_limit_study CentralLimitStudy",
-    "planning": "plan_runs width_loop",
+    "planning": "plan_runs plan_sessions SessionPlan trial_costs variance_components VarianceComponents width_loop",
     "stats": "stream",
     "studies": "power_study type1_study coverage_study",
     "errors": "FairtrialError UsageError StoreError AnalysisError InsufficientDataError SidesWarning",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, TextIO
 
+from ..errors import UsageError
 from .arguments import (
     add_confidence,
     add_interval,
@@ -17,53 +18,88 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
+    from ..formats import Sides
+    from ..planning import RunPlan, SessionPlan
     from .arguments import Subparsers
 
 __all__ = ["add"]
+
+_MAX_SESSIONS = 100
+_MAX_RUNS = 100
+_MAX_RUNS_WITHIN = 1000
+_SIMULATIONS = 1000
+# options of one of the two plans only: they have no default, so that one that is not taken is seen
+_ONLY_WITHIN = ("interval", "simulations")
+_ONLY_SESSIONS = ("on", "max_sessions")
 
 
 def add(subparsers: Subparsers) -> None:
     """Add ``plan``."""
     parser = subparsers.add_parser(
         "plan",
-        help="how many runs a comparison needs, from a pilot",
-        description="How many runs of each benchmark does a comparison of CANDIDATE with BASELINE "
-        "need? Both are the pilot, a few runs of each. Without BASELINE, the baseline of the "
-        "candidate's campaign is taken.",
+        help="how many sessions and runs a comparison needs, from a pilot",
+        description="How many sessions, of how many runs, does a comparison of CANDIDATE with "
+        "BASELINE need? Both are the pilot: a trial of two sessions or more. Without BASELINE, the "
+        "baseline of the candidate's campaign is taken. Prints the cheapest plan, and the lines to "
+        "paste into the campaign.",
     )
     add_sides(parser)
     parser.add_argument(
         "--width",
         type=number,
         metavar="W",
-        help="largest width of the interval of the suite's speedup, relative to it (such as 0.015)",
+        help="largest width of the speedup's interval, relative to it: 0.02 is about 1 %% to either "
+        "side (default: 0.02, where there is no --effect)",
     )
     parser.add_argument(
         "--effect", type=number, metavar="E", help="speedup to be told from 1 (such as 1.02)"
+    )
+    parser.add_argument(
+        "--on",
+        choices=("suite", "benchmarks"),
+        help="what has to reach them: the mean over the benchmarks (default), or each of them",
     )
     parser.add_argument(
         "--power",
         type=number,
         default=0.8,
         metavar="P",
-        help="probability of reaching them (default: 0.8)",
+        help="probability of telling the effect (default: 0.8)",
     )
     parser.add_argument(
-        "--max-runs", type=int, default=1000, metavar="M", help="cap of the search (default: 1000)"
+        "--max-sessions",
+        type=int,
+        metavar="M",
+        help=f"cap of the search (default: {_MAX_SESSIONS})",
+    )
+    parser.add_argument(
+        "--max-runs",
+        type=int,
+        metavar="M",
+        help=f"cap of the search, in each session (default: {_MAX_RUNS}; with --within-session "
+        f"{_MAX_RUNS_WITHIN})",
+    )
+    add_confidence(parser, "of the interval")
+    parser.add_argument(
+        "--within-session",
+        action="store_true",
+        help="plan the runs of a single session, by simulated trials from the pilot's runs; what "
+        "differs between sessions is not in that. Then --power is also that of the width",
     )
     add_interval(
         parser,
         ("t", "studentized", "percentile"),
         "t",
-        "of the loop on the pilot's own runs; percentile covers about 87 % of 95 %",
+        "with --within-session, of the loop on the pilot's own runs; percentile covers about 87 % "
+        "of 95 %",
     )
-    add_confidence(parser, "of the interval")
+    parser.set_defaults(interval=None)
     parser.add_argument(
         "--simulations",
         type=int,
-        default=1000,
         metavar="N",
-        help="simulated trials for each number of runs (default: 1000)",
+        help="with --within-session, simulated trials for each number of runs (default: "
+        f"{_SIMULATIONS})",
     )
     add_seed(parser)
     add_json(parser)
@@ -72,22 +108,59 @@ def add(subparsers: Subparsers) -> None:
 
 def _plan(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     from ..formats import read_sides
+
+    _refuse(args)
+    sides = read_sides(args.candidate, args.baseline, reading(args))
+    planned = _runs if args.within_session else _sessions
+    show(planned(sides, args), out, as_json=args.json)
+    return 0
+
+
+def _refuse(args: argparse.Namespace) -> None:
+    """Refuse an option that the plan asked for does not take."""
+    others, fix = (
+        (_ONLY_SESSIONS, "leave it out, or leave out --within-session")
+        if args.within_session
+        else (_ONLY_WITHIN, "leave it out, or add --within-session")
+    )
+    for name in others:
+        if getattr(args, name) is not None:
+            option = f"--{name.replace('_', '-')}"
+            what = "sessions" if args.within_session else "the runs of one session"
+            raise UsageError(f"{option} belongs to a plan of {what}", fix=fix)
+
+
+def _sessions(sides: Sides, args: argparse.Namespace) -> SessionPlan:
+    from ..planning import plan_sessions, trial_costs
+
+    return plan_sessions(
+        sides.candidate,
+        sides.baseline,
+        width=args.width,
+        effect=args.effect,
+        on=args.on or "suite",
+        power=args.power,
+        confidence=args.confidence,
+        max_sessions=_MAX_SESSIONS if args.max_sessions is None else args.max_sessions,
+        max_runs=_MAX_RUNS if args.max_runs is None else args.max_runs,
+        costs=None if sides.trial is None else trial_costs(sides.trial),
+    )
+
+
+def _runs(sides: Sides, args: argparse.Namespace) -> RunPlan:
     from ..planning import plan_runs
     from ..stats import stream
 
-    sides = read_sides(args.candidate, args.baseline, reading(args))
-    result = plan_runs(
+    return plan_runs(
         sides.candidate,
         sides.baseline,
         width=args.width,
         effect=args.effect,
         power=args.power,
         confidence=args.confidence,
-        max_runs=args.max_runs,
-        interval=args.interval,
-        simulations=args.simulations,
+        max_runs=_MAX_RUNS_WITHIN if args.max_runs is None else args.max_runs,
+        interval=args.interval or "t",
+        simulations=_SIMULATIONS if args.simulations is None else args.simulations,
         rng=stream(args.seed, "plan"),
         seed=args.seed,
     )
-    show(result, out, as_json=args.json)
-    return 0

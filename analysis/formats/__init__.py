@@ -14,16 +14,18 @@ if TYPE_CHECKING:
         Reading as Reading,
         Sides as Sides,
         Sources as Sources,
-        is_file as is_file,
-        open_trial as open_trial,
         read_each as read_each,
         read_one as read_one,
         read_sides as read_sides,
         read_sources as read_sources,
-        trial_and_variant as trial_and_variant,
         trials_of as trials_of,
     )
     from .systems_table import read_systems as read_systems
+    from .trials import (
+        is_file as is_file,
+        open_trial as open_trial,
+        trial_and_variant as trial_and_variant,
+    )
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
@@ -31,8 +33,8 @@ else:
             "apart": "sessions_apart",
             "newest": "newest_trial",
             "registry": "FORMATS files_said",
-            "sources": "Reading Sides Sources is_file open_trial read_each read_one read_sides read_sources "
-            "trial_and_variant trials_of",
+            "sources": "Reading Sides Sources read_each read_one read_sides read_sources trials_of",
             "systems_table": "read_systems",
+            "trials": "is_file open_trial trial_and_variant",
         },
     )

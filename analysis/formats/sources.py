@@ -8,29 +8,26 @@ either is refused. Unit: the source's own, else that of the sources beside it, e
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..data import Layout, PerformanceMatrix, Table, Trial, read_trial, trial_cautions
-from ..errors import AnalysisError, InsufficientDataError, StoreError, UsageError
+from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..record import Better
 from ..report import Caution, merged
 from .numbers_file import VALUES
 from .registry import files_said, format_of
+from .trials import OpenedTrials, is_file, trial_and_variant
 
 __all__ = [
     "Reading",
     "Sides",
     "Sources",
-    "is_file",
-    "open_trial",
     "read_each",
     "read_one",
     "read_sides",
     "read_sources",
-    "trial_and_variant",
     "trials_of",
 ]
 
@@ -67,10 +64,11 @@ class Sources:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sides:
-    """A candidate and a baseline."""
+    """A candidate and a baseline, and the trial that both stem from, if there is one."""
 
     candidate: PerformanceMatrix
     baseline: PerformanceMatrix
+    trial: Trial | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,40 +76,6 @@ class _Read:
     source: str
     matrix: PerformanceMatrix
     sure: bool  # whether the direction is known, not assumed
-
-
-def is_file(text: str) -> bool:
-    """Tell whether there is such a file; a text that cannot be a path at all names none."""
-    return "\0" not in text and os.path.isfile(text)  # noqa: PTH113 - Path.is_file() raises on a name that is too long
-
-
-def trial_and_variant(text: str) -> tuple[Path, str | None] | None:
-    """Split ``runs/NAME:VARIANT``, or take ``runs/NAME``; None when no trial is named."""
-    if "\0" in text or is_file(text):
-        return None
-    folder, colon, variant = text.rpartition(":")
-    if os.path.isdir(text):  # noqa: PTH112 - Path.is_dir() raises on a name that is too long
-        return Path(text), None
-    if colon and os.path.isdir(folder):  # noqa: PTH112
-        return Path(folder), variant
-    return None
-
-
-def open_trial(path: Path) -> Trial:
-    """Read a trial directory.
-
-    Raises
-    ------
-    StoreError
-        If there is none, or it cannot be trusted.
-    """
-    if not (is_file(str(path)) or trial_and_variant(str(path)) == (path, None)):
-        raise StoreError(
-            "there is no such trial",
-            str(path),
-            "name the directory that 'fairtrial run' printed, such as runs/NAME",
-        )
-    return read_trial(path)
 
 
 def read_sides(candidate: str, baseline: str | None, how: Reading) -> Sides:
@@ -132,13 +96,18 @@ def read_sides(candidate: str, baseline: str | None, how: Reading) -> Sides:
     StoreError, AnalysisError
         If a trial or a file cannot be trusted, or holds no values.
     """
-    candidate, second = _sides_of(candidate, how) if baseline is None else (candidate, baseline)
-    first = _one(candidate, how)
-    found = [first, _one(second, how)]
+    opened = OpenedTrials()
+    if baseline is None:
+        candidate, second = _sides_of(candidate, how, opened)
+    else:
+        second = baseline
+    found = [_one(source, how, opened) for source in (candidate, second)]
     ours, theirs = _directed(found, how)
     if second != candidate:  # one variant of two trials has one name
         ours, theirs = _told_apart(found, [ours, theirs])
-    return Sides(candidate=ours, baseline=theirs)
+    folders = {named[0] for side in (candidate, second) if (named := trial_and_variant(side))}
+    one = len(folders) == 1 and ours.trial == theirs.trial is not None
+    return Sides(candidate=ours, baseline=theirs, trial=opened.read(folders.pop()) if one else None)
 
 
 def read_each(sources: Sequence[str], how: Reading) -> list[PerformanceMatrix]:
@@ -149,7 +118,8 @@ def read_each(sources: Sequence[str], how: Reading) -> list[PerformanceMatrix]:
     UsageError, StoreError, AnalysisError
         As for `read_sides`.
     """
-    return _directed([_one(source, how) for source in sources], how)
+    opened = OpenedTrials()
+    return _directed([_one(source, how, opened) for source in sources], how)
 
 
 def _directed(found: Sequence[_Read], how: Reading) -> list[PerformanceMatrix]:
@@ -171,7 +141,7 @@ def read_one(source: str, how: Reading) -> PerformanceMatrix:
     UsageError, StoreError, AnalysisError
         As for `read_sides`.
     """
-    (matrix,) = _agreeing([_one(source, how)], how.better)
+    (matrix,) = _agreeing([_one(source, how, OpenedTrials())], how.better)
     return matrix
 
 
@@ -196,10 +166,11 @@ def read_sources(sources: Sequence[str], how: Reading, *, lists: bool = False) -
     """
     found: list[_Read] = []
     cautions: list[Caution] = []
+    opened = OpenedTrials()
     for source in sources:
         named = trial_and_variant(source)
         if named is not None:
-            found += _from_trial(source, named, how, cautions)
+            found += _from_trial(source, named, how, cautions, opened)
         elif is_file(source):
             found.append(_from_file(source, how, lists=lists))
         else:
@@ -248,18 +219,18 @@ def trials_of(sources: Sequence[str]) -> list[tuple[Trial, tuple[str, ...]]]:
     return opened
 
 
-def _sides_of(source: str, how: Reading) -> tuple[str, str]:
+def _sides_of(source: str, how: Reading, opened: OpenedTrials) -> tuple[str, str]:
     """Name candidate and baseline where one source is given: a variant of a trial, or a trial."""
     named = trial_and_variant(source)
     if named is None:
-        _one(source, how)  # what is nothing at all is told first
+        _one(source, how, opened)  # what is nothing at all is told first
         raise UsageError(
             "BASELINE is missing",
             source,
             "name the second variant or file; only a trial knows its baseline",
         )
     folder, variant = named
-    manifest = open_trial(folder).manifest
+    manifest = opened.read(folder).manifest
     if variant is None:
         candidates = [name for name in manifest.variants if name != manifest.baseline]
         if len(candidates) != 1:
@@ -273,11 +244,11 @@ def _sides_of(source: str, how: Reading) -> tuple[str, str]:
     return f"{folder}:{variant}", f"{folder}:{manifest.baseline}"
 
 
-def _one(source: str, how: Reading) -> _Read:
+def _one(source: str, how: Reading, opened: OpenedTrials) -> _Read:
     """Read a source that must be one matrix."""
     named = trial_and_variant(source)
     if named is not None and named[1] is None:
-        variants = open_trial(named[0]).manifest.variants
+        variants = opened.read(named[0]).manifest.variants
         if len(variants) > 1:
             raise UsageError(
                 "a trial holds several variants",
@@ -286,7 +257,7 @@ def _one(source: str, how: Reading) -> _Read:
             )
         named = (named[0], variants[0])
     if named is not None:
-        (found,) = _from_trial(source, named, how, [])
+        (found,) = _from_trial(source, named, how, [], opened)
         return found
     if is_file(source):
         return _from_file(source, how)
@@ -298,11 +269,15 @@ def _one(source: str, how: Reading) -> _Read:
 
 
 def _from_trial(
-    source: str, named: tuple[Path, str | None], how: Reading, cautions: list[Caution]
+    source: str,
+    named: tuple[Path, str | None],
+    how: Reading,
+    cautions: list[Caution],
+    opened: OpenedTrials,
 ) -> list[_Read]:
     folder, variant = named
     metric = how.metric or "wall"
-    trial = read_trial(folder)
+    trial = opened.read(folder)
     info = trial.metric(metric)
     if how.better is not None and how.better != info.better:
         raise UsageError(

@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 _FAR = 9.0  # standard deviations of a normal beyond which less than 1e-18 of it lies
 _TAIL = 1e-18  # of chi that is left out at either end
-_STEPS = 60  # halvings of a bracket: below the rounding of a double
+_STEPS = 48  # halvings of a bracket: 1e-13 of it
 _LARGEST = 1e6  # a shift in standard errors that any test tells
 
 

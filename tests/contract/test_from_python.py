@@ -75,7 +75,7 @@ def call(start, extra):
             ("wins", "systems"),
         ),
         (
-            f"plan {SIDES} --effect 1.05 --simulations 100",
+            f"plan {SIDES} --within-session --effect 1.05 --simulations 100",
             (),
             "plan_runs",
             "effect=1.05, simulations=100",

@@ -216,6 +216,14 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         | {"confidence": 0.9, "max_runs": 6, "grid": [3, 5], "interval": "t"}
         | {"simulations": 100, "rng": rng(), "seed": 1},
     ),
+    "plan_sessions": (
+        analysis.plan_sessions,
+        {"candidate": A, "baseline": B, "width": 0.2, "effect": 1.2, "on": "suite", "power": 0.8}
+        | {"confidence": 0.9, "max_sessions": 9, "max_runs": 6}
+        | {"costs": analysis.trial_costs(analysis.read_trial(SAMPLE))},
+    ),
+    "trial_costs": (analysis.trial_costs, {"trial": analysis.read_trial(SAMPLE)}),
+    "variance_components": (analysis.variance_components, {"candidate": A, "baseline": B}),
     "width_loop": (
         analysis.width_loop,
         {"candidate": A, "baseline": B, "width": 0.001, "interval": "percentile"}

@@ -5,15 +5,21 @@ from __future__ import annotations
 import argparse
 import io
 import json
-from dataclasses import replace
+import re
+from dataclasses import fields, replace
+from pathlib import Path
 
+import numpy as np
 import pytest
+import yaml
 
 from analysis import cli
 from analysis.data.trial import read_trial
-from analysis.errors import UsageError
+from analysis.errors import InsufficientDataError, UsageError
+from analysis.planning import plan_sessions, trial_costs
 from analysis.record import SessionEnd, StopRule
 from analysis.verdict.judging import judge
+from harness.campaign.model import Protocol
 
 TIMES = {
     "old": {f"b{k}": [1.0, 1.01, 1.02, 1.03, 0.99, 1.0] for k in range(6)},
@@ -35,17 +41,29 @@ def trial(synthetic, tmp_path):
 
 
 def test_plan_of_a_trial_takes_its_baseline(trial):
-    code, text = execute("plan", f"{trial}:new", "--width", "0.01", "--effect", "1.01")
+    code, text = execute(
+        "plan", "--within-session", f"{trial}:new", "--width", "0.01", "--effect", "1.01"
+    )
     assert code == 0
     assert text.startswith("new against old: a 95 % interval of width 0.01 or less needs ")
     assert "to tell a speedup of 1.01x from none needs" in text
-    assert execute("plan", f"{trial}:new", "--width", "0.01", "--effect", "1.01")[1] == text
-    assert execute("plan", f"{trial}:new", "--width", "0.01", "--seed", "1")[1] != text
+    assert (
+        execute("plan", "--within-session", f"{trial}:new", "--width", "0.01", "--effect", "1.01")[
+            1
+        ]
+        == text
+    )
+    assert (
+        execute("plan", "--within-session", f"{trial}:new", "--width", "0.01", "--seed", "1")[1]
+        != text
+    )
 
 
 def test_plan_as_json(trial):
     words = ("--width", "0.01", "--interval", "percentile", "--max-runs", "50", "--json")
-    data = json.loads(execute("plan", f"{trial}:new", f"{trial}:old", *words)[1])
+    data = json.loads(
+        execute("plan", "--within-session", f"{trial}:new", f"{trial}:old", *words)[1]
+    )
     assert data["max_runs"] == 50
     assert data["loop"]["interval"] == "percentile"
     assert any("covers about 87 %" in text for text in data["loop"]["cautions"])
@@ -54,7 +72,103 @@ def test_plan_as_json(trial):
 
 def test_plan_refuses_a_wrong_number(trial):
     with pytest.raises(UsageError, match="power must lie between 0 and 1"):
-        execute("plan", f"{trial}:new", "--power", "80")
+        execute("plan", "--within-session", f"{trial}:new", "--power", "80")
+
+
+@pytest.fixture
+def pilot(synthetic, tmp_path):
+    """Write a trial of three sessions whose difference moves from one to the next."""
+    rng = np.random.default_rng(3)
+    shift = {"old": 0.0, "new": -0.05}
+    times = {
+        name: {
+            f"b{k}": np.exp(
+                by + rng.normal(0, 0.01, 12) + np.repeat(rng.normal(0, 0.01, 3), 4)
+            ).tolist()
+            for k in range(2)
+        }
+        for name, by in shift.items()
+    }
+    return str(synthetic(times, sessions=3, warmup=1).write(tmp_path / "runs" / "pilot"))
+
+
+def keys(value):
+    if isinstance(value, dict):
+        return set(value).union(*map(keys, value.values()))
+    return set().union(*map(keys, value)) if isinstance(value, list) else set()
+
+
+def test_a_plan_of_sessions_prints_hours_and_what_to_paste(pilot):
+    code, text = execute("plan", pilot, "--width", "0.05")
+    assert code == 0
+    flat = " ".join(text.split())
+    found = re.search(r"width 0.05 needs (\d+) sessions x (\d+) runs?, [\d.]+ (s|min|h)", flat)
+    assert found
+    assert f"\nprotocol: {{sessions: {found[1]}, runs: {found[2]}}}\n" in text
+    assert "a run of every cell took" in flat
+    assert execute("plan", f"{pilot}:new", f"{pilot}:old", "--width", "0.05")[1] == text
+
+
+def test_a_plan_of_sessions_is_what_python_gives(pilot):
+    trial = read_trial(pilot)
+    new, old = trial.matrix("new"), trial.matrix("old")
+    words = ("--effect", "1.03", "--on", "benchmarks", "--power", "0.9", "--confidence", "0.9")
+    caps = ("--max-sessions", "30", "--max-runs", "20")
+    told = json.loads(execute("plan", pilot, *words, *caps, "--json")[1])
+    ours = plan_sessions(
+        new,
+        old,
+        effect=1.03,
+        on="benchmarks",
+        power=0.9,
+        confidence=0.9,
+        max_sessions=30,
+        max_runs=20,
+        costs=trial_costs(trial),
+    )
+    assert told == json.loads(json.dumps(ours.to_dict()))
+    page = (Path(__file__).parents[4] / "docs" / "json.md").read_text()
+    section = page.partition("\n## plan\n")[2].partition("\n## ")[0]
+    known = set(re.findall(r"`(\w+)(?:\[\])?`", section + page.partition("\n## ")[0]))
+    head = {"schema", "method", "tool_version", "cautions", "caution_codes", "references"}
+    assert keys(told) - head - known == set()
+
+
+def test_the_protocol_can_be_pasted(pilot):
+    told = json.loads(execute("plan", pilot, "--width", "0.05", "--json")[1])
+    pasted = yaml.safe_load(told["protocol"])["protocol"]
+    assert pasted == {"sessions": told["sessions"], "runs": told["runs"]}
+    assert {"sessions", "runs"} <= {field.name for field in fields(Protocol)}
+
+
+def test_a_pilot_of_one_session_is_told_what_it_needs(trial):
+    with pytest.raises(InsufficientDataError, match="the pilot has one session, and 2 are needed"):
+        execute("plan", trial)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--simulations", "200"), "--simulations belongs to a plan of the runs of one session"),
+        (("--interval", "t"), "--interval belongs to a plan of the runs of one session"),
+        (("--within-session", "--on", "suite"), "--on belongs to a plan of sessions"),
+        (("--within-session", "--max-sessions", "9"), "--max-sessions belongs to a plan of sess"),
+    ],
+)
+def test_options_of_the_other_plan_are_refused(pilot, words, message):
+    with pytest.raises(UsageError, match=message):
+        execute("plan", pilot, *words)
+
+
+def test_files_are_planned_without_costs(tmp_path):
+    rng = np.random.default_rng(4)
+    for name in ("new", "old"):
+        samples = {"a": rng.lognormal(0, 0.01, 12).tolist()}
+        ids = {"a": [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]}
+        data = {"name": name, "better": "lower", "unit": "s", "samples": samples, "sessions": ids}
+        (tmp_path / f"{name}.json").write_text(json.dumps(data))
+    text = execute("plan", str(tmp_path / "new.json"), str(tmp_path / "old.json"))[1]
+    assert "counts as nothing" in " ".join(text.split())
 
 
 def ruled(synthetic, ends, **manifest):

@@ -7,17 +7,18 @@ from typing import Any
 
 import pytest
 
+from analysis.data import Trial, read_trial
 from analysis.errors import StoreError, UsageError
+from analysis.formats import trials
 from analysis.formats.registry import FORMATS, files_said, format_of
 from analysis.formats.sources import (
     Reading,
-    open_trial,
     read_each,
     read_one,
     read_sides,
     read_sources,
-    trial_and_variant,
 )
+from analysis.formats.trials import open_trial, trial_and_variant
 
 Build = Callable[..., Any]
 
@@ -47,6 +48,27 @@ def test_a_variant_of_a_trial_knows_all(trial: str) -> None:
     assert (sides.candidate.name, sides.baseline.name) == ("new", "old")
     assert (sides.candidate.better, sides.candidate.unit) == ("lower", "s")
     assert sides.candidate.trial == sides.baseline.trial == str(Path(trial).resolve())
+
+
+def test_sides_of_one_trial_come_with_it_and_it_is_read_once(
+    trial: str, file: str, tmp_path: Path, synthetic: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Path] = []
+
+    def counting(path: Path) -> Trial:
+        opened.append(path)
+        return read_trial(path)
+
+    monkeypatch.setattr(trials, "read_trial", counting)
+    for candidate, baseline in ((trial, None), (f"{trial}:new", f"{trial}:old")):
+        sides = read_sides(candidate, baseline, Reading())
+        assert sides.trial is not None
+        assert sides.trial.path == Path(trial)
+        assert opened == [Path(trial)]
+        opened.clear()
+    other = str(synthetic({"old": {"a": [1.0, 1.1]}}).write(tmp_path / "runs" / "two"))
+    assert read_sides(f"{trial}:new", f"{other}:old", Reading()).trial is None
+    assert read_sides(f"{trial}:new", file, Reading()).trial is None
 
 
 def test_a_file_follows_the_trial_beside_it(trial: str, file: str) -> None:
