@@ -245,6 +245,17 @@ class Manifest:
         left_out = (ended.get(one.session, self.runs) - one.runs for one in self.given_up)
         return self.planned - unneeded - sum(max(0, runs) for runs in left_out)
 
+    def whole_sessions(self, lines: int) -> int:
+        """Count the planned runs that whole sessions have, of the plan's first so many lines.
+
+        The first session may have more than the others, which are alike: warm-ups.
+        """
+        first = len(self.benchmarks) * len(self.variants) * (self.runs + self.warmup)
+        if lines < first:
+            return 0
+        each = (self.planned - first) // max(1, self.sessions - 1)
+        return first + (lines - first) // max(1, each) * each
+
     def to_dict(self) -> dict[str, Any]:
         """Give the manifest as JSON types."""
         data = _plain(self)

@@ -183,8 +183,7 @@ class Store:
             size = data.rfind(b"\n") + 1
             lines = data[:size].splitlines(keepends=True)
             if name == PLAN:  # a session is planned as a whole, before its first run
-                each = self.manifest.planned // self.manifest.sessions
-                whole = len(lines) // each * each
+                whole = self.manifest.whole_sessions(len(lines))
                 if not any(position >= whole for position in self.done):
                     size = sum(map(len, lines[:whole]))
             if size == len(data):
