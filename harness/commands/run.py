@@ -12,8 +12,8 @@ from .arguments import (
     add_folder,
     add_share,
     add_talk,
-    positive,
     report_ending,
+    sessions_or_more,
     write_json,
 )
 
@@ -35,6 +35,7 @@ campaign.yaml --dry-run            plan, CPUs, checks and time; executes nothing
 campaign.yaml --only text:gzip-1   try one cell, and see what it prints
 campaign.yaml                      measure
 campaign.yaml --resume             go on after Ctrl-C, a kill or a power failure
+campaign.yaml --resume --sessions +2   append two sessions to the newest trial
 """,
     )
     parser.add_argument("campaign", type=Path, help="the campaign, a YAML file")
@@ -56,8 +57,10 @@ campaign.yaml --resume             go on after Ctrl-C, a kill or a power failure
     parser.add_argument("--trial", type=Path, help="go on with this trial (with --resume)")
     parser.add_argument(
         "--sessions",
-        type=positive,
-        help="sessions in all (default: the campaign's); with --resume more can be appended",
+        type=sessions_or_more,
+        metavar="N",
+        help="sessions in all (default: the campaign's); with --resume more can be appended, and +N "
+        "adds N to those that are planned",
     )
     parser.add_argument("--seed", type=int, help="in place of the campaign's (default: that)")
     parser.add_argument(
@@ -82,10 +85,18 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     if (args.trial or args.accept_drift) and not args.resume:
         raise UsageError("--trial and --accept-drift go with --resume")
     _check_tries(args)
-    begun = None
+    begun, (count, more) = None, args.sessions or (None, False)
+    if more and not args.resume:
+        what = f"+{count} adds to the sessions of a trial that there is"
+        raise UsageError(what, "--sessions", f"add --resume, or write --sessions {count}")
     if args.resume:
         begun = trial_begun(
-            args.campaign, args.dir, named=args.trial, sessions=args.sessions, seed=args.seed
+            args.campaign,
+            args.dir,
+            named=args.trial,
+            sessions=None if more else count,
+            more=count if more else 0,
+            seed=args.seed,
         )
     campaign = begun.campaign if begun else load_campaign(args.campaign, seed=args.seed)
     view = View(err, quiet=args.quiet, verbose=args.verbose)
@@ -94,7 +105,7 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         strict=args.strict,
         accept_drift=args.accept_drift,
         share=args.share,
-        sessions=begun.sessions if begun else args.sessions,
+        sessions=begun.sessions if begun else count,
     )
     if args.only is not None:
         from .trial_run import execute_only

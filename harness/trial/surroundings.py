@@ -6,10 +6,10 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from analysis.record import Finding
+from analysis.record import Finding, diff, utc_now
 
-from ..environment import VariableKey, diff, variable_key
-from ..store import Store, utc_now
+from ..environment import VariableKey, variable_key
+from ..store import Store
 from .files.inputs import ArgumentFiles
 from .preparation import Prepared
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.record import Finding, PlannedRun, read_manifest
+from analysis.record import Finding, PlannedRun, read_manifest, utc_now
 from harness.errors import StoreError
 from harness.store.trial_lock import is_written_now
-from harness.store.writer import Store, new_trial_name, sha256_file, utc_now
+from harness.store.writer import Store, new_trial_name, sha256_file
 
 
 @pytest.fixture
