@@ -27,6 +27,7 @@ COMMANDS = (
     "diagnose",
     "plan",
     "study",
+    "merge",
 )
 
 

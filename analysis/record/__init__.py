@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Change as Change,
         describe_changes as describe_changes,
         diff as diff,
+        findings_of as findings_of,
     )
     from .kinds import (
         CAMPAIGN as CAMPAIGN,
@@ -69,7 +70,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "changes": "Change describe_changes diff",
+            "changes": "Change describe_changes diff findings_of",
             "kinds": "CAMPAIGN ENVIRONMENT FINDINGS MANIFEST MEASUREMENTS OUTPUTS PLAN RESOLVED SCHEMA "
             "Appended CheckStatus EnvironmentShape Finding GivenUp Manifest MergedTrial PlannedRun RowShape "
             "SessionEnd StopReason StopRule TrialStatus",
