@@ -226,11 +226,16 @@ def _findings(
 
 def _outputs(both: Iterable[tuple[Place, Part]]) -> Iterator[tuple[str, Path]]:
     """Name the files of all ``outputs/`` in the new trial; links were made by somebody else."""
+    taken: set[str] = set()
     for place, part in both:
-        root = part.path / OUTPUTS
-        for path in root.rglob("*"):
+        root, trial = part.path / OUTPUTS, part.manifest.trial
+        for path in sorted(root.rglob("*")):
             if path.is_file() and not path.is_symlink():
-                name = place.output(str(path.relative_to(root)), part.manifest.trial)
+                own = str(path.relative_to(root))
+                name = place.output(own, trial)
+                if name in taken:  # somebody has put it there, not a run
+                    name = f"{trial}/{own}"
+                taken.add(name)
                 yield f"{OUTPUTS}/{name}", path
 
 

@@ -111,8 +111,11 @@ def _check(manifest: Manifest) -> None:
         (
             "sessions were appended, or merged, that were not planned",
             all(
-                1 <= one.first <= one.last <= sessions
-                for one in (*manifest.appended, *manifest.merged_from)
+                1 <= first <= last <= sessions
+                for first, last in (
+                    *((one.first, one.last) for one in manifest.appended),
+                    *((one.first, one.last) for one in manifest.merged_from),
+                )
             ),
         ),
         (

@@ -63,7 +63,7 @@ def positive(text: str) -> int:
 class Sessions(NamedTuple):
     """What ``--sessions`` says: so many in all, or so many more than are planned."""
 
-    count: int
+    number: int
     more: bool
 
 

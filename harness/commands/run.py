@@ -85,17 +85,19 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     if (args.trial or args.accept_drift) and not args.resume:
         raise UsageError("--trial and --accept-drift go with --resume")
     _check_tries(args)
-    begun, (count, more) = None, args.sessions or (None, False)
+    begun = None
+    count = args.sessions.number if args.sessions and not args.sessions.more else None
+    more = args.sessions.number if args.sessions and args.sessions.more else 0
     if more and not args.resume:
-        what = f"+{count} adds to the sessions of a trial that there is"
-        raise UsageError(what, "--sessions", f"add --resume, or write --sessions {count}")
+        what = f"+{more} adds to the sessions of a trial that there is"
+        raise UsageError(what, "--sessions", f"add --resume, or write --sessions {more}")
     if args.resume:
         begun = trial_begun(
             args.campaign,
             args.dir,
             named=args.trial,
-            sessions=None if more else count,
-            more=count if more else 0,
+            sessions=count,
+            more=more,
             seed=args.seed,
         )
     campaign = begun.campaign if begun else load_campaign(args.campaign, seed=args.seed)
