@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ..data import read_trial
 from ..errors import StoreError, UsageError
 from ..record import (
     CAMPAIGN,
@@ -116,6 +117,9 @@ def merge_trials(paths: Sequence[Path], folder: Path, *, accept_drift: bool = Fa
         try:
             manifest = _write(fresh, place.name, parts, between)
             _sync_folder(fresh)
+            read_trial(
+                fresh
+            )  # whatever was written into the trials meanwhile: it must hold together
             fresh.rename(place)
         except BaseException:
             shutil.rmtree(fresh, ignore_errors=True)

@@ -31,6 +31,7 @@ def test_trials_are_put_together_and_judged(lab, nights):
     assert "merged" in json.loads(verdict.stdout)["caution_codes"]
     status = lab.run_fairtrial("status", "runs/all", "--json")
     assert [one["state"] for one in json.loads(status.stdout)] == ["complete"]
+    assert "put together from c-" in lab.run_fairtrial("status", "runs/all").stdout
     between = lab.run_fairtrial("status", "--diff", "runs/all")
     assert between.returncode == 0, between.stderr
 

@@ -319,6 +319,22 @@ def test_a_disk_that_fails_leaves_nothing(night, tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["night-1", "night-2"]
 
 
+def test_a_trial_that_changes_meanwhile_makes_none(night, tmp_path, monkeypatch):
+    nights = [night(1), night(2)]
+    write = assembly._write_file
+
+    def meddling(path, data):
+        if path.name == "plan.jsonl":  # a session is resumed between plan and rows
+            rows = nights[1] / "measurements.jsonl"
+            rows.write_bytes(b"".join(rows.read_bytes().splitlines(keepends=True)[1:] * 2))
+        return write(path, data)
+
+    monkeypatch.setattr(assembly, "_write_file", meddling)
+    with pytest.raises(StoreError):
+        merge_trials(nights, tmp_path / "all")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["night-1", "night-2"]
+
+
 def test_the_manifest_is_written_last_and_the_folder_appears_at_the_end(
     night, tmp_path, monkeypatch
 ):
