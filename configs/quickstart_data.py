@@ -178,14 +178,14 @@ def noise(rng: random.Random, size: int) -> bytes:
 
 # Bytes of each kind, chosen so that `gzip -6` takes some ten milliseconds.
 FILES = {
-    "text": (text, 240_000),
-    "logs": (logs, 1_000_000),
-    "json": (json_records, 1_000_000),
-    "table": (table, 240_000),
-    "source": (source, 640_000),
-    "binary": (binary, 640_000),
-    "repetitive": (repetitive, 4_000_000),
-    "random": (noise, 1_000_000),
+    "text": (text, 200_000),
+    "logs": (logs, 800_000),
+    "json": (json_records, 800_000),
+    "table": (table, 180_000),
+    "source": (source, 500_000),
+    "binary": (binary, 400_000),
+    "repetitive": (repetitive, 3_200_000),
+    "random": (noise, 800_000),
 }
 
 

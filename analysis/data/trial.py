@@ -33,6 +33,7 @@ from .damage import damaged, misstated, sequential
 from .drift import drift_cautions
 from .given_up import given_up_cautions
 from .matrix import PerformanceMatrix, check_positive
+from .merged import merged_cautions
 
 __all__ = ["OUTCOMES", "FailedRun", "MetricColumn", "Trial", "read_trial"]
 
@@ -343,7 +344,7 @@ def read_trial(path: str | Path) -> Trial:
         most = "" if manifest.stop is None else "at most "
         said = f"{done} of {most}{needed} planned runs are there"
         cautions.append(Caution("runs-missing", said))
-    cautions += [*drift_cautions(path), *given_up_cautions(manifest)]
+    cautions += [*drift_cautions(path), *given_up_cautions(manifest), *merged_cautions(manifest)]
     cautions += misstated(manifest, arrays)
     if manifest.sequential:
         cautions.append(sequential(manifest))

@@ -173,12 +173,18 @@ def decide(
     enough = fewest >= rule.min_runs
     if width is not None and width <= rule.width and enough:
         why: StopReason = "width"
-        head = f"width {told} <= {rule.width:g} after {blocks} runs a cell"
+        head = f"width {told} <= {rule.width:g} within this session, after {blocks} runs a cell"
     elif blocks >= rule.max_runs:
-        why, head = "max_runs", f"max_runs {rule.max_runs} reached, width {told}"
+        why, head = (
+            "max_runs",
+            f"max_runs {rule.max_runs} reached, width {told} within this session",
+        )
     elif late:
         why = "max_time"
-        head = f"max_time {rule.max_time_s:g} s reached after {blocks} runs a cell, width {told}"
+        head = (
+            f"max_time {rule.max_time_s:g} s reached after {blocks} runs a cell, "
+            f"width {told} within this session"
+        )
     else:
         return None
     if width is not None and len(variants) > 2:

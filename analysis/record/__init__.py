@@ -22,6 +22,12 @@ from ..run_numbers import (
 from ..shapes import ShapeError as ShapeError, check as check, parse as parse, shaped as shaped
 
 if TYPE_CHECKING:
+    from .changes import (
+        Change as Change,
+        describe_changes as describe_changes,
+        diff as diff,
+        findings_of as findings_of,
+    )
     from .kinds import (
         CAMPAIGN as CAMPAIGN,
         CERTIFICATES as CERTIFICATES,
@@ -33,11 +39,13 @@ if TYPE_CHECKING:
         PLAN as PLAN,
         RESOLVED as RESOLVED,
         SCHEMA as SCHEMA,
+        Appended as Appended,
         CheckStatus as CheckStatus,
         EnvironmentShape as EnvironmentShape,
         Finding as Finding,
         GivenUp as GivenUp,
         Manifest as Manifest,
+        MergedTrial as MergedTrial,
         PlannedRun as PlannedRun,
         RowShape as RowShape,
         SessionEnd as SessionEnd,
@@ -55,16 +63,19 @@ if TYPE_CHECKING:
         records_of as records_of,
     )
     from .manifest import (
+        manifest_text as manifest_text,
         read_manifest as read_manifest,
+        utc_now as utc_now,
     )
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "changes": "Change describe_changes diff findings_of",
             "kinds": "CAMPAIGN CERTIFICATES ENVIRONMENT FINDINGS MANIFEST MEASUREMENTS OUTPUTS PLAN RESOLVED SCHEMA "
-            "CheckStatus EnvironmentShape Finding GivenUp Manifest PlannedRun RowShape SessionEnd StopReason "
-            "StopRule TrialStatus",
+            "Appended CheckStatus EnvironmentShape Finding GivenUp Manifest MergedTrial PlannedRun RowShape "
+            "SessionEnd StopReason StopRule TrialStatus",
             "lines": "RESTORE checksum_holds encode encode_checked lines_of opened records_of",
-            "manifest": "read_manifest",
+            "manifest": "manifest_text read_manifest utc_now",
         },
     )

@@ -23,6 +23,7 @@ CERTIFICATES = "certificates"  # a folder beside the trials, and none of them
 CheckStatus = Literal["ok", "warn", "fail", "unknown"]
 TrialStatus = Literal["running", "complete", "interrupted", "stopped"]
 StopReason = Literal["width", "max_runs", "max_time"]
+Origin = Literal["measured", "merged"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +183,36 @@ class GivenUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Appended:
+    """Sessions `first` to `last`, which were put behind those of a complete trial: one more look."""
+
+    at: str
+    first: int
+    last: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
+        return _plain(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergedTrial:
+    """A trial of which sessions `first` to `last` of a merged one are."""
+
+    trial: str
+    first: int
+    last: int
+    seed: int
+    tool_version: str
+    started: str
+    finished: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
+        return _plain(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """``manifest.json``: what a trial is and how it ended.
 
@@ -197,6 +228,8 @@ class Manifest:
     `given_up` names the cells of sessions that went on without them.
     `must_raise` names the key of the campaign that has to be raised before more can be executed, after
     a cap; `stage` says in words what is done before the first run, such as a build.
+    `appended` says which sessions were put behind those of a complete trial, and when; `origin` is
+    "merged" for a trial that was put together from those in `merged_from`.
     `further` holds the keys of a later version: they are kept when the manifest is written again.
     """
 
@@ -231,12 +264,20 @@ class Manifest:
     given_up: tuple[GivenUp, ...] = ()
     must_raise: str | None = None
     stage: str | None = None
+    appended: tuple[Appended, ...] = ()
+    origin: Origin = "measured"
+    merged_from: tuple[MergedTrial, ...] = ()
     further: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def sequential(self) -> bool:
         """Whether values decided how many runs there are, in some session at least."""
         return self.stop is not None or bool(self.session_ends)
+
+    @property
+    def looks(self) -> int:
+        """How often a verdict may have been asked for: at the end, and before each append."""
+        return 1 + len(self.appended)
 
     @property
     def needed(self) -> int:
@@ -247,12 +288,25 @@ class Manifest:
         left_out = (ended.get(one.session, self.runs) - one.runs for one in self.given_up)
         return self.planned - unneeded - sum(max(0, runs) for runs in left_out)
 
+    def whole_sessions(self, lines: int) -> int:
+        """Count the planned runs that whole sessions have, of the plan's first so many lines.
+
+        The first session may have more than the others, which are alike: warm-ups.
+        """
+        first = len(self.benchmarks) * len(self.variants) * (self.runs + self.warmup)
+        if lines < first:
+            return 0
+        each = (self.planned - first) // max(1, self.sessions - 1)
+        return first + (lines - first) // max(1, each) * each
+
     def to_dict(self) -> dict[str, Any]:
         """Give the manifest as JSON types."""
         data = _plain(self)
         data["stop"] = None if self.stop is None else self.stop.to_dict()
         data["session_ends"] = [end.to_dict() for end in self.session_ends]
         data["given_up"] = [one.to_dict() for one in self.given_up]
+        data["appended"] = [one.to_dict() for one in self.appended]
+        data["merged_from"] = [one.to_dict() for one in self.merged_from]
         data["variants"] = list(self.variants)
         data["benchmarks"] = list(self.benchmarks)
         data["metrics"] = {name: dict(info) for name, info in self.metrics.items()}

@@ -1,7 +1,9 @@
-"""Reads ``manifest.json``: its shape, and what its parts say of each other."""
+"""``manifest.json``: its text, its shape, and what its parts say of each other."""
 
 from __future__ import annotations
 
+import datetime
+import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +16,17 @@ from .kinds import MANIFEST, SCHEMA, Manifest, StopReason, StopRule
 from .lines import RESTORE, opened
 
 _MANY = 2**31 - 1  # sessions, and runs in each: no trial has more
+
+
+def utc_now() -> str:
+    """Give the time as RFC 3339, UTC."""
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds")
+    return now.replace("+00:00", "Z")
+
+
+def manifest_text(manifest: Manifest) -> bytes:
+    """Give the bytes of ``manifest.json``."""
+    return json.dumps(manifest.to_dict(), indent=2, allow_nan=False).encode() + b"\n"
 
 
 def read_manifest(trial: Path) -> Manifest:
@@ -94,6 +107,16 @@ def _check(manifest: Manifest) -> None:
         (
             "a cell was given up twice in a session",
             _distinct([(one.session, one.benchmark, one.variant) for one in given_up]),
+        ),
+        (
+            "sessions were appended, or merged, that were not planned",
+            all(
+                1 <= first <= last <= sessions
+                for first, last in (
+                    *((one.first, one.last) for one in manifest.appended),
+                    *((one.first, one.last) for one in manifest.merged_from),
+                )
+            ),
         ),
         (
             "why a session ended is not said",

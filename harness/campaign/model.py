@@ -16,6 +16,7 @@ from analysis.record import Better, StopRule
 
 Sink = Literal["file", "discard", "keep"]
 Order = Literal["shuffled", "interleaved", "sequential"]
+WarmupSessions = Literal["all", "first"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,9 +103,10 @@ class Hooks:
 class Protocol:
     """How often, in which order, and when to stop. Durations in seconds."""
 
-    sessions: int = 3
-    runs: int = 10
+    sessions: int = 6
+    runs: int = 8
     warmup: int = 1
+    warmup_sessions: WarmupSessions = "all"
     order: Order = "shuffled"
     cooldown_s: float = 0.0
     pause_s: float = 0.0
@@ -115,6 +117,14 @@ class Protocol:
     max_time_s: float | None = None
     give_up: int | None = None
     stop: StopRule | None = None  # then `runs` is its max_runs
+
+    def warmups(self, sessions: int) -> int:
+        """Count the warm-up runs of each cell in the first so many sessions."""
+        return self.warmup * (sessions if self.warmup_sessions == "all" else min(sessions, 1))
+
+    def passes(self, sessions: int) -> int:
+        """Count the runs of each cell in the first so many sessions, warm-ups included."""
+        return self.runs * sessions + self.warmups(sessions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

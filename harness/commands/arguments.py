@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 if TYPE_CHECKING:
     from ..screen import View
@@ -58,6 +58,18 @@ def positive(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
     return int(text)
+
+
+class Sessions(NamedTuple):
+    """What ``--sessions`` says: so many in all, or so many more than are planned."""
+
+    number: int
+    more: bool
+
+
+def sessions_or_more(text: str) -> Sessions:
+    """Read ``6`` or ``+2``; argparse reports what is neither."""
+    return Sessions(positive(text.removeprefix("+")), text.startswith("+"))
 
 
 def not_negative(text: str) -> int:

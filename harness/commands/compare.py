@@ -40,9 +40,11 @@ def add(subparsers: Subparsers) -> None:
         "-n", "--name", action="append", default=[], help="one for each command (default: from it)"
     )
     parser.add_argument("--runs", type=positive, help="per command and session (default: by time)")
-    parser.add_argument("--sessions", type=positive, default=3, help="(default: 3)")
+    parser.add_argument("--sessions", type=positive, default=6, help="(default: 6)")
     parser.add_argument(
-        "--warmup", type=not_negative, default=1, help="per command and session (default: 1)"
+        "--warmup",
+        type=not_negative,
+        help="per command and session (default: 1; where commands take long, in the first only)",
     )
     parser.add_argument(
         "--timeout", type=float, metavar="SECONDS", help="longest time of a run (default: none)"

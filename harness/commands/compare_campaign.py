@@ -34,6 +34,8 @@ _LEAST_S = 0.001  # the launcher counts a timeout in milliseconds
 _MOST_CODE = 255
 _MOST_SEED = 2**63 - 1
 _BUDGET_S = 5.0  # of measuring, for each command
+_LEAST_RUNS, _MOST_RUNS = 10, 150  # of a command, in all sessions
+_LONG_S = 0.5  # from then on one warm-up in each session would cost more than it tells
 # What a shell would not take for an argument: outside quotes, or outside single quotes.
 _OPERATOR = re.compile(r"((?:(?<=\s)|^)\d?[<>|&;]+|;+(?=\s|$)|[*?])")
 _EXPANDED = re.compile(r"(\$[\w{(]|`)")
@@ -44,13 +46,16 @@ _CPUS = re.compile(r"auto|none|[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareOptions:
-    """What `fairtrial compare` may be told. `runs` counts per command and session."""
+    """What `fairtrial compare` may be told. `runs` counts per command and session.
+
+    Without a number of warm-ups it is one in each session, or in the first for what takes long.
+    """
 
     commands: tuple[str, ...]
     names: tuple[str, ...] = ()
-    sessions: int = 3
+    sessions: int = 6
     runs: int | None = None
-    warmup: int = 1
+    warmup: int | None = None
     timeout_s: float | None = None
     shell: bool = False
     stdin: Path | None = None
@@ -91,11 +96,11 @@ def campaign_of(options: CompareOptions, folder: Path, place: Path) -> Campaign:
         )
     for command in options.commands:
         _look_up(options, command, folder)
-    runs = options.runs
+    runs, long = options.runs, False
     if runs is None:
-        seconds = [_seconds(options, command, folder) for command in options.commands]
-        runs = _runs(max(seconds), options.sessions)
-    text = _yaml(options, names, runs, folder)
+        seconds = max(_seconds(options, command, folder) for command in options.commands)
+        runs, long = runs_for(seconds, options.sessions), seconds > _LONG_S
+    text = _yaml(options, names, runs, folder, long=long)
     path = place / "campaign.yaml"
     path.write_text(text, encoding="utf-8")
     try:
@@ -266,13 +271,15 @@ def _failed(
     )
 
 
-def _runs(seconds: float, sessions: int) -> int:
-    """Choose the runs per session: as many as fit the budget, at least 10 in all."""
+def runs_for(seconds: float, sessions: int) -> int:
+    """Choose the runs per session: as many as fit the budget, from 10 to 150 in all."""
     fit = round(_BUDGET_S / max(seconds, 1e-4) / sessions)
-    return max(-(-10 // sessions), min(fit, 50))
+    return max(-(-_LEAST_RUNS // sessions), min(fit, _MOST_RUNS // sessions))
 
 
-def _yaml(options: CompareOptions, names: Sequence[str], runs: int, folder: Path) -> str:
+def _yaml(
+    options: CompareOptions, names: Sequence[str], runs: int, folder: Path, *, long: bool
+) -> str:
     """Write the campaign; JSON strings are YAML strings."""
 
     def quoted(text: str) -> str:
@@ -296,8 +303,10 @@ def _yaml(options: CompareOptions, names: Sequence[str], runs: int, folder: Path
         "protocol:",
         f"  sessions: {options.sessions}",
         f"  runs: {runs}",
-        f"  warmup: {options.warmup}",
+        f"  warmup: {1 if options.warmup is None else options.warmup}",
     ]
+    if long and options.warmup is None:
+        lines.append("  warmup_sessions: first")
     if options.timeout_s is not None:
         lines.append(f"  timeout: {_spelled(options.timeout_s)}")
     if options.prepare is not None:

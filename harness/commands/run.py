@@ -12,8 +12,8 @@ from .arguments import (
     add_folder,
     add_share,
     add_talk,
-    positive,
     report_ending,
+    sessions_or_more,
     write_json,
 )
 
@@ -35,6 +35,7 @@ campaign.yaml --dry-run            plan, CPUs, checks and time; executes nothing
 campaign.yaml --only text:gzip-1   try one cell, and see what it prints
 campaign.yaml                      measure
 campaign.yaml --resume             go on after Ctrl-C, a kill or a power failure
+campaign.yaml --resume --sessions +2   append two sessions to the newest trial
 """,
     )
     parser.add_argument("campaign", type=Path, help="the campaign, a YAML file")
@@ -56,8 +57,10 @@ campaign.yaml --resume             go on after Ctrl-C, a kill or a power failure
     parser.add_argument("--trial", type=Path, help="go on with this trial (with --resume)")
     parser.add_argument(
         "--sessions",
-        type=positive,
-        help="sessions in all (default: the campaign's); with --resume more can be appended",
+        type=sessions_or_more,
+        metavar="N",
+        help="sessions in all (default: the campaign's); with --resume more can be appended, and +N "
+        "adds N to those that are planned",
     )
     parser.add_argument("--seed", type=int, help="in place of the campaign's (default: that)")
     parser.add_argument(
@@ -83,9 +86,19 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         raise UsageError("--trial and --accept-drift go with --resume")
     _check_tries(args)
     begun = None
+    count = args.sessions.number if args.sessions and not args.sessions.more else None
+    more = args.sessions.number if args.sessions and args.sessions.more else 0
+    if more and not args.resume:
+        what = f"+{more} adds to the sessions of a trial that there is"
+        raise UsageError(what, "--sessions", f"add --resume, or write --sessions {more}")
     if args.resume:
         begun = trial_begun(
-            args.campaign, args.dir, named=args.trial, sessions=args.sessions, seed=args.seed
+            args.campaign,
+            args.dir,
+            named=args.trial,
+            sessions=count,
+            more=more,
+            seed=args.seed,
         )
     campaign = begun.campaign if begun else load_campaign(args.campaign, seed=args.seed)
     view = View(err, quiet=args.quiet, verbose=args.verbose)
@@ -94,7 +107,7 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         strict=args.strict,
         accept_drift=args.accept_drift,
         share=args.share,
-        sessions=begun.sessions if begun else args.sessions,
+        sessions=begun.sessions if begun else count,
     )
     if args.only is not None:
         from .trial_run import execute_only

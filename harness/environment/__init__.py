@@ -1,4 +1,4 @@
-"""What a reader needs to repeat a trial, and what changed in it."""
+"""What a reader needs to repeat a trial, and what differs between its sessions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from analysis.faces import hands_on
 
 if TYPE_CHECKING:
-    from .changes import diff as diff
     from .differences import compare_environments as compare_environments
     from .inputs import (
         describe_inputs as describe_inputs,
@@ -21,7 +20,6 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "changes": "diff",
             "differences": "compare_environments",
             "inputs": "describe_inputs digest_of signature_of",
             "snapshot": "capture",

@@ -7,10 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.record import ENVIRONMENT, EnvironmentShape, read_manifest, records_of
+from analysis.record import (
+    ENVIRONMENT,
+    Change,
+    EnvironmentShape,
+    diff,
+    read_manifest,
+    records_of,
+)
 
 from ..errors import StoreError
-from .changes import Change, diff
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 Every key is explained in ``docs/environment.md``. Values come from `harness.host.Host`, so that a
 recorded tree can be captured too; ``None`` is unknown. What moves by itself stands under "moment"
-and is no difference between two sessions. `harness.environment.changes` compares two captures.
+and is no difference between two sessions. `analysis.record.diff` compares two captures.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from ..host import Host, HostState, format_cpus
-from .changes import Change, describe_changes, diff
 from .key_file import VariableKey
 from .redaction import redact_text
 from .targets import describe_targets
 from .variables import allowed, stored_variables
 
-__all__ = ["Change", "capture", "describe_changes", "diff"]
+__all__ = ["capture"]
 
 _COMPILERS: Mapping[str, tuple[str, ...]] = {
     "cc": ("--version",),

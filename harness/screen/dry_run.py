@@ -196,12 +196,12 @@ def _limit(campaign: Campaign, sessions: int) -> float | None:
     total = None
     if len(known) == len(limits):
         block = sum(known)
-        session = (protocol.runs + protocol.warmup) * block
+        total = protocol.passes(sessions) * block
         if protocol.stop is not None and protocol.stop.max_time_s is not None:
             # it is looked at after whole blocks, and after the first one at the earliest
             late = max(protocol.stop.max_time_s, protocol.warmup * block) + block
-            session = min(session, late)
-        total = sessions * session + protocol.pause_s * (sessions - 1)
+            total = min(total, sessions * late)
+        total += protocol.pause_s * (sessions - 1)
     if protocol.max_time_s is not None:
         return protocol.max_time_s if total is None else min(total, protocol.max_time_s)
     return total

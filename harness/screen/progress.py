@@ -41,7 +41,8 @@ class TrialProgress:
     done before the first run. `seconds` maps "benchmark/variant" to the mean
     time from one run's start to the next one's in the same session, pauses and hooks included;
     where no run followed yet it is that of the runs and their hooks. Under the stopping rule `stop`,
-    `planned` and `left_s` are the most that there may be; `session_ends` says how sessions ended.
+    `planned` and `left_s` are the most that there may be; `session_ends` says how sessions ended,
+    `merged_from` which trials it was put together from.
     """
 
     trial: str
@@ -61,6 +62,7 @@ class TrialProgress:
     stop: StopRule | None = None
     session_ends: tuple[SessionEnd, ...] = ()
     given_up: tuple[GivenUp, ...] = ()
+    merged_from: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Give the progress as JSON types."""
@@ -78,6 +80,7 @@ class TrialProgress:
         lines = [
             f"{self.trial} · {self.state}" + (f": {what}" if what else ""),
             f"  {self.done} of {most}{self.planned} runs ({share:.0f} %), started {self.started}",
+            *(["  put together from " + ", ".join(self.merged_from)] if self.merged_from else []),
             *said_of_sessions(self.session_ends),
             *said_of_given_up(self.given_up),
         ]
@@ -122,6 +125,7 @@ def read_progress(trial: Path) -> TrialProgress:
         stop=manifest.stop,
         session_ends=manifest.session_ends,
         given_up=manifest.given_up,
+        merged_from=tuple(part.trial for part in manifest.merged_from),
     )
 
 

@@ -259,7 +259,7 @@ def scale(campaign: Campaign, sessions: int, seconds: float | None) -> str:
     """Say how large a campaign is, in one line."""
     protocol = campaign.protocol
     cells = len(campaign.cells)
-    warmups = sessions * cells * protocol.warmup
+    warmups = cells * protocol.warmups(sessions)
     noun = "variant" if len(campaign.variants) == 1 else "variants"
     bench = "benchmark" if len(campaign.benchmarks) == 1 else "benchmarks"
     runs, most = str(protocol.runs), ""

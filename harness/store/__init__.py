@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         Store as Store,
         new_trial_name as new_trial_name,
         sha256_file as sha256_file,
-        utc_now as utc_now,
     )
 else:
     __getattr__, __dir__ = hands_on(
@@ -30,6 +29,6 @@ else:
             "folder": "mode_of_files open_inside storing",
             "locks": "CpuLock cpus_in_use",
             "trial_lock": "is_written_now written_by_another",
-            "writer": "Store new_trial_name sha256_file utc_now",
+            "writer": "Store new_trial_name sha256_file",
         },
     )

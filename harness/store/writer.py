@@ -11,7 +11,6 @@ import contextlib
 import dataclasses
 import datetime
 import hashlib
-import json
 import os
 import secrets
 import time
@@ -36,9 +35,11 @@ from analysis.record import (
     TrialStatus,
     encode,
     encode_checked,
+    manifest_text,
     opened,
     read_manifest,
     records_of,
+    utc_now,
 )
 
 from ..errors import StoreError
@@ -59,15 +60,6 @@ from .trial_lock import lock_trial
 # Kept aside so that a full disk still leaves room for the last manifest.
 _RESERVE = ".reserve"
 _RESERVE_BYTES = 256 * 1024
-
-
-def utc_now() -> str:
-    """Give the time as RFC 3339, UTC."""
-    return (
-        datetime.datetime.now(datetime.UTC)
-        .isoformat(timespec="microseconds")
-        .replace("+00:00", "Z")
-    )
 
 
 def new_trial_name(campaign: str) -> str:
@@ -183,8 +175,7 @@ class Store:
             size = data.rfind(b"\n") + 1
             lines = data[:size].splitlines(keepends=True)
             if name == PLAN:  # a session is planned as a whole, before its first run
-                each = self.manifest.planned // self.manifest.sessions
-                whole = len(lines) // each * each
+                whole = self.manifest.whole_sessions(len(lines))
                 if not any(position >= whole for position in self.done):
                     size = sum(map(len, lines[:whole]))
             if size == len(data):
@@ -252,10 +243,9 @@ class Store:
 
     def write_manifest(self) -> None:
         """Replace ``manifest.json`` atomically."""
-        text = json.dumps(self.manifest.to_dict(), indent=2, allow_nan=False) + "\n"
         fresh = f".{MANIFEST}.new"
         with storing(self.path / MANIFEST):
-            write_synced(self.path, fresh, text.encode())
+            write_synced(self.path, fresh, manifest_text(self.manifest))
             with contextlib.suppress(FileNotFoundError):  # who changed its mode meant it
                 (self.path / fresh).chmod((self.path / MANIFEST).stat().st_mode & 0o777)
             (self.path / fresh).replace(self.path / MANIFEST)

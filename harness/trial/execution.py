@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.record import CAMPAIGN, OUTPUTS, Manifest
+from analysis.record import CAMPAIGN, OUTPUTS, Appended, Manifest, utc_now
 from analysis.version import VERSION
 
 from ..campaign import RULE, Build, Campaign, identity_of, resolved_text
 from ..errors import FairtrialError
 from ..launch import Interrupted, Interrupts, SideCommands, base_environment, hashes, resolve_all
-from ..store import CpuLock, Store, new_trial_name, utc_now
+from ..store import CpuLock, Store, new_trial_name
 from .ending import Ending
 from .files.metric_files import files_to_set_aside, set_aside
 from .files.spools import kept_bytes
@@ -193,9 +193,18 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
             files={},
             sessions=sessions,
             planned=planned_runs(campaign, sessions),
+            appended=_appended(manifest, sessions),
         )
         watcher.opened(store.path, campaign, means.prepared)
         return means.execute(store, executables)
+
+
+def _appended(manifest: Manifest, sessions: int) -> tuple[Appended, ...]:
+    """Note sessions that are put behind those of a complete trial: its answer may have been seen."""
+    if manifest.status != "complete":
+        return manifest.appended
+    new = Appended(at=utc_now(), first=manifest.sessions + 1, last=sessions)
+    return (*manifest.appended, new)
 
 
 def _accept(store: Store, means: _Means, manifest: Manifest, *, accept: bool) -> None:

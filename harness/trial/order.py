@@ -24,8 +24,9 @@ def plan_session(campaign: Campaign, seed: int, session: int) -> Iterator[Planne
     protocol = campaign.protocol
     pairs = [(cell.benchmark, cell.variant) for cell in campaign.cells]
     rng = random.Random(f"{seed}/order/{session}")
-    position = (session - 1) * len(pairs) * (protocol.warmup + protocol.runs)
-    warmups = [(0, pair) for _, pair in _rounds(pairs, protocol.warmup, protocol.order, rng)]
+    position = protocol.passes(session - 1) * len(pairs)
+    rounds = protocol.warmups(session) - protocol.warmups(session - 1)
+    warmups = [(0, pair) for _, pair in _rounds(pairs, rounds, protocol.order, rng)]
     for block, (benchmark, variant) in warmups + _rounds(pairs, protocol.runs, protocol.order, rng):
         yield PlannedRun(
             position=position,

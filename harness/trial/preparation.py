@@ -123,14 +123,13 @@ def on_housekeeping_cpus(prepared: Prepared) -> Iterator[None]:
 
 def planned_runs(campaign: Campaign, sessions: int) -> int:
     """Count the planned runs of that many sessions, warm-ups included."""
-    protocol = campaign.protocol
-    return sessions * len(campaign.cells) * (protocol.runs + protocol.warmup)
+    return len(campaign.cells) * campaign.protocol.passes(sessions)
 
 
 def _kept_at_most(campaign: Campaign, sessions: int) -> int:
     """Give the most bytes that may be kept of what the planned runs write, should all of them fail."""
     sinks = sum(sink != "discard" for cell in campaign.cells for sink in (cell.stdout, cell.stderr))
-    runs = sessions * (campaign.protocol.runs + campaign.protocol.warmup)
+    runs = campaign.protocol.passes(sessions)
     isolation = campaign.isolation
     return min(isolation.kept_outputs_bytes, runs * sinks * isolation.output_limit_bytes)
 
@@ -291,11 +290,10 @@ def expected_seconds(
         Seconds with cool-downs and pauses; ``None`` when some cell was never measured.
     """
     protocol = campaign.protocol
-    total = 0.0
+    total = protocol.cooldown_s * planned_runs(campaign, sessions)
     for cell in campaign.cells:
         seconds = known_s.get(f"{cell.benchmark}/{cell.variant}")
         if seconds is None:
             return None
-        total += seconds * (protocol.runs + protocol.warmup)
-    total += protocol.cooldown_s * len(campaign.cells) * (protocol.runs + protocol.warmup)
-    return total * sessions + protocol.pause_s * (sessions - 1)
+        total += seconds * protocol.passes(sessions)
+    return total + protocol.pause_s * (sessions - 1)

@@ -6,10 +6,10 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from analysis.record import Finding
+from analysis.record import Finding, diff, findings_of, utc_now
 
-from ..environment import VariableKey, diff, variable_key
-from ..store import Store, utc_now
+from ..environment import VariableKey, variable_key
+from ..store import Store
 from .files.inputs import ArgumentFiles
 from .preparation import Prepared
 
@@ -63,25 +63,7 @@ class Surroundings:
         head = {"session": session, "segment": segment, "at": utc_now()}
         self._store.append_environment(head | record)
         changes = diff(before, record) if before else ()
-        said = [
-            (change.what, change.key, "drift" if change.identity else "environment")
-            for change in changes
-            if change.kind != "variables"
-        ]
-        variables = [change.key for change in changes if change.kind == "variables"]
-        if variables:
-            names = ", ".join(key.partition(".")[2] for key in variables)
-            said.append((f"environment variables changed: {names}", "variables", "environment"))
-        found = [
-            Finding(
-                check=check,
-                status="warn",
-                what=what,
-                where=where,
-                reason="sessions under other conditions are not samples of the same thing",
-            )
-            for what, where, check in said
-        ]
+        found = list(findings_of(changes))
         found += self._unsaid
         self._unsaid = ()  # once is enough
         changed = self._arguments.look()

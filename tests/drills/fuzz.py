@@ -38,8 +38,8 @@ from analysis.errors import FairtrialError
 from analysis.formats import Reading, read_sources
 from analysis.formats.systems_table import read_systems
 from analysis.methods.speedup_test.original.config import read_speedup_config
+from analysis.record import diff
 from harness.campaign import Campaign, identity_of, load_campaign, resolved_text
-from harness.environment import diff
 from harness.screen import read_progress
 from harness.store import Store, sha256_file
 from harness.trial import trials_in

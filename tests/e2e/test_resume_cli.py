@@ -106,6 +106,32 @@ def test_sessions_can_be_appended(lab):
     assert (second / "plan.jsonl").read_bytes() == (lab.trial() / "plan.jsonl").read_bytes()
 
 
+def test_sessions_are_added_to_those_that_are_planned(lab):
+    path = lab.write_campaign(protocol={"sessions": 1, "runs": 1, "warmup": 0})
+    assert lab.run_fairtrial("run", path).returncode == 0
+    for sessions in (2, 3):  # as a timer would, night after night
+        done = lab.run_fairtrial("run", path, "--resume", "--sessions", "+1", "-q")
+        assert done.returncode == 0, done.stderr
+        assert lab.manifest()["sessions"] == sessions
+    lab.assert_complete_once_each(planned=12)
+    assert [(one["first"], one["last"]) for one in lab.manifest()["appended"]] == [(2, 2), (3, 3)]
+    refused = lab.run_fairtrial("run", path, "--sessions", "+1")
+    assert refused.returncode == 2
+    assert "add --resume, or write --sessions 1" in refused.stderr
+    for wrong in ("+0", "++1", "+x", "+"):
+        assert lab.run_fairtrial("run", path, "--resume", "--sessions", wrong).returncode == 2
+
+
+def test_sessions_are_added_to_those_of_an_unfinished_trial(lab):
+    path = lab.write_campaign(protocol={"sessions": 2, "runs": 1, "warmup": 0, "max_time": "1ms"})
+    assert lab.run_fairtrial("run", path).returncode == 1
+    path = lab.write_campaign(protocol={"sessions": 2, "runs": 1, "warmup": 0})
+    done = lab.run_fairtrial("run", path, "--resume", "--sessions", "+1", "--accept-drift")
+    assert done.returncode == 0, done.stderr
+    lab.assert_complete_once_each(planned=12)
+    assert lab.manifest()["appended"] == []
+
+
 def test_capped_trial_stops_again_at_its_cap(lab):
     path = stopped_trial(lab)
     done = lab.run_fairtrial("run", path, "--resume")
@@ -282,7 +308,7 @@ def other_version(tmp_path):
     model = tree / "harness/campaign/model.py"
     text = model.read_text()
     for old, new in (
-        ("sessions: int = 3", "sessions: int = 5"),
+        ("sessions: int = 6", "sessions: int = 5"),
         ("warmup: int = 1", "warmup: int = 2"),
     ):
         assert text.count(old) == 1
@@ -305,25 +331,25 @@ def other_version(tmp_path):
 
 
 def test_changed_defaults_change_no_trial_under_way(lab, other_version):
-    # the cap stops it in its first session, of three by default, each with one warm-up
+    # the cap stops it in its first session, of six by default, each with one warm-up
     path = lab.write_campaign(protocol={"runs": 2, "max_runs": 5})
     assert lab.run_fairtrial("run", path).returncode == 1
-    assert (lab.manifest()["sessions"], lab.manifest()["planned"]) == (3, 36)
+    assert (lab.manifest()["sessions"], lab.manifest()["planned"]) == (6, 72)
     fresh = json.loads(other_version(lab, "run", path, "--dry-run", "--json").stdout)
     assert (fresh["sessions"], fresh["planned"]) == (5, 80)
     status = lab.run_fairtrial("status", lab.trial(), "--json").stdout
     assert other_version(lab, "status", lab.trial(), "--json").stdout == status
     shown = other_version(lab, "run", path, "--resume", "--dry-run", "--json")
     assert shown.returncode == 0, shown.stderr
-    assert [json.loads(shown.stdout)[key] for key in ("sessions", "planned")] == [3, 36]
+    assert [json.loads(shown.stdout)[key] for key in ("sessions", "planned")] == [6, 72]
     assert json.loads(shown.stdout)["campaign_sha256"] == lab.manifest()["campaign_sha256"]
     done = other_version(lab, "run", path, "--resume")
     assert done.returncode == 1, done.stderr
-    assert "stopped after 5 of 36 runs" in done.stderr
+    assert "stopped after 5 of 72 runs" in done.stderr
     (lab.folder / "c.yaml").write_text(path.read_text().replace('"max_runs": 5', '"max_runs": 99'))
     done = other_version(lab, "run", path, "--resume", "--accept-drift")
     assert done.returncode == 0, done.stderr
-    lab.assert_complete_once_each(planned=36)
+    lab.assert_complete_once_each(planned=72)
     verdict = lab.run_fairtrial("verdict", lab.trial(), "--json").stdout
     assert other_version(lab, "verdict", lab.trial(), "--json").stdout == verdict
 

@@ -55,7 +55,7 @@ def test_a_steady_program_ends_at_min_runs_and_the_trial_is_complete(stopped_onc
     ]
     assert "3 to 40 runs x 2 sessions = at most 320 runs" in done.stderr
     text = ends(lab)[0]["text"]
-    assert text.endswith("<= 9 after 3 runs a cell")
+    assert text.endswith("<= 9 within this session, after 3 runs a cell")
     assert f"session 1: {text}" in done.stderr
     assert "complete: 32 runs" in done.stderr + done.stdout
     assert len(counted(lab, 1)) == len(counted(lab, 2)) == 3 * CELLS

@@ -13,7 +13,7 @@ from typing import Any, get_args
 from analysis.record import StopRule
 
 from ...checks import CHECK_NAMES
-from ..model import Campaign, CheckPolicy, Hooks, Isolation, Order, Protocol
+from ..model import Campaign, CheckPolicy, Hooks, Isolation, Order, Protocol, WarmupSessions
 from .kinds import choice, either, name, pattern
 from .quantities import duration, share, size, switch, whole
 from .section import Key, Section
@@ -45,8 +45,8 @@ STOP = Section(
     {
         "width": Key(
             kind=share(10),
-            meaning="largest relative width of the 95 % interval of each variant's speedup over the"
-            " suite; `stop` takes the place of `runs`",
+            meaning="largest relative width of the 95 % interval, within this session, of each"
+            " variant's speedup over the suite; `stop` takes the place of `runs`",
             required=True,
         ),
         "min_runs": Key(
@@ -79,6 +79,11 @@ PROTOCOL = Section(
         "runs": Key(kind=_RUNS, meaning="runs of each cell in a session; not beside `stop`"),
         "warmup": Key(
             kind=whole(0, 10**6), meaning="runs of each cell before them; kept, and flagged"
+        ),
+        "warmup_sessions": Key(
+            kind=choice(*get_args(WarmupSessions)),
+            meaning="which sessions begin with warm-ups: `all`, or the `first` alone, for commands"
+            " that take long",
         ),
         "order": Key(
             kind=choice(*get_args(Order)),

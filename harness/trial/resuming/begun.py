@@ -43,6 +43,7 @@ def trial_begun(
     *,
     named: Path | None = None,
     sessions: int | None = None,
+    more: int = 0,
     seed: int | None = None,
 ) -> Begun:
     """Find the trial to go on with, and read the campaign file under the defaults of then.
@@ -57,6 +58,8 @@ def trial_begun(
         The trial; otherwise it is the newest unfinished one.
     sessions : int, optional
         How many there are to be in all, if these are more than the trial has.
+    more : int, optional
+        How many are added to those that are planned.
     seed : int, optional
         In place of the trial's.
 
@@ -75,7 +78,7 @@ def trial_begun(
             seed=manifest.seed if seed is None else seed,  # it may not be the file's
             defaults=defaults_of(path, manifest),
         ),
-        sessions=max(manifest.sessions, sessions or 0),
+        sessions=max(manifest.sessions, sessions or 0) + more,
         passed_over=trials_in(folder, name).unreadable if named is None else (),
     )
 

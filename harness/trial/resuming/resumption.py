@@ -9,10 +9,9 @@ from operator import ne
 from pathlib import Path
 from typing import Any
 
-from analysis.record import CAMPAIGN, Finding, Manifest, PlannedRun, opened, read_manifest
+from analysis.record import CAMPAIGN, Finding, Manifest, PlannedRun, diff, opened, read_manifest
 
 from ...campaign import Campaign, identity_of
-from ...environment import diff
 from ...errors import StoreError, UsageError
 from ...store import Store, is_written_now, written_by_another
 from ..order import plan_session
@@ -38,24 +37,37 @@ def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Pa
     UsageError
         If there is none; names the folders that may be one and cannot be read.
     StoreError
-        If it is being written by another process.
+        If it is being written by another process, or was put together from others.
     """
     if named is not None:
         trials = Trials(found=((named, read_manifest(named)),))
     else:
         trials = trials_in(folder, campaign)
-    if not trials.found:
+    if named is not None and trials.found[0][1].origin == "merged":
+        raise _merged(named, trials.found[0][1])
+    found = [item for item in trials.found if item[1].origin != "merged"]
+    if not found:
         damaged = "".join(f"\n  {error.where}: {error.what}" for error in trials.unreadable)
         raise UsageError(
             f"there is no trial of campaign '{campaign}' to resume{damaged}",
             str(folder),
             "leave out --resume to start one, or name its folder with --dir or --trial",
         )
-    unfinished = [item for item in trials.found if item[1].status != "complete"]
-    path, manifest = (unfinished or trials.found)[0]
+    unfinished = [item for item in found if item[1].status != "complete"]
+    path, manifest = (unfinished or found)[0]
     if is_written_now(path):
         raise written_by_another(path)
     return path, manifest
+
+
+def _merged(path: Path, manifest: Manifest) -> StoreError:
+    names = ", ".join(part.trial for part in manifest.merged_from)
+    return StoreError(
+        f"this trial was put together from others ({names}): nothing can be measured into it",
+        str(path),
+        "measure a new trial, or go on with one of those, and put them together again with "
+        "'fairtrial merge'",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

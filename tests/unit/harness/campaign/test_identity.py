@@ -96,7 +96,7 @@ def test_a_changed_default_leaves_the_identity_of_a_campaign_under_its_own(load,
     change_default(monkeypatch, VARIANT, "stdout", "discard")
     today, again = load(SMALL), load(SMALL, defaults=then)
     assert (today.protocol.sessions, today.cells[0].stdout) == (5, "discard")
-    assert (again.protocol.sessions, again.cells[0].stdout) == (3, "file")
+    assert (again.protocol.sessions, again.cells[0].stdout) == (6, "file")
     assert identity_of(again) == identity_of(before)
     assert again.to_dict() == before.to_dict()
 
@@ -105,7 +105,7 @@ def test_what_is_written_out_counts_whatever_the_default_became(load, monkeypatc
     then = dict(todays_defaults())
     before = load(SMALL)
     change_default(monkeypatch, PROTOCOL, "sessions", 5)
-    assert identity_of(load(SMALL + "protocol: {sessions: 3}\n", defaults=then)) == identity_of(
+    assert identity_of(load(SMALL + "protocol: {sessions: 6}\n", defaults=then)) == identity_of(
         before
     )
     assert identity_of(load(SMALL + "protocol: {sessions: 5}\n", defaults=then)) != identity_of(
@@ -181,7 +181,7 @@ def test_the_stored_campaign_has_its_defaults_and_its_content(load):
     assert stored["defaults"] == dict(todays_defaults())
     assert stored["campaign"] == campaign.to_dict()
     assert stored["campaign"]["isolation"]["cpus"] == [2, 3]
-    assert stored["campaign"]["protocol"]["sessions"] == 3
+    assert stored["campaign"]["protocol"]["sessions"] == 6
     assert stored_defaults(resolved_text(campaign)) == dict(todays_defaults())
 
 

@@ -114,7 +114,7 @@ def test_every_key_stands_in_the_table_of_the_documentation():
 def test_the_defaults_of_the_documentation_are_those_of_the_schema():
     table = documented()
     told = {key: part["default"] for key, part in keys_of_the_schema().items() if "default" in part}
-    assert told["protocol.sessions"] == 3
+    assert told["protocol.sessions"] == 6
     for key, default in told.items():
         assert table[key.replace("benchmarks.*.", "variants.*.")].startswith(f"`{default}`"), key
 

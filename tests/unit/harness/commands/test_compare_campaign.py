@@ -5,7 +5,7 @@ import os
 import pytest
 
 from harness.campaign.identity import identity_of
-from harness.commands.compare_campaign import CompareOptions, campaign_of
+from harness.commands.compare_campaign import CompareOptions, campaign_of, runs_for
 from harness.errors import CampaignError, LaunchError, UsageError
 
 
@@ -31,7 +31,7 @@ def test_commands_become_variants_of_one_benchmark(make, tmp_path):
 
 def test_defaults_are_those_of_a_careful_person(make):
     campaign = make("true", "false")
-    assert (campaign.protocol.sessions, campaign.protocol.warmup) == (3, 1)
+    assert (campaign.protocol.sessions, campaign.protocol.warmup) == (6, 1)
     assert campaign.protocol.order in {"shuffled", "interleaved"}
     assert campaign.cells[0].stdout == "discard"
     assert campaign.isolation.padding == "random"
@@ -134,10 +134,31 @@ def test_campaign_is_kept_as_a_text_that_can_be_loaded_again(make, tmp_path):
 
 
 def test_runs_are_chosen_by_trying(make):
-    campaign = make("true", "true", runs=None)
-    assert campaign.protocol.runs == 50  # far more would fit
-    slow = make("true", "sleep 0.6", runs=None)
-    assert 4 <= slow.protocol.runs <= 10
+    protocol = make("true", "true", runs=None).protocol
+    assert (protocol.sessions, protocol.runs) == (6, 25)  # 150 a command; far more would fit
+    assert protocol.warmup_sessions == "all"
+    assert make("true", runs=None, sessions=200).protocol.runs == 1
+
+
+def test_commands_that_take_long_are_warmed_up_in_the_first_session_only(make):
+    protocol = make("true", "sleep 0.6", runs=None).protocol
+    assert (protocol.warmup, protocol.warmup_sessions) == (1, "first")
+    assert protocol.runs == 2
+    assert protocol.passes(6) == 6 * 2 + 1
+    assert make("true", "sleep 0.6", runs=None, warmup=0).protocol.warmup == 0
+    said = make("true", "sleep 0.6", runs=None, warmup=3).protocol
+    assert (said.warmup, said.warmup_sessions) == (3, "all")
+    assert make("true", "sleep 0.6").protocol.warmup_sessions == "all"  # nobody tried
+
+
+@pytest.mark.parametrize(
+    ("seconds", "runs", "whole_s"), [(0.01, 25, 3.2), (0.1, 8, 10.8), (0.5, 2, 18), (2.0, 2, 52)]
+)
+def test_how_long_a_comparison_of_two_takes(seconds, runs, whole_s):
+    # runs and warm-ups alone; two tries of 2 s commands take 4 s more
+    assert runs_for(seconds, 6) == runs
+    warmups = 1 if seconds > 0.5 else 6
+    assert 2 * seconds * (6 * runs + warmups) == pytest.approx(whole_s, rel=0.05)
 
 
 def test_command_that_fails_when_tried_is_refused_with_what_it_said(make):
@@ -148,7 +169,7 @@ def test_command_that_fails_when_tried_is_refused_with_what_it_said(make):
 
 
 def test_failure_that_is_expected_is_none(make):
-    assert make("false", runs=None, exit_codes=(1,)).protocol.runs == 50
+    assert make("false", runs=None, exit_codes=(1,)).protocol.runs == 25
 
 
 def test_missing_command_is_refused_when_tried(make):

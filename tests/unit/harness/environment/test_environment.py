@@ -13,10 +13,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from analysis.record import describe_changes, diff
 from harness.environment import targets as targets_module
 from harness.environment.elf import read_elf
 from harness.environment.redaction import HIDDEN, redact_text
-from harness.environment.snapshot import capture, describe_changes, diff
+from harness.environment.snapshot import capture
 from harness.environment.targets import describe_target, describe_targets, sha256_of
 from harness.host.reader import Host
 

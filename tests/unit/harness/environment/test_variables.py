@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from harness.environment import Concealed, VariableKey, diff, variable_key
+from analysis.record import diff
+from harness.environment import Concealed, VariableKey, variable_key
 from harness.environment.redaction import HIDDEN
 from harness.environment.variables import ALLOWED, allowed, stored_variables
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.record import Finding, PlannedRun, read_manifest
+from analysis.record import Finding, PlannedRun, read_manifest, utc_now
 from harness.errors import StoreError
 from harness.store.trial_lock import is_written_now
-from harness.store.writer import Store, new_trial_name, sha256_file, utc_now
+from harness.store.writer import Store, new_trial_name, sha256_file
 
 
 @pytest.fixture
@@ -226,7 +226,7 @@ def test_torn_last_line_is_cut_off_and_told(make_store, make_measurement, cut):
 
 
 def test_plan_torn_before_its_session_began_is_planned_again(make_store):
-    store = make_store(planned=6, sessions=2)
+    store = make_store(planned=6, sessions=2, runs=1, warmup=0, variants=("a",))
     runs = [
         PlannedRun(
             position=k, session=1 + k // 3, block=1, benchmark="x", variant="a", warmup=False
@@ -434,3 +434,13 @@ def test_manifest_keys_of_a_later_version_are_kept(make_store):
     again.finish("complete", None)
     assert json.loads(path.read_text())["colour"] == {"hue": 1}
     assert read_manifest(store.path).further == {"colour": {"hue": 1}}
+
+
+def test_how_many_lines_of_a_plan_are_whole_sessions(make_manifest):
+    # 6 cells, 2 runs each: 12 a session, and 6 warm-ups in the first or in each
+    first = make_manifest(sessions=3, runs=2, warmup=1, planned=42)
+    counts = {17: 0, 18: 18, 29: 18, 30: 30, 41: 30, 42: 42}
+    assert {lines: first.whole_sessions(lines) for lines in counts} == counts
+    each = make_manifest(sessions=3, runs=2, warmup=1, planned=54)
+    counts = {17: 0, 18: 18, 35: 18, 36: 36, 53: 36, 54: 54}
+    assert {lines: each.whole_sessions(lines) for lines in counts} == counts

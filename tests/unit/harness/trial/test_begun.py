@@ -45,6 +45,8 @@ def begin(tmp_path, file, make_manifest):
             "benchmarks": campaign.benchmarks,
             "seed": campaign.seed,
             "sessions": campaign.protocol.sessions,
+            "runs": campaign.protocol.runs,
+            "warmup": campaign.protocol.warmup,
             "planned": planned_runs(campaign, campaign.protocol.sessions),
             "campaign_sha256": identity_of(campaign),
             "campaign_identity": RULE,
@@ -78,7 +80,7 @@ def test_a_changed_default_changes_no_plan_under_way(tmp_path, file, begin, five
     five_sessions()
     assert load_campaign(file).protocol.sessions == 5
     begun = begun_of(file)
-    assert (begun.path, begun.sessions, begun.campaign.protocol.sessions) == (path, 3, 3)
+    assert (begun.path, begun.sessions, begun.campaign.protocol.sessions) == (path, 6, 6)
     assert campaign_drift(path, begun.manifest, begun.campaign) == []
     store = Store.reopen(path)
     check_plan(store, begun.campaign)
@@ -88,7 +90,7 @@ def test_a_changed_default_changes_no_plan_under_way(tmp_path, file, begin, five
 def test_writing_a_default_out_is_no_change_and_another_value_is_one(file, begin, five_sessions):
     path = begin()
     five_sessions()
-    for sessions, changed in ((3, False), (5, True), (4, True)):
+    for sessions, changed in ((6, False), (5, True), (4, True)):
         file.write_text(f"{CAMPAIGN}protocol: {{sessions: {sessions}}}\n")
         begun = begun_of(file)
         assert bool(campaign_drift(path, begun.manifest, begun.campaign)) == changed
@@ -99,7 +101,7 @@ def test_a_key_that_is_taken_away_is_a_change(file, begin):
     path = begin()
     file.write_text(CAMPAIGN)
     begun = begun_of(file)
-    assert begun.campaign.protocol.sessions == 3  # the default of then, not what was there
+    assert begun.campaign.protocol.sessions == 6  # the default of then, not what was there
     (drift,) = campaign_drift(path, begun.manifest, begun.campaign)
     assert "-protocol: {sessions: 4}" in drift.what
 

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 
 import pytest
 
 from harness.trial.order import PADDING_LIMIT, padding, plan_session
+from harness.trial.preparation import planned_runs
 
 
 def _cells(runs):
@@ -99,3 +101,20 @@ def test_random_padding_is_reproducible_and_spread():
     error = PADDING_LIMIT / 12**0.5 / 2000**0.5
     assert abs(sum(values) / 2000 - (PADDING_LIMIT - 1) / 2) < 5 * error
     assert padding(2, 1, 5, "random") != padding(1, 1, 5, "random")
+
+
+def test_warm_ups_of_the_first_session_only(make_campaign):
+    # by counting: 3 sessions of 2 runs of each cell, and one warm-up of each in the first
+    campaign = make_campaign(runs=2, sessions=3)
+    protocol = dataclasses.replace(campaign.protocol, warmup=1, warmup_sessions="first")
+    first_only = dataclasses.replace(campaign, protocol=protocol)
+    cells = len(campaign.cells)
+    plans = [list(plan_session(first_only, 7, k)) for k in (1, 2, 3)]
+    assert [len(plan) for plan in plans] == [3 * cells, 2 * cells, 2 * cells]
+    assert [run.position for plan in plans for run in plan] == list(range(7 * cells))
+    assert [any(run.warmup for run in plan) for plan in plans] == [True, False, False]
+    assert planned_runs(first_only, 3) == 7 * cells
+    in_all = dataclasses.replace(protocol, warmup_sessions="all")
+    every = dataclasses.replace(campaign, protocol=in_all)
+    assert planned_runs(every, 3) == 9 * cells
+    assert list(plan_session(every, 7, 1)) == plans[0]  # the first session is the same

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from analysis.record import StopRule
+from analysis.record import StopRule, read_manifest
 from harness.campaign.model import CheckPolicy, Hooks
 from harness.errors import HostError, LaunchError, StoreError
 from harness.launch import CommandFailedError
@@ -169,6 +169,24 @@ def test_sessions_are_appended_to_a_complete_trial(stage, campaign):
     assert stage.rows[:12] == before
     assert placed(stage.rows) == planned(c, 1, 2, 3)
     assert (stage.manifest["sessions"], stage.manifest["planned"]) == (3, 36)
+
+
+def test_an_append_to_a_complete_trial_is_noted_and_no_other_resume_is(stage, campaign):
+    # the promise: whoever may have seen an answer before has looked once more
+    c = campaign(sessions=2, max_runs=15)
+    assert stage.start(c).status == "stopped"
+    more = campaign(sessions=2)
+    assert stage.resume(more, accept_drift=True).status == "complete"
+    assert stage.manifest["appended"] == []  # it was never complete before
+    assert stage.resume(more).reason == "it was complete already"
+    assert stage.manifest["appended"] == []
+    for sessions in (4, 5):
+        assert stage.resume(more, sessions=sessions).status == "complete"
+    first, second = stage.manifest["appended"]
+    assert (first["first"], first["last"]) == (3, 4)
+    assert (second["first"], second["last"]) == (5, 5)
+    assert first["at"] < second["at"]
+    assert read_manifest(stage.trial).looks == 3
 
 
 # --- hooks -------------------------------------------------------------------------------------

@@ -65,7 +65,11 @@ def test_constant_values_end_at_min_runs(watch, make_measurement):
         assert found.end() is None
     feed(found, block(make_measurement, 3))
     assert found.end() == SessionEnd(
-        session=1, runs=3, why="width", width=0.0, text="width 0 <= 0.05 after 3 runs a cell"
+        session=1,
+        runs=3,
+        why="width",
+        width=0.0,
+        text="width 0 <= 0.05 within this session, after 3 runs a cell",
     )
 
 
@@ -92,7 +96,7 @@ def test_noisy_values_go_on_to_the_cap_and_it_says_so(watch, make_measurement):
     end = found.end()
     assert (end.runs, end.why) == (6, "max_runs")
     assert end.width > 0.05
-    assert end.text == f"max_runs 6 reached, width {end.width:.3g}"
+    assert end.text == f"max_runs 6 reached, width {end.width:.3g} within this session"
     assert finding_of(end).status == "warn"
 
 
@@ -147,7 +151,7 @@ def test_failed_runs_do_not_count_and_a_cell_that_fails_is_named(watch, make_mea
     end = found.end()
     assert (end.why, end.width) == ("max_runs", None)
     assert end.text == (
-        "max_runs 6 reached, width unknown; x / a has 0 of the 3 runs that must count"
+        "max_runs 6 reached, width unknown within this session; x / a has 0 of the 3 runs that must count"
     )
 
 

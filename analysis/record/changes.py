@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from .kinds import Finding
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
@@ -123,6 +125,33 @@ def describe_changes(changes: tuple[Change, ...]) -> str:
         lines.append("also changed:" if identity else "changed:")
         lines += [f"  {change.what}" for change in other]
     return "\n".join(lines)
+
+
+def findings_of(changes: tuple[Change, ...]) -> tuple[Finding, ...]:
+    """Make the findings of what changed from a session to the one behind it.
+
+    What makes a trial another one is a finding `drift`, all else `environment`; changed variables are
+    one finding together.
+    """
+    said = [
+        (change.what, change.key, "drift" if change.identity else "environment")
+        for change in changes
+        if change.kind != "variables"
+    ]
+    variables = [change.key for change in changes if change.kind == "variables"]
+    if variables:
+        names = ", ".join(key.partition(".")[2] for key in variables)
+        said.append((f"environment variables changed: {names}", "variables", "environment"))
+    return tuple(
+        Finding(
+            check=check,
+            status="warn",
+            what=what,
+            where=where,
+            reason="sessions under other conditions are not samples of the same thing",
+        )
+        for what, where, check in said
+    )
 
 
 def _identity(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:

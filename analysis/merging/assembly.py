@@ -1,0 +1,270 @@
+"""Writes the trial that others were put together to: beside its place, then renamed into it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..data import read_trial
+from ..errors import StoreError, UsageError
+from ..record import (
+    CAMPAIGN,
+    ENVIRONMENT,
+    FINDINGS,
+    MANIFEST,
+    MEASUREMENTS,
+    OUTPUTS,
+    PLAN,
+    RESOLVED,
+    Change,
+    Finding,
+    Manifest,
+    MergedTrial,
+    RowShape,
+    describe_changes,
+    encode,
+    findings_of,
+    manifest_text,
+    opened,
+    records_of,
+    utc_now,
+)
+from .parts import Part, Seam, read_parts, seams
+from .rows import Place
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """A trial that was put together. `seams` says what differs where a trial follows another."""
+
+    trial: Path
+    sessions: int
+    runs: int
+    merged_from: tuple[MergedTrial, ...]
+    seams: tuple[tuple[str, str, tuple[Change, ...]], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
+        return {
+            "trial": str(self.trial),
+            "sessions": self.sessions,
+            "runs": self.runs,
+            "merged_from": [part.to_dict() for part in self.merged_from],
+            "pairs": [
+                {"from": old, "to": new, "changes": [change.to_dict() for change in changes]}
+                for old, new, changes in self.seams
+            ],
+        }
+
+    def __str__(self) -> str:
+        """Write it for a person."""
+        count = len(self.merged_from)
+        lines = [f"{self.trial}: {count} trials, {self.sessions} sessions, {self.runs} runs"]
+        for part in self.merged_from:
+            which = f"session {part.first}"
+            if part.last > part.first:
+                which = f"sessions {part.first} to {part.last}"
+            lines.append(f"  {which:<18} {part.trial}")
+        for old, new, changes in self.seams:
+            lines.append(f"{old} -> {new}:")
+            lines += [f"  {line}" for line in describe_changes(changes).splitlines()]
+        return "\n".join(lines)
+
+
+def merge_trials(paths: Sequence[Path], folder: Path, *, accept_drift: bool = False) -> Merged:
+    """Put trials of one campaign on one host together, as the sessions of a new one.
+
+    Sessions follow each other in the order of the trials' starts. Nothing of a run becomes another
+    but its session and its position. What differs between the environments of two trials that follow
+    each other is a finding of the new one, as it would be between two sessions. Each trial behind the
+    first counts as a look at the answer, as sessions that are appended do.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Folders of complete trials; they are only read.
+    folder : Path
+        The new trial's folder, which must not be there. It appears whole or not at all.
+    accept_drift : bool, optional
+        Whether other programs or inputs are accepted, and recorded.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than two trials, one stands there twice, or the folder is there.
+    StoreError
+        If a trial is damaged or not complete, if they are not of one campaign on one host, if
+        programs or inputs differ and that was not accepted, or if the folder cannot be written.
+    """
+    folder = Path(folder)
+    if os.path.lexists(folder):
+        raise UsageError("something is there already", str(folder), "name a folder that is not")
+    parts = read_parts([Path(path) for path in paths])
+    between = seams(parts)
+    _refuse(between, accept=accept_drift)
+    place = Path(folder.absolute())
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
+        try:
+            manifest = _write(fresh, place.name, parts, between)
+            _sync_folder(fresh)
+            read_trial(
+                fresh
+            )  # whatever was written into the trials meanwhile: it must hold together
+            fresh.rename(place)
+        except BaseException:
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise
+        _sync_folder(place.parent)
+    except OSError as error:
+        raise StoreError(
+            f"the trial cannot be written: {error.strerror}",
+            str(folder),
+            "name another folder with -o, or free some space",
+        ) from error
+    return Merged(
+        trial=folder,
+        sessions=manifest.sessions,
+        runs=manifest.needed,
+        merged_from=manifest.merged_from,
+        seams=tuple(
+            (one.before.manifest.trial, one.after.manifest.trial, one.changes) for one in between
+        ),
+    )
+
+
+def _refuse(between: Iterable[Seam], *, accept: bool) -> None:
+    """Stop where a program or an input is another one, unless that is accepted."""
+    for seam in between:
+        found = [change.what for change in seam.changes if change.identity]
+        if found and not accept:
+            raise StoreError(
+                "\n".join(found),
+                f"{seam.before.path} and {seam.after.path}",
+                "compare the trials side by side, or put them together all the same with "
+                "--accept-drift (the change is then recorded in the new trial)",
+            )
+
+
+def _write(folder: Path, name: str, parts: Sequence[Part], between: Sequence[Seam]) -> Manifest:
+    """Write all files of the new trial; the manifest comes last."""
+    places = [Place()]
+    for part in parts:
+        rows = records_of(part.path / MEASUREMENTS, RowShape)
+        least = min((known.position for known, _ in rows), default=0)
+        places.append(places[-1].behind(part.manifest, least))
+    total = places.pop()
+    both = list(zip(places, parts, strict=True))
+    at = utc_now()
+    files = {
+        ENVIRONMENT: (line for p, part in both for line in p.environments(part.path)),
+        PLAN: (line for p, part in both for line in p.plan(part.path)),
+        MEASUREMENTS: (line for p, part in both for line in p.measurements(part.path)),
+        FINDINGS: _findings(both, between, at),
+        CAMPAIGN: _bytes_of(parts[0].path / CAMPAIGN),
+    }
+    if parts[0].resolved is not None:
+        files[RESOLVED] = _bytes_of(parts[0].path / RESOLVED)
+    hashes = {file: _write_file(folder / file, data) for file, data in files.items()}
+    (folder / OUTPUTS).mkdir(mode=0o700)
+    for new, old in sorted(_outputs(both)):
+        (folder / new).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        hashes[new] = _write_file(folder / new, _bytes_of(old))
+    first = parts[0].manifest
+    manifest = replace(
+        first,
+        trial=name,
+        sessions=total.sessions,
+        planned=total.positions,
+        targets={k: v for part in parts for k, v in part.manifest.targets.items()},
+        arguments={k: v for part in parts for k, v in part.manifest.arguments.items()},
+        finished=max(part.manifest.finished or part.manifest.started for part in parts),
+        reason=None,
+        files=hashes,
+        session_ends=tuple(
+            replace(end, session=end.session + p.sessions)
+            for p, part in both
+            for end in part.manifest.session_ends
+        ),
+        given_up=tuple(
+            replace(one, session=one.session + p.sessions, position=p.position(one.position))
+            for p, part in both
+            for one in part.manifest.given_up
+        ),
+        must_raise=None,
+        stage=None,
+        appended=tuple(one for p, part in both for one in p.appended(part.manifest, at)),
+        origin="merged",
+        merged_from=tuple(one for p, part in both for one in p.merged_from(part.manifest)),
+        further={},
+    )
+    _write_file(folder / MANIFEST, [manifest_text(manifest)])
+    return manifest
+
+
+def _findings(
+    both: Sequence[tuple[Place, Part]], between: Sequence[Seam], at: str
+) -> Iterator[bytes]:
+    """Give the findings of all parts, then what was found when they were put together."""
+    for place, part in both:
+        yield from place.findings(part.path)
+    for (place, part), seam in zip(both[1:], between, strict=True):
+        head = {"at": at, "session": place.sessions + 1, "when": "merge"}
+        said = Finding(
+            check="merge",
+            status="ok",
+            what=f"session {place.sessions + 1} is the first of trial {part.manifest.trial}",
+        )
+        for finding in (said, *findings_of(seam.changes)):
+            yield encode(head | finding.to_dict()) + b"\n"
+
+
+def _outputs(both: Iterable[tuple[Place, Part]]) -> Iterator[tuple[str, Path]]:
+    """Name the files of all ``outputs/`` in the new trial; links were made by somebody else."""
+    taken: set[str] = set()
+    for place, part in both:
+        root, trial = part.path / OUTPUTS, part.manifest.trial
+        for path in sorted(root.rglob("*")):
+            if path.is_file() and not path.is_symlink():
+                own = str(path.relative_to(root))
+                name = place.output(own, trial)
+                if name in taken:  # somebody has put it there, not a run
+                    name = f"{trial}/{own}"
+                taken.add(name)
+                yield f"{OUTPUTS}/{name}", path
+
+
+def _bytes_of(path: Path) -> Iterator[bytes]:
+    with opened(path) as file:
+        while chunk := file.read(_CHUNK):
+            yield chunk
+
+
+def _write_file(path: Path, data: Iterable[bytes]) -> str:
+    """Write a file, bring it to the disk, and give the SHA-256 of its bytes."""
+    digest = hashlib.sha256()
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(fd, "wb") as file:
+        for piece in data:
+            digest.update(piece)
+            file.write(piece)
+        file.flush()
+        os.fsync(file.fileno())
+    return digest.hexdigest()
+
+
+def _sync_folder(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

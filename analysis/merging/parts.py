@@ -1,0 +1,206 @@
+"""The trials that are put together: read, held against each other, and in the order of their starts."""
+
+from __future__ import annotations
+
+import itertools
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..data import read_trial
+from ..errors import StoreError, UsageError
+from ..record import (
+    ENVIRONMENT,
+    MANIFEST,
+    RESOLVED,
+    Change,
+    EnvironmentShape,
+    Manifest,
+    diff,
+    opened,
+    parse,
+    records_of,
+)
+
+# What two trials of one campaign may say differently: the command line can change them, and who may
+# read a trial is no part of the experiment.
+_FREE = ("seed", "share", "protocol.sessions")
+_STATED = (
+    "campaign_name",
+    "variants",
+    "benchmarks",
+    "baseline",
+    "metrics",
+    "runs",
+    "warmup",
+    "stop",
+)
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One of the trials: its folder, manifest, resolved campaign and environments, as stored."""
+
+    path: Path
+    manifest: Manifest
+    resolved: Mapping[str, Any] | None
+    environments: tuple[Mapping[str, Any], ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the trials that its runs were measured in."""
+        own = {self.manifest.trial}
+        return frozenset({part.trial for part in self.manifest.merged_from} or own)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seam:
+    """Where a part follows another one, and what differs between their environments."""
+
+    before: Part
+    after: Part
+    changes: tuple[Change, ...]
+
+
+def read_parts(paths: Sequence[Path]) -> tuple[Part, ...]:
+    """Read the trials and hold them against each other; give them in the order of their starts.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than two, or one stands there twice.
+    StoreError
+        If one is damaged or not complete, or they are not of one campaign on one host.
+    """
+    if len(paths) < 2:
+        raise UsageError(
+            "one trial is whole by itself", None, "name two trials, or more, of one campaign"
+        )
+    parts = tuple(sorted(map(_part, paths), key=lambda part: part.manifest.started))
+    for one, other in itertools.combinations(parts, 2):
+        twice = sorted(one.names & other.names)
+        if twice:
+            what = f"the runs of trial {twice[0]} are in {one.path} and in {other.path}"
+            raise UsageError(what, None, "name each trial once")
+    for other in parts[1:]:
+        _require_one_host(parts[0], other)
+        _require_one_campaign(parts[0], other)
+    return parts
+
+
+def seams(parts: Sequence[Part]) -> tuple[Seam, ...]:
+    """Compare the last environment of each part with the first of the one that follows."""
+    return tuple(
+        Seam(
+            before=before,
+            after=after,
+            changes=diff(before.environments[-1], after.environments[0]),
+        )
+        for before, after in itertools.pairwise(parts)
+    )
+
+
+def _part(path: Path) -> Part:
+    trial = read_trial(path)  # refuses what is damaged
+    manifest = trial.manifest
+    if manifest.status != "complete":
+        done = "it is still running, or its runner was killed"
+        if trial.finished:
+            done = f"it was {manifest.status} after {len(trial)} of {manifest.needed} runs"
+        raise StoreError(
+            f"this trial is not complete: {done}",
+            str(path),
+            f"finish it first: fairtrial run {shlex.quote(manifest.campaign_path)} --resume "
+            f"--trial {shlex.quote(str(path))}",
+        )
+    environments = tuple(row for _, row in records_of(path / ENVIRONMENT, EnvironmentShape))
+    if not environments:
+        raise StoreError("no environment of a session stands there", str(path / ENVIRONMENT))
+    return Part(path=path, manifest=manifest, resolved=_resolved(path), environments=environments)
+
+
+def _resolved(path: Path) -> Mapping[str, Any] | None:
+    """Read what the campaign came to; a trial of the first version does not say it."""
+    if not (path / RESOLVED).exists():
+        return None
+    with opened(path / RESOLVED) as file:
+        stored: Any = parse(file.read().strip())
+    campaign = stored.get("campaign") if isinstance(stored, dict) else None
+    return campaign if isinstance(campaign, dict) else None
+
+
+def _require_one_host(one: Part, other: Part) -> None:
+    """Refuse trials of two hosts, and those of which nobody can tell."""
+    a, b = one.manifest, other.manifest
+    if "unknown" in (a.host_id, b.host_id):
+        part = one if a.host_id == "unknown" else other
+        raise StoreError(
+            "the machine that measured this trial is unknown: its machine id could not be read",
+            str(part.path / MANIFEST),
+            "compare the trials side by side; only those of one machine can be put together",
+        )
+    what = f"these trials were measured on two hosts, {a.host} and {b.host}"
+    if a.host_id == b.host_id:
+        if a.cpu_model == b.cpu_model:
+            return
+        what = f"{a.host} had another processor: first {a.cpu_model}, then {b.cpu_model}"
+    elif a.host == b.host:
+        what = f"these trials were measured on two hosts of the name {a.host}: their machine ids differ"
+    raise StoreError(
+        f"{what}; sessions of one trial share their host",
+        f"{one.path} and {other.path}",
+        "compare the trials side by side",
+    )
+
+
+def _require_one_campaign(one: Part, other: Part) -> None:
+    """Refuse trials of two campaigns, with what differs."""
+    found = list(_differences(one, other))
+    if not found:
+        return
+    told = "; ".join(found[:_SHOWN])
+    more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    raise StoreError(
+        f"these are trials of different campaigns: {told}{more}",
+        f"{one.path} and {other.path}",
+        "compare the trials side by side; only those of one campaign can be put together",
+    )
+
+
+def _differences(one: Part, other: Part) -> Iterator[str]:
+    a, b = one.manifest, other.manifest
+    for name in _STATED:
+        old, new = getattr(a, name), getattr(b, name)
+        if old != new:
+            yield f"{name} is {_said(old)} and {_said(new)}"
+    same = (a.campaign_identity, a.campaign_sha256) == (b.campaign_identity, b.campaign_sha256)
+    if one.resolved is None or other.resolved is None:
+        if not same:
+            yield "their identities (campaign_sha256) differ"
+        return
+    x, y = dict(_leaves(one.resolved)), dict(_leaves(other.resolved))
+    for key in dict.fromkeys((*x, *y)):
+        if key in _FREE:
+            continue
+        if key not in x or key not in y:
+            # one version of fairtrial has a key that the other lacks: the identity leaves defaults out
+            if not same:
+                yield f"{key} stands in one of them only"
+        elif x[key] != y[key]:
+            yield f"{key} is {_said(x[key])} and {_said(y[key])}"
+
+
+def _leaves(value: object, at: str = "") -> Iterator[tuple[str, object]]:
+    if isinstance(value, dict) and value:
+        for name, item in value.items():
+            yield from _leaves(item, f"{at}.{name}" if at else name)
+    else:
+        yield at, value
+
+
+def _said(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -1,0 +1,65 @@
+"""Trials put together by the installed command, and what other commands make of the result."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def nights(lab):
+    """Measure two trials of one campaign, of two sessions and one, with seeds of their own."""
+    path = lab.write_campaign(protocol={"sessions": 1, "runs": 2, "warmup": 1})
+    for seed, sessions in ((1, 2), (2, 1)):
+        done = lab.run_fairtrial("run", path, "--seed", seed, "--sessions", sessions, "-q")
+        assert done.returncode == 0, done.stderr
+    return sorted(lab.trials(), key=lambda trial: lab.manifest(trial)["started"])
+
+
+def test_trials_are_put_together_and_judged(lab, nights):
+    done = lab.run_fairtrial("merge", *reversed(nights), "-o", "runs/all")
+    assert done.returncode == 0, done.stderr
+    assert "2 trials, 3 sessions, 36 runs" in done.stdout
+    whole = lab.folder / "runs" / "all"
+    lab.assert_complete_once_each(whole, planned=36)
+    assert [row["wall_ns"] for row in lab.read_rows(whole)] == [
+        row["wall_ns"] for trial in nights for row in lab.read_rows(trial)
+    ]
+    verdict = lab.run_fairtrial("verdict", "runs/all", "--json")
+    assert verdict.returncode == 0, verdict.stderr
+    assert "merged" in json.loads(verdict.stdout)["caution_codes"]
+    status = lab.run_fairtrial("status", "runs/all", "--json")
+    assert [one["state"] for one in json.loads(status.stdout)] == ["complete"]
+    assert "put together from c-" in lab.run_fairtrial("status", "runs/all").stdout
+    between = lab.run_fairtrial("status", "--diff", "runs/all")
+    assert between.returncode == 0, between.stderr
+
+
+def test_a_merged_trial_cannot_be_resumed_and_is_passed_over(lab, nights):
+    done = lab.run_fairtrial("merge", *nights, "-o", "runs/c-all", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert [one["first"] for one in told["merged_from"]] == [1, 3]
+    before = lab.lines(lab.folder / "runs/c-all")
+    path = lab.folder / "c.yaml"
+    args = ("run", path, "--resume", "--sessions", "+1", "--seed")
+    refused = lab.run_fairtrial(*args, "1", "--trial", "runs/c-all")
+    assert refused.returncode == 5
+    assert "put together from others" in refused.stderr
+    assert lab.lines(lab.folder / "runs/c-all") == before
+    done = lab.run_fairtrial(*args, "2")  # the newest that was measured
+    assert done.returncode == 0, done.stderr
+    assert lab.manifest(nights[1])["sessions"] == 2
+
+
+def test_another_campaign_and_another_program_are_refused(lab, nights):
+    other = lab.write_campaign("other", protocol={"sessions": 1, "runs": 2, "warmup": 1})
+    assert lab.run_fairtrial("run", other, "-q").returncode == 0
+    (third,) = set(lab.trials()) - set(nights)
+    refused = lab.run_fairtrial("merge", nights[0], third, "-o", "runs/all")
+    assert refused.returncode == 5
+    assert "campaign_name is c and other" in refused.stderr
+    again = lab.run_fairtrial("merge", nights[0], nights[0], "-o", "runs/all")
+    assert again.returncode == 2
+    assert not (lab.folder / "runs" / "all").exists()
