@@ -35,8 +35,8 @@ def _(verdict: Verdict) -> Page:
         sections=(
             Section((heading(verdict), _answer(verdict, marks))),
             *(
-                panel_section(verdict, one.variant, one.panel)
-                for one in explained
+                panel_section(one.variant, verdict.baseline, one.panel, number)
+                for number, one in enumerate(verdict.candidates, 1)
                 if isinstance(one.panel, Panel)
             ),
         ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -22,6 +21,7 @@ from ...methods.resampling import (
 from ...methods.speedup_test import SpeedupSuite, speedup_test_suite
 from ...report import Word, figures
 from ...stats import friedman, stream
+from .answers import Answers
 from .reasons import why
 from .result import Panel, Said
 
@@ -29,19 +29,6 @@ __all__ = ["Answers", "ask"]
 
 _T = TypeVar("_T")
 _COMPONENTS = 5  # of a mixture, at most: a panel is no study of modes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Answers:
-    """The methods' own results, None where one could not answer."""
-
-    hpt: HptResult | None = None
-    at_estimate: float | None = None
-    suite: SpeedupSuite | None = None
-    randomized: RandomizationTest | None = None
-    bootstrap: BootstrapInterval | None = None
-    chances: tuple[float, ...] = ()
-    friedman: float | None = None
 
 
 def ask(found: Multilevel, candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Panel:

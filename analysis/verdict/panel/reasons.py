@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ...methods.multilevel import BenchmarkLine, Line, Multilevel
 from ...report import Word, figures
+from .answers import Answers
 from .result import Disagreement, Said
-
-if TYPE_CHECKING:
-    from .asking import Answers
 
 __all__ = ["why"]
 

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...report import Column, Section, Sentence, Table, figures
 from .result import Panel
-
-if TYPE_CHECKING:
-    from ..result import Verdict
 
 __all__ = ["panel_section"]
 
 _NAME = 24
 
 
-def panel_section(verdict: Verdict, variant: str, panel: Panel) -> Section:
-    """Set what the methods say of one candidate, and why they differ."""
-    ours, theirs = (figures.shorten(name, _NAME) for name in (variant, verdict.baseline))
-    places = [one.variant for one in verdict.candidates]
+def panel_section(variant: str, baseline: str, panel: Panel, number: int) -> Section:
+    """Set what the methods say of one candidate, the trial's `number`-th, and why they differ."""
+    ours, theirs = (figures.shorten(name, _NAME) for name in (variant, baseline))
     table = Table(
-        name=f"methods-{places.index(variant) + 1}",
+        name=f"methods-{number}",
         columns=(
             Column("method", "left"),
             Column("unit; estimand", "left"),
