@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ..report import Caution, Column, Page, Section, Sentence, Table, Value, figures, page_of
 from .panel import Panel, panel_section
 from .result import Verdict
-from .screen import beside, first_cautions, following, heading, single
+from .screen import beside, cited, first_cautions, following, heading, single
 
 __all__: list[str] = []
 
@@ -56,10 +56,10 @@ def _answer(verdict: Verdict, marks: dict[str, str]) -> Section:
         answer = beside(verdict, marks)
     if verdict.certificate is None:
         return answer
-    cited = verdict.certificate.sentence
-    if one.panel is None and not verdict.whole:
-        cited = textwrap.shorten(cited, _WIDTH, placeholder=" …")
-    return Section((*answer.blocks, Sentence(cited)))
+    certificate = verdict.certificate
+    whole = one.panel is not None or verdict.whole
+    told = certificate.sentence if whole else cited(certificate)
+    return Section((*answer.blocks, Sentence(told)))
 
 
 def _height(head: Sentence, answer: Section, cautions: Sequence[Caution]) -> int:

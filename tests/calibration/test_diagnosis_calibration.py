@@ -109,12 +109,12 @@ def diagnoses(
     ]
 
 
-def tested(found: Diagnosis) -> set[str]:
+def kinds_tested(found: Diagnosis) -> set[str]:
     return {one.code for one in found.findings if one.pvalue is not None}
 
 
 def shown(found: list[Diagnosis]) -> int:
-    return sum(bool(tested(one)) for one in found)
+    return sum(bool(kinds_tested(one)) for one in found)
 
 
 def assert_at_most(count: int, trials: int, rate: float = RISK) -> None:
@@ -145,7 +145,7 @@ def test_shifts_of_sessions_lead_to_no_other_caution() -> None:
     """Shifts are found; tests within sessions do not see them, and cautions keep their own level."""
     trials = 1000
     found = diagnoses(trials, "default", lognormal, sessions_apart)
-    assert sum("session-shift" in tested(one) for one in found) == trials
+    assert sum("session-shift" in kinds_tested(one) for one in found) == trials
     assert_at_most(sum(bool(tuple(cautions_of(one))) for one in found), trials)
 
 
@@ -192,7 +192,7 @@ def cold(_rng: np.random.Generator, table: RunTable) -> Floats:
 def test_what_was_planted_is_found(effect: Effect, design: str, codes: set[str]) -> None:
     trials = 200
     found = diagnoses(trials, design, lognormal, effect)
-    assert sum(bool(tested(one) & codes) for one in found) >= 0.75 * trials
+    assert sum(bool(kinds_tested(one) & codes) for one in found) >= 0.75 * trials
 
 
 @spot_check

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ...faces import hands_on
 
 if TYPE_CHECKING:
-    from .closing import first_cautions as first_cautions, following as following
+    from .closing import cited as cited, first_cautions as first_cautions, following as following
     from .one_candidate import single as single
     from .several import beside as beside
     from .spoken import interval_text as interval_text, ratio_text as ratio_text
@@ -16,7 +16,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "closing": "first_cautions following",
+            "closing": "cited first_cautions following",
             "one_candidate": "single",
             "several": "beside",
             "spoken": "interval_text ratio_text",

@@ -6,14 +6,28 @@ import shlex
 import textwrap
 from collections.abc import Sequence
 
+from ...calibration import Certificate
 from ...report import Caution, Command, Section
 from ..result import Verdict
 
-__all__ = ["first_cautions", "following"]
+__all__ = ["cited", "first_cautions", "following"]
 
 _WIDTH = 90  # columns of a caution beside its number
 _NEXT = {"no-certificate": "fairtrial calibrate"}
 _FEWEST = 1
+
+
+_SESSIONS_ARE = {True: "are sound", False: "are doubtful", None: "could not be checked"}
+
+
+def cited(certificate: Certificate) -> str:
+    """Give a certificate in one line: how pooled runs err here, and what speaks against sessions."""
+    pooled = next((one.rate for one in certificate.methods if one.name == "welch"), None)
+    told = "" if pooled is None else f"run-level tests err in {100 * pooled:.0f} %; "
+    return (
+        f"A/A certificate of {certificate.created[:10]}: {told}"
+        f"session-level ones {_SESSIONS_ARE[certificate.sound]}"
+    )
 
 
 def first_cautions(cautions: Sequence[Caution], lines: int) -> tuple[Caution, ...]:
