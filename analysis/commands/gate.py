@@ -132,6 +132,7 @@ def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 def _of_one_trial(args: argparse.Namespace) -> _Compared:
     """Compare candidates of one trial with its baseline."""
     from ..formats import Sides, open_trial, trial_and_variant
+    from ..verdict import all_failed
 
     named = trial_and_variant(args.source)
     if named is None:
@@ -150,7 +151,7 @@ def _of_one_trial(args: argparse.Namespace) -> _Compared:
             f"leave out --better {args.better}",
         )
     wanted = _wanted(trial, named[1], args.variant)
-    failing = tuple(name for name in wanted if _all_fail(trial, name))
+    failing = tuple(name for name in wanted if all_failed(trial, name))
     baseline = trial.matrix(trial.manifest.baseline, metric, carry_zeros=True)
     return _Compared(
         pairs=tuple(
@@ -159,7 +160,7 @@ def _of_one_trial(args: argparse.Namespace) -> _Compared:
             if name not in failing
         ),
         failing=failing,
-        looks=_looks(trial),
+        looks=trial.manifest.looks,
         cautions=trial.cautions,
     )
 
@@ -191,23 +192,11 @@ def _wanted(trial: Trial, variant: str | None, asked: list[str] | None) -> tuple
     return wanted or candidates
 
 
-def _all_fail(trial: Trial, variant: str) -> bool:
-    """Tell whether every run of a variant failed; without any run nobody knows."""
-    if variant not in trial.manifest.variants:  # whoever reads it says so
-        return False
-    mine = ~trial.warmup & (trial.variant == trial.manifest.variants.index(variant))
-    return bool(mine.any()) and not bool((mine & trial.measured).any())
-
-
-def _looks(trial: Trial) -> int:
-    """Count the looks that a trial has had: one, and one for each time that sessions were added."""
-    return 1 + len(getattr(trial.manifest, "appended", ()))
-
-
 def _of_two_sides(args: argparse.Namespace) -> _Compared:
     """Compare two sides, each a variant of a trial or a file."""
     from ..formats import open_trial, read_sides, sessions_apart, trial_and_variant
     from ..report import merged
+    from ..verdict import all_failed
 
     sources = [args.source]
     if args.variant:
@@ -222,7 +211,7 @@ def _of_two_sides(args: argparse.Namespace) -> _Compared:
     failing = {
         text: one[1]
         for text, one in zip(sources, sides[:-1], strict=True)
-        if one is not None and one[1] is not None and _all_fail(trials[one[0]], one[1])
+        if one is not None and one[1] is not None and all_failed(trials[one[0]], one[1])
     }
     how = reading(args)
     return _Compared(
@@ -232,7 +221,7 @@ def _of_two_sides(args: argparse.Namespace) -> _Compared:
             if text not in failing
         ),
         failing=tuple(failing.values()),
-        looks=max([1, *map(_looks, trials.values())]),
+        looks=max([1, *(trial.manifest.looks for trial in trials.values())]),
         cautions=merged(*(trial.cautions for trial in trials.values())),
     )
 

@@ -235,7 +235,7 @@ def _sides(source: str, args: argparse.Namespace) -> Verdict:
 
     from ..formats import open_trial, read_sides, sessions_apart, trial_and_variant
     from ..report import merged
-    from ..verdict import judge_sides, looks_of
+    from ..verdict import judge_sides
 
     sides = sessions_apart(read_sides(source, args.baseline, reading(args)))
     folders = {
@@ -246,7 +246,7 @@ def _sides(source: str, args: argparse.Namespace) -> Verdict:
     trials = [open_trial(folder) for folder in folders]
     asked = _asked(args)
     if args.looks is None and not args.always_valid:
-        asked["looks"] = max([1, *(looks_of(trial) for trial in trials)])
+        asked["looks"] = max([1, *(trial.manifest.looks for trial in trials)])
     answer = judge_sides(
         sides.candidate,
         sides.baseline,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from ..errors import StoreError
-from ..record import FINDINGS, opened
+from ..record import FINDINGS
 from ..report import Caution
+from .beside import readable_rows
 
 _NAMED = 3
 
@@ -36,17 +34,7 @@ def drift_cautions(trial: Path) -> Iterator[Caution]:
 
 
 def _changes(trial: Path) -> Iterator[str]:
-    try:
-        with opened(trial / FINDINGS) as file:
-            lines = file.read().splitlines()
-    except (OSError, StoreError):
-        return
-    for line in lines:
-        try:
-            row: Any = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(row, dict) and row.get("check") == "drift":
-            what = row.get("what")
-            if isinstance(what, str):
-                yield what.splitlines()[0].rstrip(":") if what else "what is not said"
+    for row in readable_rows(trial / FINDINGS):
+        what = row.get("what")
+        if row.get("check") == "drift" and isinstance(what, str):
+            yield what.splitlines()[0].rstrip(":") if what else "what is not said"

@@ -6,14 +6,12 @@ trial's hashes are verified when it is read, and the last line of another one ma
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from ..errors import StoreError
-from ..record import ENVIRONMENT, FINDINGS, opened
+from ..record import ENVIRONMENT, FINDINGS
+from .beside import readable_rows
 
 __all__ = ["HostNote", "HostRecord", "Program", "read_host_record"]
 
@@ -68,7 +66,7 @@ def read_host_record(trial: Path) -> HostRecord:
 
 
 def _notes(path: Path) -> Iterator[HostNote]:
-    for row in _rows(path):
+    for row in readable_rows(path):
         texts = [row.get(key) for key in ("when", "check", "status", "what")]
         when, check, status, what = (text if isinstance(text, str) else "" for text in texts)
         yield HostNote(
@@ -81,7 +79,7 @@ def _notes(path: Path) -> Iterator[HostNote]:
 
 
 def _programs(path: Path) -> Iterator[Program]:
-    for row in _rows(path):
+    for row in readable_rows(path):
         session, segment = _whole(row.get("session")), _whole(row.get("segment"))
         targets = row.get("targets")
         if session is None or segment is None or not isinstance(targets, dict):
@@ -98,21 +96,6 @@ def _programs(path: Path) -> Iterator[Program]:
                 segment=segment,
                 sha256=sha256 if isinstance(sha256, str) else None,
             )
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        with opened(path) as file:
-            lines = file.read().splitlines()
-    except (OSError, StoreError):
-        return
-    for line in lines:
-        try:
-            row: Any = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(row, dict):
-            yield row
 
 
 def _whole(value: object) -> int | None:

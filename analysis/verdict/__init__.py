@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
-    from .judging import judge as judge, judge_sides as judge_sides, looks_of as looks_of
+    from .judging import judge as judge, judge_sides as judge_sides
     from .result import CandidateVerdict as CandidateVerdict, Verdict as Verdict
     from .sides import all_failed as all_failed
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "judging": "judge judge_sides looks_of",
+            "judging": "judge judge_sides",
             "result": "CandidateVerdict Verdict",
             "sides": "all_failed",
         },

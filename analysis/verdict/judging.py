@@ -25,7 +25,7 @@ from .result import CandidateVerdict, HptBound, Verdict
 from .sides import comparable, sides_of, without
 from .surroundings import surroundings_of
 
-__all__ = ["judge", "judge_sides", "looks_of"]
+__all__ = ["judge", "judge_sides"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,18 +243,13 @@ def judge_sides(
     )
 
 
-def looks_of(trial: Trial) -> int:
-    """Count how often a trial was judged: once, and once for each time that it was appended to."""
-    return 1 + len(getattr(trial.manifest, "appended", ()))
-
-
 def _looks(trial: Trial, looks: int | None, *, always_valid: bool) -> int:
     """Count the looks: what is valid at every look needs none."""
     if looks is not None:
         return counted("looks", looks, most=1000)
     if always_valid:
         return 1
-    return looks_of(trial)
+    return trial.manifest.looks
 
 
 def _variants(trial: Trial, asked: Sequence[str] | None) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...record import Better
+from ...stats import adjusted
 from ..runs import (
     CellTests,
     Description,
@@ -30,7 +31,7 @@ from .lines import cell_lines, far_runs, untested
 from .result import REFERENCES, Diagnosis, Finding
 from .sentences import cell_text, host_text
 
-__all__ = ["adjusted", "diagnosed"]
+__all__ = ["diagnosed"]
 
 Floats = NDArray[np.float64]
 _COARSE = 0.5  # share of runs that share their value
@@ -49,7 +50,7 @@ def diagnosed(
     pvalues = np.concatenate(
         [*(test.pvalues for test in cells), [_nan(test.pvalue) for test in host]]
     )
-    corrected = adjusted(pvalues)
+    corrected = adjusted(pvalues, "bh")
     tests = int(np.isfinite(pvalues).sum())
     risk = 1 - confidence
     size = series.benchmark.size
@@ -98,16 +99,6 @@ def diagnosed(
         far_runs=tuple(far_runs(table, series, figures)),
         references=REFERENCES,
     )
-
-
-def adjusted(pvalues: Floats) -> Floats:
-    """Adjust p-values by Benjamini and Hochberg; nan stays, and is not counted."""
-    found = np.full(pvalues.shape, np.nan)
-    known = np.flatnonzero(np.isfinite(pvalues))
-    order = known[np.argsort(pvalues[known], kind="stable")]
-    raised = pvalues[order] * order.size / np.arange(1, order.size + 1)
-    found[order] = np.minimum(np.minimum.accumulate(raised[::-1])[::-1], 1.0)
-    return found
 
 
 def _is_found(p: float | None, risk: float) -> bool:

@@ -66,7 +66,7 @@ def rank_variants(
         If a name is unknown, an option out of its range, or there are fewer than two variants.
     """
     manifest = trial.manifest
-    times = 1 + len(getattr(manifest, "appended", ())) if looks is None else looks
+    times = manifest.looks if looks is None else looks
     known = [
         v for v in manifest.variants if variants is None or v in {*variants, manifest.baseline}
     ]

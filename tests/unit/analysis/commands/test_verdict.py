@@ -5,12 +5,10 @@ from __future__ import annotations
 import io
 import json
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from analysis.verdict import looks_of
 from harness.cli import main
 
 BENCHES = [f"b{k}" for k in range(6)]
@@ -165,13 +163,17 @@ def test_what_is_for_one_trial_is_refused_of_two_sides(trial, option):
     assert "are for one trial" in err
 
 
-def test_each_append_is_a_look():
-    def appended(*times):
-        return SimpleNamespace(manifest=SimpleNamespace(appended=times))
-
-    assert looks_of(appended()) == 1
-    assert looks_of(appended("a", "b")) == 3
-    assert looks_of(SimpleNamespace(manifest=SimpleNamespace())) == 1
+def test_each_append_is_a_look(trial):
+    path = trial / "manifest.json"
+    manifest = json.loads(path.read_text())
+    for times in (0, 2):
+        one = {"at": "2026-11-22T04:00:00Z", "first": 4, "last": 4}
+        path.write_text(json.dumps(manifest | {"appended": [one] * times}))
+        for command in (("verdict",), ("gate", "slower>2%")):
+            _, text, _ = execute(*command, trial, "--json")
+            (found,) = values(text)
+            looks = (one["looks"] for one in (found, *found["candidates"]) if "looks" in one)
+            assert set(looks) == {1 + times}
 
 
 def test_always_valid_needs_no_looks(trial):

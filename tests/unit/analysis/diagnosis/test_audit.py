@@ -19,8 +19,9 @@ from analysis import (
     read_trial,
 )
 from analysis.diagnosis.audit.cautions import cautions_of
-from analysis.diagnosis.audit.testing import adjusted, diagnosed
+from analysis.diagnosis.audit.testing import diagnosed
 from analysis.record import ENVIRONMENT, FINDINGS
+from analysis.stats import adjusted
 
 NAMES = {"name": "t", "unit": "s", "better": "lower", "confidence": 0.95}
 
@@ -54,9 +55,9 @@ def note(check, session, what="what", status="warn", when="after"):
 
 def test_adjusted_is_benjamini_and_hochbergs():
     p = np.random.default_rng(2).random(50) ** 3
-    assert adjusted(p) == pytest.approx(stats.false_discovery_control(p))
+    assert adjusted(p, "bh") == pytest.approx(stats.false_discovery_control(p))
     with_gaps = np.r_[p[:20], np.nan, p[20:]]
-    assert np.delete(adjusted(with_gaps), 20) == pytest.approx(adjusted(p))
+    assert np.delete(adjusted(with_gaps, "bh"), 20) == pytest.approx(adjusted(p, "bh"))
 
 
 def test_a_clean_trial_shows_nothing(measured):
