@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -178,11 +179,19 @@ def test_a_pattern_without_an_end_does_not_keep_a_signal_waiting(lab, processes)
         },
     )
     process = lab.start_fairtrial("run", path)
-    processes.wait_until((lab.folder / "matching").exists, "the first run has ended")
+    processes.wait_until((lab.folder / "matching").exists, "the first run is about to end")
+    before = ticks_of(process.pid)  # it waits idly while the program is there, and matches busily
+    processes.wait_until(lambda: ticks_of(process.pid) >= before + 30, "the pattern is matched")
     process.send_signal(signal.SIGTERM)
     code, err = lab.ended(process)
     assert code == 130, err
     assert lab.read_rows() == []  # ten seconds had made it unparsable
+
+
+def ticks_of(pid):
+    """Processor time of a process, in hundredths of a second."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
 
 
 @pytest.mark.parametrize("stage", ["warmup", "run", "between"])
