@@ -29,6 +29,7 @@ COMMANDS = (
     "calibrate",
     "plan",
     "study",
+    "report",
     "merge",
 )
 

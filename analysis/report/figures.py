@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..words import shorten
 
 __all__ = [
+    "SCALES",
     "decimals",
     "ends",
     "is_time",
@@ -24,7 +25,7 @@ __all__ = [
 
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BYTES = ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
-_SCALES: dict[str, tuple[tuple[float, str], ...]] = {"s": _TIMES, "B": _BYTES}
+SCALES: dict[str, tuple[tuple[float, str], ...]] = {"s": _TIMES, "B": _BYTES}
 _FEWEST, _MOST = 2, 4  # decimals of a ratio near 1
 _TIME_UNITS = {"s", "ms", "us", "µs", "ns", "min", "h"}
 
@@ -63,7 +64,7 @@ def significant(value: float, digits: int = 3) -> str:
 
 def quantity(value: float, unit: str) -> str:
     """Write a value with a unit of sensible size, three significant digits."""
-    scales = _SCALES.get(unit, ())
+    scales = SCALES.get(unit, ())
     for factor, name in scales:
         # The rounded value decides, so that 999.9 ms becomes 1.00 s.
         if float(f"{abs(value) / factor:.2e}") >= 1 or factor == scales[-1][0]:

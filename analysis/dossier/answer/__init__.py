@@ -1,0 +1,1 @@
+"""The verdict in words, the forest of speedups, the cautions that matter."""

@@ -1,0 +1,49 @@
+"""Puts a report together: every chapter gathers its own values from the subject."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Sequence
+
+from ..report import merged
+from .chapter import Chapter
+from .model import Dossier
+from .subject import Subject
+
+__all__ = ["CHAPTERS", "assemble"]
+
+# the packages of this room in the order of the page; each has gather.gather(subject)
+CHAPTERS = ("answer", "parts", "panel", "suite", "happened", "conditions", "paper")
+
+
+def assemble(subjects: Sequence[Subject]) -> Dossier:
+    """Gather all chapters.
+
+    Parameters
+    ----------
+    subjects : sequence of Subject
+        One for each metric of the same sources.
+    """
+    first = subjects[0]
+    chapters = tuple(chapter for subject in subjects for chapter in _chapters(subject))
+    return Dossier(
+        title=first.title,
+        headline=next((c.headline for c in chapters if hasattr(c, "headline")), first.title),
+        metrics=tuple(subject.verdict.metric for subject in subjects),
+        chapters=chapters,
+        cautions=merged(*(subject.verdict.cautions for subject in subjects)),
+    )
+
+
+def _chapters(subject: Subject) -> Iterator[Chapter]:
+    """Ask each chapter in turn; one that has nothing to say of these sources gives None.
+
+    What belongs to the trial and not to a metric stands on the page once, with the first.
+    """
+    for name in CHAPTERS:
+        room = importlib.import_module(f"{__package__}.{name}.gather")
+        if subject.prefix and not getattr(room, "EACH_METRIC", True):
+            continue
+        found: Chapter | None = room.gather(subject)
+        if found is not None:
+            yield found

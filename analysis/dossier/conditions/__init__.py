@@ -1,0 +1,1 @@
+"""Host, environment, what differed between sessions, the campaign, failed runs."""

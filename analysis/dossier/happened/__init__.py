@@ -1,0 +1,1 @@
+"""The trial as it happened: all runs of all benchmarks against time."""

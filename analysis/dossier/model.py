@@ -1,0 +1,46 @@
+"""The report as plain values: every renderer takes these, so no number can differ between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..report import Result
+from .chapter import Chapter
+
+__all__ = ["Dossier"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Dossier(Result):
+    """A whole report.
+
+    Attributes
+    ----------
+    title : str
+        The campaign, or the files.
+    headline : str
+        The verdict in one sentence; the page's only h1.
+    metrics : tuple of str
+        What was judged; the chapters of a second metric follow those of the first.
+    chapters : tuple of Chapter
+        In the order of the page.
+    """
+
+    method: ClassVar[str] = "report"
+
+    title: str
+    headline: str
+    metrics: tuple[str, ...]
+    chapters: tuple[Chapter, ...]
+
+    def body(self) -> dict[str, Any]:
+        """Give what stands below the head; a chapter under its name, of one metric after another."""
+        found: dict[str, Any] = {
+            "title": self.title,
+            "headline": self.headline,
+            "metrics": list(self.metrics),
+        }
+        for chapter in self.chapters:
+            found.setdefault(chapter.name, []).append(chapter.to_dict())
+        return found

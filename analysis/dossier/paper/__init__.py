@@ -1,0 +1,1 @@
+"""For a paper: methods paragraph, citations, commands, seeds, versions, hashes, raw values."""

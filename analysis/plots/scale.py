@@ -1,0 +1,163 @@
+"""Scales: where a value lies on an axis, as a share of its length, and the ticks beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..report.figures import SCALES
+
+__all__ = ["Scale", "Tick", "quantity_scale", "quantity_ticks", "ratio_scale", "ratio_ticks"]
+
+_LEAST = 1e-9  # relative width below which a range is a point
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """An axis from `low` to `high`, linear or logarithmic; ``low < high``."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def at(self, value: float) -> float:
+        """Give the value's place: 0 at `low`, 1 at `high`; what lies outside leaves that range."""
+        low, high = self._of(self.low), self._of(self.high)
+        return (self._of(value) - low) / (high - low)
+
+    def clipped(self, value: float) -> float:
+        """Give the value's place, or the nearer edge."""
+        return min(1.0, max(0.0, self.at(value)))
+
+    def holds(self, value: float) -> bool:
+        """Whether the value lies on the axis."""
+        return self.low <= value <= self.high
+
+    def _of(self, value: float) -> float:
+        return math.log(value) if self.log else value
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A mark on an axis. `minor` ones vanish first where there is little room."""
+
+    value: float
+    text: str
+    minor: bool = False
+
+
+def ratio_scale(values: Iterable[float], margin: float = 0.0, room: float = 0.06) -> Scale:
+    """Give the log scale of speedups: all values, 1 and its margin, with room at both ends.
+
+    Parameters
+    ----------
+    values : iterable of float
+        Speedups and ends of intervals; what is not finite or not positive is left out.
+    margin : float
+        The band ``1 ± margin`` (1 / (1 + margin) below) is on the scale.
+    room : float
+        Share of the length that stays free at each end.
+    """
+    logs = [math.log(v) for v in values if math.isfinite(v) and v > 0]
+    band = math.log1p(max(margin, 0.005))
+    low, high = min([*logs, -band]), max([*logs, band])
+    free = (high - low) * room
+    return Scale(math.exp(low - free), math.exp(high + free), log=True)
+
+
+def ratio_ticks(scale: Scale, most: int = 4) -> tuple[Tick, ...]:
+    """Give ticks of speedups, such as ``2×``; 1 is always there if the scale holds it.
+
+    At most `most` of them; where there are more than two the ones without which it still can be read
+    are minor.
+    """
+    found = [1.0] if scale.holds(1.0) else []
+    for grid in (
+        (0.001, 0.01, 0.1, 10.0, 100.0, 1000.0),
+        (0.25, 0.5, 2.0, 4.0, 8.0, 16.0, 0.125, 0.0625),
+        (0.2, 0.5, 2.0, 5.0, 20.0, 50.0),
+        (0.5, 0.7, 1.5, 2.0, 3.0),
+        (0.7, 0.8, 0.9, 1.1, 1.2, 1.5),
+        (0.8, 0.9, 1.1, 1.2),
+        (0.9, 0.95, 1.05, 1.1),
+        (0.96, 0.98, 1.02, 1.04),
+        (0.98, 0.99, 1.01, 1.02),
+        (0.99, 0.995, 1.005, 1.01),
+    ):
+        inside = sorted({*found[:1], *(g for g in grid if scale.holds(g))})
+        if len(found) < len(inside) <= most:
+            found = [1.0] if scale.holds(1.0) else []
+            found = [*found, *(g for g in inside if g not in found)]
+    ordered = sorted(found)
+    far = [value for value in ordered if value != 1.0]
+    kept = {ordered[0], ordered[-1], 1.0} if ordered else set()
+    return tuple(
+        Tick(value, f"{value:g}×", minor=len(far) > 1 and value not in kept) for value in ordered
+    )
+
+
+def quantity_scale(values: Iterable[float], *, log: bool = True, room: float = 0.06) -> Scale:
+    """Give the scale of measured values, with room at both ends.
+
+    Logarithmic only where all values are positive. A single value has 5 % of itself around it.
+    """
+    known = [v for v in values if math.isfinite(v)]
+    if not known:
+        return Scale(0.0, 1.0)
+    low, high = min(known), max(known)
+    if log and low > 0:
+        a, b = math.log(low), math.log(high)
+        free = max((b - a) * room, 0.05 if b - a < _LEAST else 0.0)
+        return Scale(math.exp(a - free), math.exp(b + free), log=True)
+    free = (high - low) * room or abs(high) * 0.05 or 0.5
+    return Scale(low - free, high + free)
+
+
+def quantity_ticks(scale: Scale, unit: str, most: int = 5) -> tuple[Tick, ...]:
+    """Give ticks of measured values; the unit stands once, at the last one.
+
+    Times and sizes are written in the unit that gives the axis's middle a sensible size.
+    """
+    factor, name = _unit(scale, unit)
+    low, high = scale.low / factor, scale.high / factor
+    found = _round_values(low, high, most, log=scale.log)
+    texts = [f"{value:g}" for value in found]
+    if texts and name:
+        texts[-1] = f"{texts[-1]} {name}"
+    return tuple(Tick(v * factor, text) for v, text in zip(found, texts, strict=True))
+
+
+def _unit(scale: Scale, unit: str) -> tuple[float, str]:
+    middle = math.sqrt(scale.low * scale.high) if scale.log else (scale.low + scale.high) / 2
+    known = SCALES.get(unit)
+    if known is None:
+        return 1.0, "" if unit == "1" else unit
+    return next(((f, name) for f, name in known if abs(middle) >= f), known[-1])
+
+
+def _round_values(low: float, high: float, most: int, *, log: bool) -> list[float]:
+    """Give round values from `low` to `high`: as many as fit, at most `most`, at least two."""
+    best: list[float] = []
+    if log and high / low > 3:
+        for digits in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
+            first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+            inside = [
+                value
+                for k in range(first, last + 1)
+                for digit in digits
+                if low <= (value := digit * 10.0**k) <= high
+            ]
+            if len(best) < len(inside) <= most:
+                best = inside
+    if len(best) >= 2:
+        return best
+    wide = high - low
+    for k in range(math.floor(math.log10(wide)) - 2, math.floor(math.log10(wide)) + 1):
+        for digit in (1, 2, 5):
+            step = digit * 10.0**k
+            first = math.ceil(low / step - 1e-9)
+            inside = [round(n * step, 12) for n in range(first, math.floor(high / step + 1e-9) + 1)]
+            if len(best) < len(inside) <= most:
+                best = inside
+    return best
