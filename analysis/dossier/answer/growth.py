@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 from ...plots import style_of
 from ...report import Value
 from .result import Bin, Row
 
-__all__ = ["DENSE", "LISTED", "grouped", "kept_of"]
+__all__ = ["DENSE", "LISTED", "grouped", "kept_of", "style_of_bin"]
 
 DENSE = 12  # more benchmarks have one line of text each
 LISTED = 60  # more are not listed one by one
@@ -57,7 +58,7 @@ def _bins(rows: Sequence[Row], most: int) -> Sequence[Row | Bin]:
         return rows
     count = -(-len(rows) // most)
     ends = [len(rows) * k // count for k in range(count + 1)]
-    return [_bin(rows[start:end]) for start, end in zip(ends, ends[1:], strict=False)]
+    return [_bin(rows[start:end]) for start, end in pairwise(ends)]
 
 
 def _bin(rows: Sequence[Row]) -> Bin:

@@ -22,7 +22,7 @@ def _(chapter: Answer) -> Markup:
             answer=chapter,
             cell=partial(_cell, chapter),
             axis=_axis,
-            key=Markup(drawing.key()),  # noqa: S704 - our own marks
+            key=Markup(drawing.key(strokes=_strokes(chapter))),  # noqa: S704 - our own marks
             is_bin=_is_bin,
             fulls=(*chapter.columns[1:], *chapter.columns[:1]),
         )
@@ -35,6 +35,11 @@ def _cell(chapter: Answer, column: Column, number: int, entry: Row | Bin) -> Mar
 
 def _axis(column: Column) -> Markup:
     return Markup(drawing.axis(column))  # noqa: S704 - escaped there
+
+
+def _strokes(chapter: Answer) -> bool:
+    entries = (entry for column in chapter.columns for entry in (*column.rows, *column.suite))
+    return any(isinstance(entry, Row) and entry.sessions for entry in entries)
 
 
 def _is_bin(entry: Row | Bin) -> bool:
