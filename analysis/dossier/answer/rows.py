@@ -131,7 +131,7 @@ def _advice(line: Line, result: Multilevel) -> str:
     if isinstance(line, BenchmarkLine) and line.reason is None:
         count = sum(one.low is not None for one in result.benchmarks)
         if line.outcome != line.outcome_uncorrected:
-            told.insert(0, f"{line.outcome} after correction for {count} benchmarks")
+            told.insert(0, f"after correction for {count} benchmarks")
     return "; ".join(text for text in told if text)
 
 
