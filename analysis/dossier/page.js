@@ -13,7 +13,7 @@
     return made;
   };
   const told = make("p", {className: "unseen", role: "status"});
-  const tip = make("div", {className: "tip screen", id: "tip", role: "tooltip", hidden: true});
+  const tip = make("div", {className: "tip", id: "tip", role: "tooltip", hidden: true});
   document.body.append(told, tip);
   const choice = (title, options, act) => {
     const select = make("select", {}, ...options.map(([value, text]) => make("option", {value, textContent: text})));
@@ -189,7 +189,7 @@
   }, true);
   for (const raw of all("script[data-download]"))
     raw.before(tools(button(`download ${raw.dataset.download}`, () => {
-      const href = URL.createObjectURL(new Blob([raw.textContent], {type: "application/json"}));
+      const href = URL.createObjectURL(new Blob([raw.textContent]));
       make("a", {href, download: raw.dataset.download}).click();
     })));
 
