@@ -151,7 +151,7 @@
     told.textContent = "copied";
   };
   const literal = (text) => text.replace(/[\\|`*_<>]/g, "\\$&").replace(/\]\(/g, "]\\(");
-  const seen = (element) => element.getClientRects().length;
+  const seen = (element) => element.checkVisibility();
   const markdown = (table) => {
     const line = (row) => [...row.cells].filter((cell) => !cell.matches("[data-off]")).flatMap((cell) => [literal(words(cell)), ...Array(cell.colSpan - 1).fill("")]);
     const head = all("thead tr:last-child", table).flatMap(line);

@@ -77,7 +77,7 @@ class Browser:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         # with both paths given, selenium looks for nothing to download
         self.driver = Chrome(options=options, service=Service(executable_path=DRIVER))
-        self.driver.set_script_timeout(120)
+        self.driver.set_script_timeout(60)
         self.page: Path | None = None
 
     def __enter__(self) -> Browser:
