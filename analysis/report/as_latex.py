@@ -12,7 +12,8 @@ from .tex import escaped, numeral
 __all__ = ["render"]
 
 _LONGEST = 45  # rows that fit on a page; longer tables go on over pages
-_HEAD = r"""% Needs in the preamble:  \usepackage{booktabs,longtable,siunitx}
+_BROKEN = 24  # characters of a cell from which on it is broken into lines
+_HEAD = r"""% Needs in the preamble:  \usepackage{array,booktabs,longtable,siunitx}
 % Read by:                \input{report}   (letters beyond Latin need XeLaTeX or LuaLaTeX)
 \providecommand{\ftUnicode}[2]{\ifdefined\XeTeXversion#1\else\ifdefined\directlua#1\else[U+#2]\fi\fi}"""
 _PLAIN = re.compile(r"([-+]?)(\d+)(?:\.(\d+))?")
@@ -72,6 +73,7 @@ def _table(table: Table, title: str) -> str:
     columns = "".join(kinds)
     if len(body) > _LONGEST:
         lines = [
+            r"{\footnotesize\setlength{\tabcolsep}{3pt}",
             rf"\begin{{longtable}}{{{columns}}}",
             rf"{caption}{label}\\",
             r"\toprule",
@@ -79,12 +81,12 @@ def _table(table: Table, title: str) -> str:
             r"\endhead",
             *body,
             r"\bottomrule",
-            r"\end{longtable}",
+            r"\end{longtable}}",
         ]
     else:
         lines = [
             r"\begin{table}[htbp]",
-            r"\centering",
+            r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
             f"{caption}{label}",
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
@@ -98,7 +100,10 @@ def _table(table: Table, title: str) -> str:
 
 
 def _kind(table: Table, k: int) -> str:
-    """Give a column's type: numbers are aligned at their points if all are plain."""
+    """Give a column's type: numbers are aligned at their points if all are plain, sentences broken."""
+    texts = [cell for row in table.rows if isinstance(cell := row[k], str)]
+    if max(map(len, texts), default=0) > _BROKEN:
+        return r">{\raggedright\arraybackslash}p{0.2\linewidth}"
     numbers = [row[k].text for row in table.rows if not isinstance(row[k], str)]  # type: ignore[union-attr]
     found = [match for text in numbers if (match := _PLAIN.fullmatch(text))]
     if not found or any(text and not _PLAIN.fullmatch(text) for text in numbers):
