@@ -7,6 +7,15 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
+    from .labels import (
+        Box as Box,
+        Placed as Placed,
+        Wanted as Wanted,
+        kept_in_row as kept_in_row,
+        placed as placed,
+        spread_out as spread_out,
+        text_width as text_width,
+    )
     from .palette import (
         DARK as DARK,
         LIGHT as LIGHT,
@@ -38,6 +47,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "labels": "Box Placed Wanted kept_in_row placed spread_out text_width",
             "palette": "DARK LIGHT PRINT Palette style_of",
             "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out",
             "svg": "band curve diamond dot dots label line plot stroke",
