@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
+    from .commands import read_commands as read_commands
     from .host_record import (
         HostNote as HostNote,
         HostRecord as HostRecord,
@@ -36,6 +37,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "commands": "read_commands",
             "host_record": "HostNote HostRecord Program read_host_record",
             "matrix": "Layout PerformanceMatrix",
             "matrix_file": "Table read_table",

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
         Palette as Palette,
         style_of as style_of,
     )
+    from .paths import (
+        arrow as arrow,
+        boxes as boxes,
+        cross as cross,
+        segments as segments,
+    )
     from .scale import (
         Scale as Scale,
         Tick as Tick,
@@ -39,6 +45,7 @@ else:
         __name__,
         {
             "palette": "DARK LIGHT PRINT Palette style_of",
+            "paths": "arrow boxes cross segments",
             "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out",
             "svg": "band curve diamond dot dots label line plot stroke",
         },
