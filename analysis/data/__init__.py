@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         read_environments as read_environments,
         without_homes as without_homes,
     )
+    from .commands import read_commands as read_commands
     from .host_record import (
         HostNote as HostNote,
         HostRecord as HostRecord,
@@ -48,6 +49,7 @@ else:
         __name__,
         {
             "environments": "SessionEnvironment read_environments without_homes",
+            "commands": "read_commands",
             "host_record": "HostNote HostRecord Program read_host_record",
             "kept_output": "Excerpt read_excerpt",
             "matrix": "Layout PerformanceMatrix",

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
         Palette as Palette,
         style_of as style_of,
     )
+    from .paths import (
+        arrow as arrow,
+        boxes as boxes,
+        cross as cross,
+        segments as segments,
+    )
     from .scale import (
         Scale as Scale,
         Tick as Tick,
@@ -59,6 +65,7 @@ else:
             "cells": "again arrow cell field shared strokes upright",
             "labels": "Box Placed Wanted kept_in_row placed spread_out text_width",
             "palette": "DARK LIGHT PRINT Palette style_of",
+            "paths": "arrow boxes cross segments",
             "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out",
             "svg": "band curve diamond dot dots label line plot stroke",
         },
