@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         ratio_scale as ratio_scale,
         ratio_ticks as ratio_ticks,
     )
+    from .spaced import spaced_ticks as spaced_ticks
     from .svg import (
         band as band,
         curve as curve,
@@ -39,6 +40,7 @@ else:
         {
             "palette": "DARK LIGHT PRINT Palette style_of",
             "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks",
+            "spaced": "spaced_ticks",
             "svg": "band curve diamond dot dots label line plot stroke",
         },
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from ...plots import Scale, Tick, dot, label, line, plot, ratio_scale, ratio_ticks, stroke
+from ...plots import Scale, Tick, dot, label, line, plot, ratio_scale, spaced_ticks, stroke
 from .result import MethodAnswer, MethodRow, Ratio
 
 __all__ = ["Axis"]
@@ -50,9 +50,7 @@ class Axis:
             for value in every
         ]
         self.scale: Scale = ratio_scale(inside)
-        self.ticks: tuple[Tick, ...] = tuple(
-            tick for tick in ratio_ticks(self.scale) if 0.04 <= self.scale.at(tick.value) <= 0.96
-        )
+        self.ticks: tuple[Tick, ...] = spaced_ticks(self.scale, 0.22)
 
     def head(self) -> Markup:
         """Give the ticks' texts."""

@@ -148,7 +148,7 @@ def _unit(key: str, asked: Sequence[Asked]) -> str:
     if key == "hpt":
         return "run, then benchmark"
     if key == "friedman":
-        return "benchmark; one program under several names was told apart in 31 to 41\u00a0% of trials"
+        return "benchmark; false alarms in 31 to 41\u00a0% of trials of one program"
     if key == "randomization":
         drawn = (one.panel.answers.randomized for one in asked)
         return _joined(one.unit for one in drawn if one is not None) or "none"

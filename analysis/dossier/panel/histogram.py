@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from markupsafe import Markup
 
-from ...plots import Scale, Tick, curve, label, line, plot, quantity_ticks, ratio_ticks, stroke
+from ...plots import Scale, curve, label, line, plot, spaced_ticks, stroke
 from ..names import shown
 from .evidence import Histogram
 
@@ -31,11 +31,10 @@ def _marks(found: Histogram) -> Iterator[str]:
         points += [(place * wide, count / most), ((place + 1) * wide, count / most)]
     yield curve([*points, (1.0, 0.0)], "area", top=_TOP, height=_HEIGHT, closed=True)
     yield line(0, ground, 1, ground, "grid")
-    for tick in _ticks(scale):
+    for tick in spaced_ticks(scale, 0.15):
         yield stroke(scale.at(tick.value), ground, ground + 4, "one")
-        if 0.04 <= scale.at(tick.value) <= 0.96:
-            css = "tick minor" if tick.minor else "tick"
-            yield label(scale.at(tick.value), ground + 17, tick.text, css)
+        css = "tick minor" if tick.minor else "tick"
+        yield label(scale.at(tick.value), ground + 17, tick.text, css)
     if scale.holds(1.0):
         yield stroke(scale.at(1.0), _TOP, ground, "one")
     value = found.observed.value
@@ -51,11 +50,3 @@ def _marks(found: Histogram) -> Iterator[str]:
         for end in (low, high):
             yield stroke(end, ground - 6, ground + 1, "interval ink")
 
-
-def _ticks(scale: Scale) -> tuple[Tick, ...]:
-    """Give the usual ticks of ratios; where fewer than two lie on the axis, round values."""
-    usual = ratio_ticks(scale)
-    if len(usual) > 1:
-        return usual
-    found = quantity_ticks(scale, "1", most=4)
-    return tuple(Tick(tick.value, f"{tick.text}×") for tick in found) or usual

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from markupsafe import Markup, escape
 
@@ -52,7 +52,7 @@ def _(chapter: MethodsPanel) -> Markup:
             line=_line,
             answer=_answer,
             question=lambda one: _question(one, names),
-            sentence=_sentence,
+            sentence=_told(names),
             table=lambda found, kind: _table(found.table, kind, names),
             histogram=histogram_plot,
             reliability=lambda steps: Markup(reliability_plot(steps)),  # noqa: S704 - escaped by the parts
@@ -88,6 +88,22 @@ def _name(name: str, names: Mapping[str, str]) -> Markup:
     return Markup('<bdi title="{}">{}</bdi>').format(shown(name), text)
 
 
+def _told(names: Mapping[str, str]) -> Callable[[str], Markup]:
+    """Give what sets a sentence in which long names stand: each is cut in its middle."""
+    long = sorted((name for name in names if len(name) > _NAME), key=len, reverse=True)
+    if not long:
+        return _sentence
+    pattern = re.compile(f"({'|'.join(re.escape(name) for name in long)})")
+
+    def told(text: str) -> Markup:
+        parts = pattern.split(text)
+        return Markup("").join(
+            _name(part, names) if k % 2 else _sentence(part) for k, part in enumerate(parts)
+        )
+
+    return told
+
+
 def _sentence(text: str) -> Markup:
     """Set a sentence: the sign of a ratio, no break before a percent sign."""
     safe = _PERCENT.sub("\u00a0%", _TIMES.sub("\\1×", shown(text)))
@@ -102,7 +118,10 @@ def _line(pieces: Iterable[Piece]) -> Markup:
 def _piece(piece: Piece) -> Markup:
     if isinstance(piece, Ratio):
         return escape(f"{piece.text}×")
-    return escape(shown(piece.text) if isinstance(piece, Value) else _sentence(piece))
+    if isinstance(piece, Value):
+        return escape(shown(piece.text).replace(" ", "\u00a0"))
+    said = _sentence(piece)
+    return Markup(f"{said[:-1]}\u00a0") if piece.endswith("p ") else said  # noqa: S704 - escaped
 
 
 def _answer(answer: MethodAnswer) -> Markup:

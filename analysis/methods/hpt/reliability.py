@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from ...plots import Scale, band, curve, dot, label, line, plot, ratio_scale, ratio_ticks, stroke
+from ...plots import Scale, band, curve, dot, label, line, plot, ratio_scale, spaced_ticks, stroke
 from ...report import Value, figures
 from .curve import HptCurve
 from .speedup import HptSpeedup
@@ -112,11 +111,10 @@ def _marks(steps: ReliabilitySteps, scale: Scale, height: float) -> Iterator[str
     for level, text in _LEVELS:
         yield line(0, y(level), 1, y(level), "grid")
         yield label(0, y(level) - 3, text, "level", anchor="start")
-    ticks = ratio_ticks(scale)
-    for tick in ticks:
+    for tick in spaced_ticks(scale, 0.15):
         yield stroke(scale.at(tick.value), y(0), y(0) + 4, "one")
         css = "tick minor" if tick.minor else "tick"
-        yield label(_kept_in(scale.at(tick.value)), y(0) + 17, tick.text, css)
+        yield label(scale.at(tick.value), y(0) + 17, tick.text, css)
     yield line(0, y(steps.required), 1, y(steps.required), "one dashed")
     yield label(
         1, y(steps.required) - 4, f"reliability {steps.required:g}", "level", anchor="end"
@@ -134,7 +132,3 @@ def _marks(steps: ReliabilitySteps, scale: Scale, height: float) -> Iterator[str
         anchor, dx = ("end", -5.0) if place > 0.5 else ("start", 5.0)
         yield label(place, y(0) - 6, f"{steps.largest.text}×", "said", anchor=anchor, dx=dx)
 
-
-def _kept_in(place: float) -> float:
-    """Keep a tick's text on the picture."""
-    return min(0.97, max(0.03, place)) if math.isfinite(place) else 0.5
