@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         quantity_ticks as quantity_ticks,
         ratio_scale as ratio_scale,
         ratio_ticks as ratio_ticks,
+        read_out as read_out,
     )
     from .spaced import spaced_ticks as spaced_ticks
     from .svg import (
@@ -39,7 +40,7 @@ else:
         __name__,
         {
             "palette": "DARK LIGHT PRINT Palette style_of",
-            "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks",
+            "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out",
             "spaced": "spaced_ticks",
             "svg": "band curve diamond dot dots label line plot stroke",
         },
