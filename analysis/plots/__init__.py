@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         ratio_ticks as ratio_ticks,
         read_out as read_out,
     )
+    from .spaced import spaced_ticks as spaced_ticks
     from .svg import (
         band as band,
         curve as curve,
@@ -67,6 +68,7 @@ else:
             "palette": "DARK LIGHT PRINT Palette style_of",
             "paths": "arrow boxes cross segments",
             "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out",
+            "spaced": "spaced_ticks",
             "svg": "band curve diamond dot dots label line plot stroke",
         },
     )
