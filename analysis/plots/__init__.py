@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
+    from .label_row import (
+        Label as Label,
+        Placed as Placed,
+        placed as placed,
+        text_width as text_width,
+    )
     from .palette import (
         DARK as DARK,
         LIGHT as LIGHT,
@@ -37,6 +43,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "label_row": "Label Placed placed text_width",
             "palette": "DARK LIGHT PRINT Palette style_of",
             "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks",
             "svg": "band curve diamond dot dots label line plot stroke",
