@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         quantity_ticks as quantity_ticks,
         ratio_scale as ratio_scale,
         ratio_ticks as ratio_ticks,
+        read_out as read_out,
     )
     from .svg import (
         band as band,
@@ -45,7 +46,7 @@ else:
         {
             "label_row": "Label Placed placed text_width",
             "palette": "DARK LIGHT PRINT Palette style_of",
-            "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks",
+            "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out",
             "svg": "band curve diamond dot dots label line plot stroke",
         },
     )

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 
 from ..report.figures import SCALES
 
-__all__ = ["Scale", "Tick", "quantity_scale", "quantity_ticks", "ratio_scale", "ratio_ticks"]
+__all__ = [
+    "Scale",
+    "Tick",
+    "quantity_scale",
+    "quantity_ticks",
+    "ratio_scale",
+    "ratio_ticks",
+    "read_out",
+]
 
 _LEAST = 1e-9  # relative width below which a range is a point
 
@@ -126,6 +134,12 @@ def quantity_ticks(scale: Scale, unit: str, most: int = 5) -> tuple[Tick, ...]:
     if texts and name:
         texts[-1] = f"{texts[-1]} {name}"
     return tuple(Tick(v * factor, text) for v, text in zip(found, texts, strict=True))
+
+
+def read_out(scale: Scale, unit: str) -> str:
+    """Describe an axis for the page's script: ends in the unit of its ticks, 1 if log, the unit."""
+    factor, name = _unit(scale, unit)
+    return f"{scale.low / factor:.6g} {scale.high / factor:.6g} {scale.log:d} {name}".rstrip()
 
 
 def _unit(scale: Scale, unit: str) -> tuple[float, str]:
