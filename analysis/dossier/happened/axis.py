@@ -12,12 +12,12 @@ from ...plots import Scale
 from ...report.figures import significant
 from .result import Mark
 
-__all__ = ["change", "change_marks", "change_scale", "duration", "panel_places", "time_marks"]
+__all__ = ["apart", "change", "change_marks", "change_scale", "duration", "panel_places", "time_marks"]
 
 Floats = NDArray[np.float64]
-_SHOWN = 0.005  # share of runs that may lie beyond the scale, at either end
+_SHOWN = 0.01  # share of runs at either end that need not lie on the scale
 _LEAST = math.log(1.03)  # of the scale, on both sides
-_ROOM = 1.15
+_ROOM = 1.2
 _APART = 26.0  # CSS pixels between two ticks
 _UP = (1.01, 1.02, 1.05, 1.1, 1.25, 1.6, 2.5, 4.0, 10.0, 100.0, 1000.0)
 _DOWN = (0.99, 0.98, 0.95, 0.9, 0.8, 0.6, 0.4, 0.25, 0.1, 0.01, 0.001)
@@ -28,7 +28,7 @@ _NARROWEST = 0.25  # of the width that an equal share would give
 
 
 def change_scale(logs: Floats) -> Scale:
-    """Give the scale of ratios that holds all but the farthest runs of a thousand, and 1.
+    """Give the scale of ratios that holds nearly all runs, and 1.
 
     Parameters
     ----------
@@ -49,6 +49,11 @@ def change(ratio: float) -> str:
         return "median"
     percent = 100 * (ratio - 1)
     return f"{'+' if percent > 0 else '−'}{abs(percent):,.4g}\u00a0%"
+
+
+def apart(ratio: float) -> str:
+    """Write how far apart two levels are: ``1.6 %``, ``75 %``."""
+    return f"{significant(100 * abs(ratio - 1), 2)}\u00a0%"
 
 
 def change_marks(scale: Scale, height: float) -> tuple[Mark, ...]:

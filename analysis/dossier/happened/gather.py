@@ -54,6 +54,7 @@ def gather(subject: Subject) -> Chapter | None:
         anchor=subject.anchor("happened"),
         title=title_of([found for _, found in pictured], timed=states[0] != _PLAIN[0]),
         deck=tuple(deck_of(pictured, opened=opened, states=states, sessions=subject.verdict.sessions)),
+        higher=states[1],
         timelines=tuple(timelines),
         found=tuple(told[:_MOST]),
         more_found=max(0, len(told) - _MOST),

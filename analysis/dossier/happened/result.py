@@ -99,6 +99,8 @@ class Timeline:
         Its name.
     alt : str
         What the picture shows, in words.
+    axis : str
+        The upright axis, for the page's script.
     panels : tuple of Panel
         A session each.
     levels : tuple of Mark
@@ -118,6 +120,7 @@ class Timeline:
     label: str
     trial: str
     alt: str
+    axis: str
     panels: tuple[Panel, ...]
     levels: tuple[Mark, ...]
     times: tuple[Mark, ...]
@@ -145,6 +148,8 @@ class Happened(Chapter):
     ----------
     deck : tuple of str
         Sentences: what is shown, and what was found of the whole host.
+    higher : str
+        What the higher level of a host with two is called.
     timelines : tuple of Timeline
         One for each trial.
     found : tuple of Found
@@ -158,6 +163,7 @@ class Happened(Chapter):
     name: ClassVar[str] = "happened"
 
     deck: tuple[str, ...]
+    higher: str
     timelines: tuple[Timeline, ...]
     found: tuple[Found, ...]
     more_found: int
@@ -167,7 +173,7 @@ class Happened(Chapter):
         """Give its values as JSON types; places of marks are the picture's own and left out."""
         told = super(Happened, self).to_dict()
         for timeline in told["timelines"]:
-            for key in ("levels", "times", "states", "crosses"):
+            for key in ("axis", "levels", "times", "states", "crosses"):
                 del timeline[key]
             for panel in timeline["panels"]:
                 panel["beyond_scale"] = len(panel.pop("above")) + len(panel.pop("below"))

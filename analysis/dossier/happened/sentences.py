@@ -8,13 +8,13 @@ import numpy as np
 
 from ...diagnosis.audit import Diagnosis
 from ..names import shown
-from .axis import change, duration
+from .axis import apart, duration
 from .timeline import Runs
 
 __all__ = ["deck_of", "title_of"]
 
 _LONG = 3.0  # blocks in a state of the host: most pairs share it
-_TOLD = 3  # changes of the host
+_CHANGES = ("host-change", "host-trend", "host-warm-up")
 
 Looked = tuple[Runs, Diagnosis | None]
 
@@ -33,8 +33,8 @@ def deck_of(
 ) -> Iterator[str]:
     """Give the sentences above the picture."""
     count = sum(runs.rows.size for runs, _ in looked)
-    black = "" if opened is None else f"; black: {shown(opened)}"
-    yield f"All {count:,} runs against the median of their own benchmark and variant{black}."
+    ink = "" if opened is None else f"; those of {shown(opened)} stand out"
+    yield f"All {count:,} runs against the median of their own benchmark and variant{ink}."
     for k, (runs, diagnosis) in enumerate(looked):
         said = list(_of_trial(runs, diagnosis, states, sessions))
         if said and len(looked) > 1:
@@ -50,7 +50,7 @@ def _of_trial(
     speeds = diagnosis.speeds
     total = float(runs.clock.lengths.sum())
     if speeds is not None:
-        apart = change(1 + round(speeds.ratio - 1, 3 if speeds.ratio < 1.1 else 2)).lstrip("+")
+        gap = apart(speeds.ratio)
         if speeds.two:
             share = f"{100 * speeds.share:.0f}\u00a0%"
             times = "once" if speeds.switches == 1 else f"{speeds.switches} times"
@@ -58,22 +58,21 @@ def _of_trial(
             if not speeds.switches:
                 changed = "changed between them only from one session to another"
             yield (
-                f"The host had two states, {apart} apart, and {changed}; {share} of the runs were "
+                f"The host had two states, {gap} apart, and {changed}; {share} of the runs were "
                 f"in the {states[1]}."
             )
             yield from _blocks(runs, total / (speeds.switches + len(speeds.sessions)))
         else:
-            yield f"The values of all programs rose and fell together, by about {apart}."
+            yield f"The values of all programs rose and fell together, by about {gap}."
     near = [one for one in diagnosis.findings if one.code == "host-neighbours"]
     for one in near[:1]:
         size = "" if one.size is None else f" (correlation {one.size:.2f})"
         why = ", which is why the intervals rest on sessions" if sessions > 1 else ""
         yield f"Neighbouring runs of different programs are alike{size}: they are not independent{why}."
-    changes = [
-        one.text for one in diagnosis.findings if one.code in ("host-trend", "host-warm-up")
-    ] + [one.text for one in diagnosis.findings if one.code == "host-change"]
-    for text in changes[:_TOLD]:
-        yield f"{text[0].upper()}{text[1:]}."
+    changes = [one for one in diagnosis.findings if one.code in _CHANGES]
+    if changes:
+        largest = max(changes, key=lambda one: (one.code == "host-change", abs(one.size or 0.0)))
+        yield f"{largest.text[0].upper()}{largest.text[1:]}."
     tested = any(one.pvalue is not None for one in diagnosis.host)
     if not any(one.code.startswith("host-") for one in diagnosis.findings):
         yield (

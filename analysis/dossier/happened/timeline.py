@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from ...data import HostRecord, Trial
 from ...diagnosis.audit import Diagnosis
-from ...plots import Scale
+from ...plots import Scale, read_out
 from ...report import Value, figures
 from ..names import shortened, shown
 from ..outcome import brief_outcome
-from .axis import change, change_marks, duration, panel_places, time_marks
+from .axis import apart, change, change_marks, duration, panel_places, time_marks
 from .clock import Clock
 from .result import Cross, Lane, Level, Panel, Places, Timeline
 
@@ -123,6 +123,7 @@ def drawn(
         label=label,
         trial=shown(runs.trial.manifest.trial),
         alt=_alt(runs, diagnosis, lanes, crosses, states),
+        axis=read_out(scale, "×"),
         panels=panels,
         levels=change_marks(scale, HEIGHT),
         times=time_marks(runs.clock.lengths, places),
@@ -283,7 +284,7 @@ def _alt(
         said.append("no change of the whole host was found")
     elif speeds.two:
         said.append(
-            f"the {states[1]} lies {change(speeds.ratio).lstrip('+')} above the {states[0]}, with "
+            f"the {states[1]} lies {apart(speeds.ratio)} above the {states[0]}, with "
             f"{speeds.switches} changes between them"
         )
     else:
