@@ -21,7 +21,7 @@ _SETS = (("wide", 520.0, 2, 50.0, 70.0), ("narrow", 205.0, 2, 44.0, 60.0))
 _NUMBERS, _LANE, _BAR = 15.0, 20.0, 3.0
 _TIMES, _WORDS, _CROSS = 18.0, 18.0, 4.0
 _DOWN = 27.0  # from the panels to the crosses
-_LINES = 30  # failed runs above which no lines are drawn through the panels
+_LINES = 12  # failed runs above which no lines are drawn through the panels
 _LEGIBLE = 15.0  # CSS pixels between two lines of text
 
 
@@ -124,9 +124,10 @@ def _times(timeline: Timeline, bottom: float) -> Iterator[str]:
 
 def _failed(timeline: Timeline, top: float, bottom: float) -> Iterator[str]:
     y = bottom + _DOWN
-    begin = top if len(timeline.crosses) <= _LINES else bottom
     for one in timeline.crosses:
-        yield line(one.at, begin, one.at, y - 6, "happened-line")
+        if len(timeline.crosses) <= _LINES:
+            yield line(one.at, top, one.at, bottom, "happened-line")
+        yield line(one.at, bottom + _TIMES, one.at, y - 6, "happened-line")
         yield _cross(one.at, y)
     for name, word in _cross_words(timeline):
         css = f"happened-{name}"
