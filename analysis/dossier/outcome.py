@@ -12,7 +12,7 @@ __all__ = ["brief_outcome", "outcome_words"]
 
 _WORDS = {
     "hook-failed": "its hook failed",
-    "timeout": "ended after its timeout",
+    "timeout": "killed by its timeout",
     "output-limit": "wrote too much",
     "output-mismatch": "wrote another output than expected",
     "unparsable": "a metric could not be read from its output",

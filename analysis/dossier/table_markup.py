@@ -23,9 +23,7 @@ def table_html(table: Table, caption: str, css: str = "") -> Markup:
     css : str
         More classes of the table.
     """
-    sides = [
-        ' class="right"' if column.align == "right" else "" for column in table.columns
-    ]
+    sides = [' class="right"' if column.align == "right" else "" for column in table.columns]
     head = "".join(
         f'<th scope="col"{side}>{escape(column.heading)}</th>'
         for column, side in zip(table.columns, sides, strict=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Label", "Placed", "text_width", "placed"]
+__all__ = ["Label", "Placed", "placed", "text_width"]
 
 _GAP = 8.0  # CSS pixels between two labels
 _WIDE, _NARROW = set("mwMW@%—…×"), set(" .,:;'|!ijlIftr()[]/-")

@@ -73,14 +73,15 @@ def facts_of(source: Source) -> dict[str, str]:
 
 def recorded(source: Source) -> dict[str, str]:
     """Give everything of the first session's record, by the keys of its sections."""
-    found = {}
+    found: dict[str, str] = {}
     for section, values in source.first.items():
         if section == "targets":
             found.update(_targets(values))
         elif section not in _NOT_LISTED:
             for key, value in values.items():
                 if (name := f"{section}.{key}") not in _NOT_TOLD:
-                    found[shown(name)] = said(value)
+                    empty = "none" if name == "cpu.siblings" and value == {} else None
+                    found[shown(name)] = empty or said(value)
     return found
 
 
@@ -219,7 +220,9 @@ def _isolation(source: Source) -> str:
         )
         if padding is not None:
             random = "environment padded at random"
-            parts.append(random if padding == "random" else f"environment padded by {padding} bytes")
+            parts.append(
+                random if padding == "random" else f"environment padded by {padding} bytes"
+            )
         if settings.get("nice") is not None:
             parts.append(f"nice {settings['nice']}")
         if settings.get("scheduling") not in (None, "other"):
@@ -230,8 +233,12 @@ def _isolation(source: Source) -> str:
             parts.append(f"limits: {told}")
     contained = first.get("process", {}).get("containment")
     if contained:
-        told = {"pid": "a PID namespace", "user": "a user and PID namespace", "none": "no namespace"}
-        parts.append(f"processes held by {told.get(contained, shown(str(contained)))}")
+        words = {
+            "pid": "a PID namespace",
+            "user": "a user and PID namespace",
+            "none": "no namespace",
+        }
+        parts.append(f"processes held by {words.get(contained, shown(str(contained)))}")
     return ", ".join(parts) or UNKNOWN
 
 
@@ -262,7 +269,9 @@ def _protocol(source: Source) -> str:
     parts = [
         f"{sessions} session{'s' * (sessions != 1)} of {most}{runs} "
         f"run{'s' * (runs != 1)} of each benchmark and variant",
-        f"{warmup} warm-up run{'s' * (warmup != 1)} of each before" if warmup else "no warm-up runs",
+        f"{warmup} warm-up run{'s' * (warmup != 1)} of each before"
+        if warmup
+        else "no warm-up runs",
     ]
     order = {
         "shuffled": "blocks of all in a new order each",
@@ -287,7 +296,9 @@ def _tools(source: Source) -> str:
     tools = source.first.get("tools", {})
     parts = [f"fairtrial {shown(source.trial.manifest.tool_version)}"]
     if python := tools.get("python"):
-        parts.append(f"{shown(str(tools.get('python_implementation') or 'Python'))} {shown(str(python))}")
+        parts.append(
+            f"{shown(str(tools.get('python_implementation') or 'Python'))} {shown(str(python))}"
+        )
     return ", ".join(parts)
 
 

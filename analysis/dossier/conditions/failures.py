@@ -21,10 +21,13 @@ def failures_of(trial: Trial) -> tuple[tuple[Failed, ...], Value]:
     names = shortened([*trial.manifest.benchmarks, *trial.manifest.variants], _NAME)
     row_of = {position: row for row, position in enumerate(trial.position.tolist())}
     told = []
+    met: dict[tuple[str, ...], int] = {}  # what was written -> the first run that wrote it
     for run in trial.failed[:_MOST]:
         row = row_of[run.position]
         wall = float(trial.numbers["wall_ns"][row]) / 1e9
         lines, note = _stderr(trial, run)
+        if len(lines) > 1 and met.setdefault(lines, run.position) != run.position:
+            lines, note = (), f"as of run {met[lines]}"
         told.append(
             Failed(
                 run=Value(str(run.position), run.position),

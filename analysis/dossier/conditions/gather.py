@@ -85,4 +85,4 @@ def _certificate(subject: Subject) -> str:
     verdict = subject.verdict
     told = [] if verdict.certificate is None else [verdict.certificate.sentence]
     told += [caution.text for caution in verdict.cautions if caution.code in _CITED]
-    return shown("; ".join(told)) or "Whether an A/A certificate fits is not known of these sources."
+    return shown("; ".join(told)).rstrip(".") + "." if told else "not looked for."

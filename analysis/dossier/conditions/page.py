@@ -8,14 +8,14 @@ from ...report import Block, Cell, Column, Section, Sentence, Table
 from ..chapter import sections_of
 from .result import Conditions, Fact, Host
 
-__all__ = ["answers_table", "differed_table", "facts_table", "failed_sentence", "failed_table"]
+__all__ = ["answers_table", "counted", "facts_table", "failed_sentence"]
 
 
 @sections_of.register
 def _(chapter: Conditions) -> tuple[Section, ...]:
     blocks: list[Block] = [Sentence(text) for text in chapter.between]
     blocks.append(facts_table(chapter, chapter.facts, "conditions"))
-    blocks.append(Sentence(f"Certificate: {chapter.certificate}"))
+    blocks.append(Sentence(f"A/A certificate: {chapter.certificate}"))
     for host in chapter.hosts:
         blocks += _of_host(host)
     failed = [block for host in chapter.hosts for block in _failed(host)]
@@ -29,7 +29,7 @@ def _of_host(host: Host) -> Iterator[Block]:
     if host.label:
         yield Sentence(f"{host.label}: {host.trial}")
     if host.differed:
-        yield differed_table(host)
+        yield _differed_table(host)
     yield Sentence(host.same)
     if host.answers:
         yield answers_table(host)
@@ -38,7 +38,7 @@ def _of_host(host: Host) -> Iterator[Block]:
 
 def _failed(host: Host) -> Iterator[Block]:
     if host.failed:
-        yield failed_table(host, excerpts=True)
+        yield _failed_table(host)
     yield Sentence(failed_sentence(host))
 
 
@@ -54,7 +54,7 @@ def facts_table(chapter: Conditions, facts: tuple[Fact, ...], name: str) -> Tabl
     )
 
 
-def differed_table(host: Host) -> Table:
+def _differed_table(host: Host) -> Table:
     """Give what differed between sessions, a column for each."""
     return Table(
         name=f"differed{_suffix(host)}",
@@ -73,8 +73,14 @@ def answers_table(host: Host) -> Table:
     )
 
 
-def failed_table(host: Host, *, excerpts: bool) -> Table:
-    """Give failed runs; with `excerpts` the end of their standard error below each."""
+def counted(host: Host) -> str:
+    """Count the answers of the checks by status: ``1 fail, 6 warn, 7 unknown``."""
+    every = [one.status for one in host.answers]
+    return ", ".join(f"{every.count(status)} {status}" for status in dict.fromkeys(every))
+
+
+def _failed_table(host: Host) -> Table:
+    """Give failed runs, the end of their standard error below each."""
     rows: list[tuple[Cell, ...]] = []
     notes = []
     for one in host.failed:
@@ -91,7 +97,7 @@ def failed_table(host: Host, *, excerpts: bool) -> Table:
             Column("outcome", "left"),
         ),
         rows=tuple(rows),
-        notes=tuple(notes) if excerpts else (),
+        notes=tuple(notes),
     )
 
 

@@ -111,7 +111,9 @@ def well(source: Source) -> str:
     bad = {note.check for note in notes if note.status in _WORST}
     good = dict.fromkeys(note.check for note in notes if note.status == "ok")
     names = [shown(check.replace("_", " ")) for check in good if check not in bad]
-    return f"Well in every answer: {named(names)}." if names else "No check was well in every answer."
+    return (
+        f"Well in every answer: {named(names)}." if names else "No check was well in every answer."
+    )
 
 
 def _moments(source: Source, sessions: Sequence[int]) -> Iterator[Row]:
@@ -121,13 +123,14 @@ def _moments(source: Source, sessions: Sequence[int]) -> Iterator[Row]:
     if any(at):
         days = {text[:10] for text in at if text}
         cut = slice(11, 16) if len(days) == 1 else slice(5, 16)
+        if len({text[:16] for text in at}) < len(at):  # sessions of seconds
+            cut = slice(cut.start, 19)
         cells = tuple(text[cut].replace("T", " ") or UNKNOWN for text in at)
         yield Row(name="began, UTC", cells=cells, marked=(False,) * len(cells))
     notes = {(n.session, n.check, n.when): n for n in source.record.notes}
     for name, key in (("load before", "load_1min"), ("temperature, °C", "temperature_c")):
         found = [
-            first[n].sections.get("moment", {}).get(key) if n in first else None
-            for n in sessions
+            first[n].sections.get("moment", {}).get(key) if n in first else None for n in sessions
         ]
         if any(value is not None for value in found):
             check = "load" if key == "load_1min" else "temperature"

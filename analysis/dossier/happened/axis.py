@@ -12,7 +12,15 @@ from ...plots import Scale
 from ...report.figures import significant
 from .result import Mark
 
-__all__ = ["apart", "change", "change_marks", "change_scale", "duration", "panel_places", "time_marks"]
+__all__ = [
+    "apart",
+    "change",
+    "change_marks",
+    "change_scale",
+    "duration",
+    "panel_places",
+    "time_marks",
+]
 
 Floats = NDArray[np.float64]
 _SHOWN = 0.01  # share of runs at either end that need not lie on the scale

@@ -26,7 +26,9 @@ _MOST = 40  # findings in the table
 
 def gather(subject: Subject) -> Chapter | None:
     """Give the chapter; None where nothing tells when runs were executed."""
-    pictured = [(runs, found) for trial in subject.trials for runs, found in _looked(subject, trial)]
+    pictured = [
+        (runs, found) for trial in subject.trials for runs, found in _looked(subject, trial)
+    ]
     if not pictured:
         return None
     scale = change_scale(np.concatenate([runs.logs for runs, _ in pictured]))
@@ -53,7 +55,9 @@ def gather(subject: Subject) -> Chapter | None:
     return Happened(
         anchor=subject.anchor("happened"),
         title=title_of([found for _, found in pictured], timed=states[0] != _PLAIN[0]),
-        deck=tuple(deck_of(pictured, opened=opened, states=states, sessions=subject.verdict.sessions)),
+        deck=tuple(
+            deck_of(pictured, opened=opened, states=states, sessions=subject.verdict.sessions)
+        ),
         higher=states[1],
         timelines=tuple(timelines),
         found=tuple(told[:_MOST]),

@@ -10,7 +10,7 @@ from ...plots import Label, Placed, band, dots, label, line, placed, plot, strok
 from ..chapter import html_of
 from ..shell import template
 from .page import found_table, more_text, sessions_table
-from .result import Cross, Happened, Lane, Panel, Timeline
+from .result import Cross, Happened, Lane, Timeline
 from .timeline import HEIGHT
 
 __all__: list[str] = []
@@ -80,7 +80,7 @@ def _clouds(timeline: Timeline, top: float) -> Iterator[str]:
 
 
 def _heads(timeline: Timeline) -> Iterator[str]:
-    """Number the sessions; the word stands once, at the left."""
+    """Give the sessions' numbers; the word stands once, at the left."""
     yield label(0, 11, "session", "", anchor="end", dx=-6)
     for name, width, _, _, right in _SETS:
         labels = [Label(panel.left, panel.session) for panel in timeline.panels]

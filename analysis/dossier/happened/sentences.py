@@ -25,7 +25,11 @@ def title_of(found: Sequence[Diagnosis | None], *, timed: bool) -> str:
     speeds = [one.speeds for one in found if one is not None and one.speeds is not None]
     if any(one.two for one in speeds):
         return f"{title}: a host with two {'speeds' if timed else 'levels'}"
-    return f"{title}: a host that did not keep its {'speed' if timed else 'level'}" if speeds else title
+    return (
+        f"{title}: a host that did not keep its {'speed' if timed else 'level'}"
+        if speeds
+        else title
+    )
 
 
 def deck_of(

@@ -149,7 +149,9 @@ def _panels(
     y = (runs.logs - low) / (high - low)
     x = clock.seconds[rows] / clock.lengths[clock.place[rows]]
     speeds = None if diagnosis is None else diagnosis.speeds
-    shares = {} if speeds is None or not speeds.two else {s.session: s.share for s in speeds.sessions}
+    shares = (
+        {} if speeds is None or not speeds.two else {s.session: s.share for s in speeds.sessions}
+    )
     for k, (session, (left, width)) in enumerate(zip(clock.sessions.tolist(), places, strict=True)):
         mine = clock.place[rows] == k
         inside = mine & (y >= 0) & (y <= 1)
@@ -184,9 +186,7 @@ def _dots(x: Floats, y: Floats, chosen: NDArray[np.bool_], columns: int) -> Plac
     return tuple(zip(x[rows].round(4).tolist(), y[rows].round(4).tolist(), strict=True))
 
 
-def _levels(
-    scale: Scale, diagnosis: Diagnosis | None, states: tuple[str, str]
-) -> Iterator[Level]:
+def _levels(scale: Scale, diagnosis: Diagnosis | None, states: tuple[str, str]) -> Iterator[Level]:
     speeds = None if diagnosis is None else diagnosis.speeds
     if speeds is None or not speeds.two:
         return
