@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         speedup_of as speedup_of,
         suite_mean as suite_mean,
     )
-    from .trial import Trial as Trial, read_trial as read_trial
+    from .trial import FailedRun as FailedRun, Trial as Trial, read_trial as read_trial
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
@@ -58,6 +58,6 @@ else:
             "pair": "Match match",
             "protocol": "campaign_text pinned_cpus settings_of",
             "suite": "Centre Mean check_means speedup_of suite_mean",
-            "trial": "Trial read_trial",
+            "trial": "FailedRun Trial read_trial",
         },
     )

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
         strokes as strokes,
         upright as upright,
     )
+    from .label_row import (
+        Label as Label,
+        Placed as Placed,
+        placed as placed,
+        text_width as text_width,
+    )
     from .labels import (
         Box as Box,
         Placed as Placed,
@@ -47,7 +53,9 @@ if TYPE_CHECKING:
         ratio_ticks as ratio_ticks,
         read_out as read_out,
     )
-    from .spaced import spaced_ticks as spaced_ticks
+    from .spaced import (
+        spaced_ticks as spaced_ticks,
+    )
     from .svg import (
         band as band,
         curve as curve,
@@ -56,19 +64,22 @@ if TYPE_CHECKING:
         dots as dots,
         label as label,
         line as line,
+        nested as nested,
         plot as plot,
         stroke as stroke,
+        whole as whole,
     )
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
             "cells": "again arrow cell field shared strokes upright",
+            "label_row": "Label Placed placed text_width",
             "labels": "Box Placed Wanted kept_in_row placed spread_out text_width",
             "palette": "DARK LIGHT PRINT Palette style_of",
             "paths": "arrow boxes cross segments",
             "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out",
             "spaced": "spaced_ticks",
-            "svg": "band curve diamond dot dots label line plot stroke",
+            "svg": "band curve diamond dot dots label line nested plot stroke whole",
         },
     )
