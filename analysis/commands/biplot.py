@@ -60,7 +60,7 @@ def _biplot(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     from dataclasses import replace
 
     from ..methods.biplot import biplot
-    from ..report.drawing import check_picture, write_picture
+    from ..plots import check_picture, write_picture
 
     picture = None if args.plot is None else check_picture(args.plot)
     read = _read(args)
@@ -69,7 +69,7 @@ def _biplot(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     if picture is not None:
         from ..methods.biplot import biplot_figure
 
-        write_picture(biplot_figure(result), picture)
+        write_picture(biplot_figure(result), picture, title="biplot", alt=result.conclusion)
     show(result, out, as_json=args.json)
     return 0
 

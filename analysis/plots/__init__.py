@@ -7,12 +7,35 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
+    from .drawing import (
+        ENDINGS as ENDINGS,
+        INK as INK,
+        PALE as PALE,
+        Sheet as Sheet,
+        check_picture as check_picture,
+        look as look,
+        picture_bytes as picture_bytes,
+        write_picture as write_picture,
+    )
     from .palette import (
+        COLOURS as COLOURS,
         DARK as DARK,
+        DASHES as DASHES,
         LIGHT as LIGHT,
         PRINT as PRINT,
         Palette as Palette,
         style_of as style_of,
+    )
+    from .paper import (
+        beside as beside,
+        clear as clear,
+        density_axis as density_axis,
+        interval_row as interval_row,
+        margin_band as margin_band,
+        quantity_axis as quantity_axis,
+        ratio_axis as ratio_axis,
+        spread_out as spread_out,
+        tone as tone,
     )
     from .scale import (
         Scale as Scale,
@@ -21,6 +44,7 @@ if TYPE_CHECKING:
         quantity_ticks as quantity_ticks,
         ratio_scale as ratio_scale,
         ratio_ticks as ratio_ticks,
+        unit_of as unit_of,
     )
     from .svg import (
         band as band,
@@ -37,8 +61,10 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "palette": "DARK LIGHT PRINT Palette style_of",
-            "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks",
+            "drawing": "ENDINGS INK PALE Sheet check_picture look picture_bytes write_picture",
+            "palette": "COLOURS DARK DASHES LIGHT PRINT Palette style_of",
+            "paper": "beside clear density_axis interval_row margin_band quantity_axis ratio_axis spread_out tone",
+            "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks unit_of",
             "svg": "band curve diamond dot dots label line plot stroke",
         },
     )

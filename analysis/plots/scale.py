@@ -8,7 +8,15 @@ from dataclasses import dataclass
 
 from ..report.figures import SCALES
 
-__all__ = ["Scale", "Tick", "quantity_scale", "quantity_ticks", "ratio_scale", "ratio_ticks"]
+__all__ = [
+    "Scale",
+    "Tick",
+    "quantity_scale",
+    "quantity_ticks",
+    "ratio_scale",
+    "ratio_ticks",
+    "unit_of",
+]
 
 _LEAST = 1e-9  # relative width below which a range is a point
 
@@ -119,21 +127,33 @@ def quantity_ticks(scale: Scale, unit: str, most: int = 5) -> tuple[Tick, ...]:
 
     Times and sizes are written in the unit that gives the axis's middle a sensible size.
     """
-    factor, name = _unit(scale, unit)
+    factor, name = unit_of(scale, unit)
     low, high = scale.low / factor, scale.high / factor
     found = _round_values(low, high, most, log=scale.log)
-    texts = [f"{value:g}" for value in found]
+    texts = _distinct(found)
     if texts and name:
         texts[-1] = f"{texts[-1]} {name}"
     return tuple(Tick(v * factor, text) for v, text in zip(found, texts, strict=True))
 
 
-def _unit(scale: Scale, unit: str) -> tuple[float, str]:
+def unit_of(scale: Scale, unit: str) -> tuple[float, str]:
+    """Give the unit in which an axis of measured values is written: its size, and its name."""
     middle = math.sqrt(scale.low * scale.high) if scale.log else (scale.low + scale.high) / 2
     known = SCALES.get(unit)
     if known is None:
         return 1.0, "" if unit == "1" else unit
-    return next(((f, name) for f, name in known if abs(middle) >= f), known[-1])
+    return next(((f, name) for f, name in known if float(f"{abs(middle) / f:.2e}") >= 1), known[-1])
+
+
+def _distinct(values: Iterable[float]) -> list[str]:
+    """Write round numbers with as many digits as tell them apart: a narrow axis needs more."""
+    known = list(values)
+    texts: list[str] = []
+    for digits in (6, 9, 12, 15, 17):
+        texts = [f"{value:.{digits}g}" for value in known]
+        if len(set(texts)) == len(known):
+            break
+    return texts
 
 
 def _round_values(low: float, high: float, most: int, *, log: bool) -> list[float]:
@@ -157,7 +177,10 @@ def _round_values(low: float, high: float, most: int, *, log: bool) -> list[floa
         for digit in (1, 2, 5):
             step = digit * 10.0**k
             first = math.ceil(low / step - 1e-9)
-            inside = [round(n * step, 12) for n in range(first, math.floor(high / step + 1e-9) + 1)]
+            last = math.floor(high / step + 1e-9)
+            if last - first > most:
+                continue
+            inside = [float(f"{n * step:.15g}") for n in range(first, last + 1)]
             if len(best) < len(inside) <= most:
                 best = inside
     return best
