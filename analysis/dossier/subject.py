@@ -79,7 +79,12 @@ class Subject:
 
 
 def subject_of(
-    sources: Sequence[str], how: Reading, *, number: int = 0, **asked: object
+    sources: Sequence[str],
+    how: Reading,
+    *,
+    number: int = 0,
+    explain: bool = True,
+    **asked: object,
 ) -> Subject:
     """Read the sources and judge one metric of them.
 
@@ -91,6 +96,8 @@ def subject_of(
         How they are read; its metric is the one that is judged.
     number : int
         The metric's place among those of the page, from 0.
+    explain : bool
+        Whether the published methods are asked as well, which takes longest.
     **asked
         ``confidence``, ``margin``, ``correction``, ``weights``, ``looks``, ``always_valid``,
         ``benchmarks``, and for one trial ``variants`` and ``certificate``: as `judge` takes them.
@@ -108,7 +115,7 @@ def subject_of(
         trial = open_trial(folder)
         if variant is not None:
             options["variants"] = tuple(dict.fromkeys((variant, *(options.get("variants") or ()))))
-        verdict = judge(trial, metric=metric, explain=True, **options)
+        verdict = judge(trial, metric=metric, explain=explain, **options)
         trials: tuple[Trial, ...] = (trial,)
         matrices = dict(_matrices(trial, verdict))
         title = trial.manifest.campaign_name
@@ -122,7 +129,7 @@ def subject_of(
             options.pop(name, None)
         named_metric = how.metric or ("wall" if trials else "values")
         verdict = judge_sides(
-            sides.candidate, sides.baseline, metric=named_metric, explain=True, **options
+            sides.candidate, sides.baseline, metric=named_metric, explain=explain, **options
         )
         matrices = {one.name: one for one in (sides.baseline, sides.candidate)}
         title = f"{sides.candidate.name} and {sides.baseline.name}"

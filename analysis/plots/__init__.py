@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         quantity_axis as quantity_axis,
         ratio_axis as ratio_axis,
         spread_out as spread_out,
+        thin_ticks as thin_ticks,
         tone as tone,
     )
     from .scale import (
@@ -63,7 +64,7 @@ else:
         {
             "drawing": "ENDINGS INK PALE Sheet check_picture look picture_bytes write_picture",
             "palette": "COLOURS DARK DASHES LIGHT PRINT Palette style_of",
-            "paper": "beside clear density_axis interval_row margin_band quantity_axis ratio_axis spread_out tone",
+            "paper": "beside clear density_axis interval_row margin_band quantity_axis ratio_axis spread_out thin_ticks tone",
             "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks unit_of",
             "svg": "band curve diamond dot dots label line plot stroke",
         },

@@ -14,6 +14,7 @@ from .scale import Scale, Tick, quantity_ticks, ratio_ticks, unit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = [
     "beside",
@@ -24,6 +25,7 @@ __all__ = [
     "quantity_axis",
     "ratio_axis",
     "spread_out",
+    "thin_ticks",
     "tone",
 ]
 
@@ -184,10 +186,45 @@ def beside(
 
 
 def clear(axes: Axes, *sides: str) -> None:
-    """Take away the lines of some sides, and their ticks."""
+    """Take away the lines of some sides, and their ticks; the names beside them stay."""
     for side in sides:
         axes.spines[side].set_visible(False)
     if "left" in sides:
-        axes.tick_params(left=False, labelleft="left" not in sides)
+        axes.tick_params(axis="y", length=0)
     if "bottom" in sides:
-        axes.tick_params(bottom=False, labelbottom=False)
+        axes.tick_params(axis="x", length=0)
+
+
+def thin_ticks(figure: Figure) -> None:
+    """Leave out ticks of which the texts would touch, on all axes whose ticks we set.
+
+    1× stays, then the last one, which bears the unit, then each that has room, from the low end. The
+    figure must hold all else that takes room.
+    """
+    from matplotlib.ticker import FixedFormatter, FixedLocator
+
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        for axis, ends in ((axes.xaxis, (0, 2)), (axes.yaxis, (1, 3))):
+            place, text = axis.get_major_locator(), axis.get_major_formatter()
+            if not (isinstance(place, FixedLocator) and isinstance(text, FixedFormatter)):
+                continue
+            values, texts = list(place.locs), list(text.seq)
+            labels = [tick.label1 for tick in axis.get_major_ticks(len(values))]
+            if len(values) < 2 or not labels[0].get_visible():
+                continue
+            # the axis holds its ticks with these texts, in this order
+            boxes = [label.get_window_extent().extents for label in labels]
+            gap = 0.35 * labels[0].get_fontsize() * figure.dpi / 72
+            order = sorted(
+                range(len(values)), key=lambda k: (values[k] != 1.0, k != len(values) - 1, k)
+            )
+            kept: list[int] = []
+            for k in order:
+                low, high = boxes[k][ends[0]] - gap, boxes[k][ends[1]] + gap
+                if all(high < boxes[j][ends[0]] or boxes[j][ends[1]] < low for j in kept):
+                    kept.append(k)
+            if len(kept) < len(values):
+                kept.sort()
+                axis.set_major_locator(FixedLocator([values[k] for k in kept]))
+                axis.set_major_formatter(FixedFormatter([texts[k] for k in kept]))

@@ -18,6 +18,7 @@ __all__ = [
     "unit_of",
 ]
 
+_SPAN = 0.8  # share of the range of ticks found, that more ticks must reach over
 _LEAST = 1e-9  # relative width below which a range is a point
 
 
@@ -81,6 +82,7 @@ def ratio_ticks(scale: Scale, most: int = 4) -> tuple[Tick, ...]:
     are minor.
     """
     found = [1.0] if scale.holds(1.0) else []
+    reach = 1.0
     for grid in (
         (0.001, 0.01, 0.1, 10.0, 100.0, 1000.0),
         (0.25, 0.5, 2.0, 4.0, 8.0, 16.0, 0.125, 0.0625),
@@ -94,7 +96,9 @@ def ratio_ticks(scale: Scale, most: int = 4) -> tuple[Tick, ...]:
         (0.99, 0.995, 1.005, 1.01),
     ):
         inside = sorted({*found[:1], *(g for g in grid if scale.holds(g))})
-        if len(found) < len(inside) <= most:
+        wide = inside[-1] / inside[0] if inside else 1.0
+        if len(found) < len(inside) <= most and wide >= reach**_SPAN:
+            reach = max(reach, wide)
             found = [1.0] if scale.holds(1.0) else []
             found = [*found, *(g for g in inside if g not in found)]
     ordered = sorted(found)
