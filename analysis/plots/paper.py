@@ -107,7 +107,7 @@ def interval_row(
     *,
     hollow: bool = False,
     suite: bool = False,
-    size: float = 5.0,
+    size: float = 4.4,
 ) -> None:
     """Draw an estimate with its interval on a row; open at an end that leaves the axis.
 
@@ -204,18 +204,20 @@ def thin_ticks(figure: Figure) -> None:
     from matplotlib.ticker import FixedFormatter, FixedLocator
 
     figure.draw_without_rendering()
+    seen: set[int] = set()
     for axes in figure.axes:
-        for axis, ends in ((axes.xaxis, (0, 2)), (axes.yaxis, (1, 3))):
+        for axis, ends, apart in ((axes.xaxis, (0, 2), 0.35), (axes.yaxis, (1, 3), 0.1)):
             place, text = axis.get_major_locator(), axis.get_major_formatter()
             if not (isinstance(place, FixedLocator) and isinstance(text, FixedFormatter)):
                 continue
             values, texts = list(place.locs), list(text.seq)
             labels = [tick.label1 for tick in axis.get_major_ticks(len(values))]
-            if len(values) < 2 or not labels[0].get_visible():
+            if len(values) < 2 or not labels[0].get_visible() or id(axis.major) in seen:
                 continue
+            seen.add(id(axis.major))  # axes that share it are thinned with it
             # the axis holds its ticks with these texts, in this order
             boxes = [label.get_window_extent().extents for label in labels]
-            gap = 0.35 * labels[0].get_fontsize() * figure.dpi / 72
+            gap = apart * labels[0].get_fontsize() * figure.dpi / 72
             order = sorted(
                 range(len(values)), key=lambda k: (values[k] != 1.0, k != len(values) - 1, k)
             )

@@ -18,7 +18,27 @@ __all__ = [
     "unit_of",
 ]
 
-_SPAN = 0.8  # share of the range of ticks found, that more ticks must reach over
+_EACH = 0.06  # of the axis's length, that one more tick is worth
+_GRIDS = (  # beside 1
+    (0.001, 0.01, 0.1, 10.0, 100.0, 1000.0),
+    (0.01, 100.0),
+    (0.1, 10.0),
+    (0.0625, 0.125, 0.25, 0.5, 2.0, 4.0, 8.0, 16.0),
+    (0.0625, 0.25, 4.0, 16.0),
+    (0.02, 0.05, 0.2, 0.5, 2.0, 5.0, 20.0, 50.0),
+    (0.2, 5.0),
+    (0.5, 2.0),
+    (0.5, 0.7, 1.5, 2.0, 3.0),
+    (0.6, 0.8, 1.2, 1.4),
+    (0.7, 0.8, 0.9, 1.1, 1.2, 1.5),
+    (0.8, 0.9, 1.1, 1.2),
+    (0.8, 1.2),
+    (0.9, 1.1),
+    (0.9, 0.95, 1.05, 1.1),
+    (0.96, 0.98, 1.02, 1.04),
+    (0.98, 0.99, 1.01, 1.02),
+    (0.99, 0.995, 1.005, 1.01),
+)
 _LEAST = 1e-9  # relative width below which a range is a point
 
 
@@ -78,30 +98,17 @@ def ratio_scale(values: Iterable[float], margin: float = 0.0, room: float = 0.06
 def ratio_ticks(scale: Scale, most: int = 4) -> tuple[Tick, ...]:
     """Give ticks of speedups, such as ``2×``; 1 is always there if the scale holds it.
 
-    At most `most` of them; where there are more than two the ones without which it still can be read
-    are minor.
+    At most `most` of them, from the grid that reaches over most of the axis with most ticks; where
+    there are more than two the ones without which it still can be read are minor.
     """
-    found = [1.0] if scale.holds(1.0) else []
-    reach = 1.0
-    for grid in (
-        (0.001, 0.01, 0.1, 10.0, 100.0, 1000.0),
-        (0.25, 0.5, 2.0, 4.0, 8.0, 16.0, 0.125, 0.0625),
-        (0.2, 0.5, 2.0, 5.0, 20.0, 50.0),
-        (0.5, 0.7, 1.5, 2.0, 3.0),
-        (0.7, 0.8, 0.9, 1.1, 1.2, 1.5),
-        (0.8, 0.9, 1.1, 1.2),
-        (0.9, 0.95, 1.05, 1.1),
-        (0.96, 0.98, 1.02, 1.04),
-        (0.98, 0.99, 1.01, 1.02),
-        (0.99, 0.995, 1.005, 1.01),
-    ):
-        inside = sorted({*found[:1], *(g for g in grid if scale.holds(g))})
-        wide = inside[-1] / inside[0] if inside else 1.0
-        if len(found) < len(inside) <= most and wide >= reach**_SPAN:
-            reach = max(reach, wide)
-            found = [1.0] if scale.holds(1.0) else []
-            found = [*found, *(g for g in inside if g not in found)]
-    ordered = sorted(found)
+    long = math.log(scale.high / scale.low)
+    best: tuple[float, list[float]] = (-1.0, [])
+    for grid in _GRIDS:
+        inside = sorted({g for g in (1.0, *grid) if scale.holds(g)})
+        if inside and len(inside) <= max(1, most):
+            score = math.log(inside[-1] / inside[0]) / long + _EACH * len(inside)
+            best = max(best, (score, inside), key=lambda found: found[0])
+    ordered = best[1]
     far = [value for value in ordered if value != 1.0]
     kept = {ordered[0], ordered[-1], 1.0} if ordered else set()
     return tuple(

@@ -12,14 +12,20 @@ from ...faces import hands_on
 
 if TYPE_CHECKING:
     from .files import write_all as write_all, write_drawing as write_drawing
-    from .kinds import KINDS as KINDS, Kind as Kind, draw as draw, kind_of as kind_of
+    from .kinds import (
+        KINDS as KINDS,
+        Kind as Kind,
+        draw as draw,
+        draw_table as draw_table,
+        kind_of as kind_of,
+    )
     from .result import Drawing as Drawing
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
             "files": "write_all write_drawing",
-            "kinds": "KINDS Kind draw kind_of",
+            "kinds": "KINDS Kind draw draw_table kind_of",
             "result": "Drawing",
         },
     )

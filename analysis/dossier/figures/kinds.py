@@ -10,10 +10,11 @@ from ...errors import UsageError
 from .result import Drawing
 
 if TYPE_CHECKING:
+    from ...methods.biplot import Biplot
     from ...plots import Sheet
     from ..subject import Subject
 
-__all__ = ["KINDS", "Kind", "draw", "kind_of"]
+__all__ = ["KINDS", "Kind", "draw", "draw_table", "kind_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,13 +106,24 @@ def draw(name: str, subject: Subject, sheet: Sheet, *, benchmark: str | None = N
     return drawing
 
 
+def draw_table(found: Biplot, sheet: Sheet) -> Drawing:
+    """Draw a biplot of systems that were read without a verdict, such as a table of medians."""
+    from ...plots import look, thin_ticks
+    from .suite import drawing_of
+
+    with look(sheet):
+        drawing = drawing_of(found, sheet, "biplot")
+        thin_ticks(drawing.figure)
+    return drawing
+
+
 def _benchmark(kind: str, subject: Subject, benchmark: str | None) -> str:
     known = ", ".join(subject.order)
     if benchmark is None:
         if len(subject.order) == 1:
             return subject.order[0]
         raise UsageError(
-            f"a {kind} figure shows one benchmark, and there are {len(subject.order)}",
+            f"a figure of kind {kind} shows one benchmark, and there are {len(subject.order)}",
             fix=f"add --benchmark with one of {known}",
         )
     if benchmark not in subject.order:

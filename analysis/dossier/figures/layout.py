@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["fresh", "names_of", "note", "panels", "rows_high"]
+__all__ = ["broad", "fresh", "names_of", "note", "panels", "rows_high"]
 
 _POINT = 25.4 / 72  # mm
 _TALLEST = 230.0  # mm: a page with its caption
@@ -45,11 +45,19 @@ def panels(figure: Figure, count: int, across: int, **shared: bool | str) -> lis
 def note(figure: Figure, sheet: Sheet, texts: Sequence[str]) -> None:
     """Write what a reader must know below all axes: a picture travels without its page."""
     if texts:
-        letters = int(sheet.width / (_LETTER * _POINT * 0.85 * sheet.font_size))
+        width, height = figure.get_size_inches()
+        letters = int(0.95 * sheet.width / (_LETTER * _POINT * 0.85 * sheet.font_size))
         lines = [line for text in texts for line in wrap(text, letters)]
+        # the panels keep their height
+        figure.set_size_inches(width, height + len(lines) * 1.2 * 0.85 * sheet.font_size / 72)
         figure.supxlabel(
             "\n".join(lines), x=0.01, ha="left", fontsize=0.85 * sheet.font_size, color=PRINT.second
         )
+
+
+def broad(text: str, sheet: Sheet) -> float:
+    """Give about how much of the sheet's width a text takes."""
+    return len(text) * _LETTER * _POINT * sheet.font_size / sheet.width
 
 
 def names_of(names: Sequence[str], sheet: Sheet, share: float = 0.25) -> dict[str, str]:
