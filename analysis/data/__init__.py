@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
+    from .commands import read_commands as read_commands
     from .environments import (
         SessionEnvironment as SessionEnvironment,
         read_environments as read_environments,
         without_homes as without_homes,
     )
-    from .commands import read_commands as read_commands
     from .host_record import (
         HostNote as HostNote,
         HostRecord as HostRecord,

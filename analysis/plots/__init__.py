@@ -16,6 +16,16 @@ if TYPE_CHECKING:
         strokes as strokes,
         upright as upright,
     )
+    from .drawing import (
+        ENDINGS as ENDINGS,
+        INK as INK,
+        PALE as PALE,
+        Sheet as Sheet,
+        check_picture as check_picture,
+        look as look,
+        picture_bytes as picture_bytes,
+        write_picture as write_picture,
+    )
     from .label_row import (
         Label as Label,
         Placed as Placed,
@@ -32,11 +42,25 @@ if TYPE_CHECKING:
         text_width as text_width,
     )
     from .palette import (
+        COLOURS as COLOURS,
         DARK as DARK,
+        DASHES as DASHES,
         LIGHT as LIGHT,
         PRINT as PRINT,
         Palette as Palette,
         style_of as style_of,
+    )
+    from .paper import (
+        beside as beside,
+        clear as clear,
+        density_axis as density_axis,
+        interval_row as interval_row,
+        margin_band as margin_band,
+        quantity_axis as quantity_axis,
+        ratio_axis as ratio_axis,
+        spread_out as spread_out,
+        thin_ticks as thin_ticks,
+        tone as tone,
     )
     from .paths import (
         arrow as arrow,
@@ -52,6 +76,7 @@ if TYPE_CHECKING:
         ratio_scale as ratio_scale,
         ratio_ticks as ratio_ticks,
         read_out as read_out,
+        unit_of as unit_of,
     )
     from .spaced import (
         spaced_ticks as spaced_ticks,
@@ -74,11 +99,13 @@ else:
         __name__,
         {
             "cells": "again arrow cell field shared strokes upright",
+            "drawing": "ENDINGS INK PALE Sheet check_picture look picture_bytes write_picture",
             "label_row": "Label Placed placed text_width",
             "labels": "Box Placed Wanted kept_in_row placed spread_out text_width",
-            "palette": "DARK LIGHT PRINT Palette style_of",
+            "palette": "COLOURS DARK DASHES LIGHT PRINT Palette style_of",
+            "paper": "beside clear density_axis interval_row margin_band quantity_axis ratio_axis spread_out thin_ticks tone",
             "paths": "arrow boxes cross segments",
-            "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out",
+            "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out unit_of",
             "spaced": "spaced_ticks",
             "svg": "band curve diamond dot dots label line nested plot stroke whole",
         },

@@ -85,9 +85,7 @@ def missing(name: str) -> MethodAnswer:
 
 
 def _ratios(told: Written) -> tuple[Ratio, Ratio, Ratio]:
-    value, low, high = (
-        Ratio(one.text, one.value) for one in (told.speedup, told.low, told.high)
-    )
+    value, low, high = (Ratio(one.text, one.value) for one in (told.speedup, told.low, told.high))
     return value, low, high
 
 

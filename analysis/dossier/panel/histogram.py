@@ -49,4 +49,3 @@ def _marks(found: Histogram) -> Iterator[str]:
         yield line(low, ground, high, ground, "interval ink")
         for end in (low, high):
             yield stroke(end, ground - 6, ground + 1, "interval ink")
-
