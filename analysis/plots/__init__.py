@@ -9,7 +9,6 @@ from ..faces import hands_on
 if TYPE_CHECKING:
     from .cells import (
         again as again,
-        arrow as arrow,
         cell as cell,
         field as field,
         shared as shared,
@@ -27,10 +26,9 @@ if TYPE_CHECKING:
         write_picture as write_picture,
     )
     from .label_row import (
-        Label as Label,
-        Placed as Placed,
-        placed as placed,
-        text_width as text_width,
+        InRow as InRow,
+        RowLabel as RowLabel,
+        in_rows as in_rows,
     )
     from .labels import (
         Box as Box,
@@ -58,7 +56,6 @@ if TYPE_CHECKING:
         margin_band as margin_band,
         quantity_axis as quantity_axis,
         ratio_axis as ratio_axis,
-        spread_out as spread_out,
         thin_ticks as thin_ticks,
         tone as tone,
     )
@@ -98,12 +95,12 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "cells": "again arrow cell field shared strokes upright",
+            "cells": "again cell field shared strokes upright",
             "drawing": "ENDINGS INK PALE Sheet check_picture look picture_bytes write_picture",
-            "label_row": "Label Placed placed text_width",
+            "label_row": "InRow RowLabel in_rows",
             "labels": "Box Placed Wanted kept_in_row placed spread_out text_width",
             "palette": "COLOURS DARK DASHES LIGHT PRINT Palette style_of",
-            "paper": "beside clear density_axis interval_row margin_band quantity_axis ratio_axis spread_out thin_ticks tone",
+            "paper": "beside clear density_axis interval_row margin_band quantity_axis ratio_axis thin_ticks tone",
             "paths": "arrow boxes cross segments",
             "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out unit_of",
             "spaced": "spaced_ticks",

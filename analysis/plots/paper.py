@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+from .labels import spread_out
 from .palette import PRINT, Style
 from .scale import Scale, Tick, quantity_ticks, ratio_ticks, unit_of
 
@@ -24,7 +25,6 @@ __all__ = [
     "margin_band",
     "quantity_axis",
     "ratio_axis",
-    "spread_out",
     "thin_ticks",
     "tone",
 ]
@@ -131,34 +131,6 @@ def interval_row(
     )  # fmt: skip
 
 
-def spread_out(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move places apart to at least `gap`, as little as possible, in their order, within the ends.
-
-    Where there is no room for all at `gap` they stand evenly from end to end.
-
-    Notes
-    -----
-    Least squares under the order: with ``v[i] = wanted[i] - i * gap`` sorted places are the
-    isotonic regression of v, by pooling adjacent violators.
-    """
-    order = sorted(range(len(wanted)), key=lambda k: (wanted[k], k))
-    n = len(order)
-    if n and (n - 1) * gap > high - low:
-        gap = (high - low) / max(1, n - 1)
-    pools: list[tuple[float, int]] = []  # sum, count
-    for i, k in enumerate(order):
-        pools.append((wanted[k] - i * gap, 1))
-        while len(pools) > 1 and pools[-2][0] / pools[-2][1] > pools[-1][0] / pools[-1][1]:
-            total, count = pools.pop()
-            pools[-1] = (pools[-1][0] + total, pools[-1][1] + count)
-    level = [total / count for total, count in pools for _ in range(count)]
-    room = high - (n - 1) * gap
-    found = [0.0] * n
-    for i, k in enumerate(order):
-        found[k] = min(max(level[i], low), max(low, room)) + i * gap
-    return found
-
-
 def beside(
     axes: Axes, names: Sequence[tuple[str, float, str]], *, gap: float = 1.25, x: float = 1.02
 ) -> None:
@@ -180,7 +152,7 @@ def beside(
     figure = axes.figure
     tall = axes.get_position().height * figure.get_size_inches()[1] * 72
     step = gap * float(rcParams["font.size"]) / tall
-    places = spread_out([height for _, height, _ in names], step, 0.0, 1.0)
+    places = spread_out([height for _, height, _ in names], [step] * len(names), 0.0, 1.0)
     for (text, _, colour), place in zip(names, places, strict=True):
         axes.text(x, place, text, transform=axes.transAxes, color=colour, va="center", ha="left")
 
