@@ -7,6 +7,7 @@ from functools import partial
 from markupsafe import Markup
 
 from ..chapter import html_of
+from ..names import shown
 from ..shell import template
 from . import drawing
 from .result import Answer, Bin, Column, Row
@@ -16,7 +17,9 @@ __all__: list[str] = []
 
 @html_of.register
 def _(chapter: Answer) -> Markup:
-    page = template("answer").get_template("answer.html.jinja")
+    rooms = template("answer")
+    rooms.filters["shown"] = shown
+    page = rooms.get_template("answer.html.jinja")
     return Markup(  # noqa: S704 - the template escapes
         page.render(
             answer=chapter,

@@ -39,14 +39,3 @@ def test_strokes_are_one_path_and_stay_inside() -> None:
     assert path.get("d") == "M0 0v1M250 0v1M1000 0v1"
     assert (found.get("y"), found.get("height")) == ("20", "6")
     assert plots.strokes([], "session", top=20, height=6) == ""
-
-
-def test_an_arrowhead_points_where_the_line_goes_on() -> None:
-    def wings(markup: str) -> set[float]:
-        path = drawn(markup).find("path")
-        assert path is not None
-        d = path.get("d", "").replace("M", " ").replace("L", " ").split()
-        return {float(d[0]), float(d[4])}
-
-    assert wings(plots.arrow(0.0, 10, "interval", left=True)) == {5.0}
-    assert wings(plots.arrow(1.0, 10, "interval", left=False)) == {-5.0}

@@ -139,6 +139,8 @@ def test_foreign_names_stay_text(subject: Make) -> None:
     assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in shown
     assert "\x07" not in shown
     assert "n" * 60 not in shown
+    values = "".join(str(v) for _, attributes in found.elements for v in attributes.values())
+    assert not {"\N{RIGHT-TO-LEFT OVERRIDE}", "\x07"} & set(values)
     handlers = [
         key for _, attributes in found.elements for key in attributes if key.startswith("on")
     ]
