@@ -13,8 +13,9 @@ def values(low: float, high: float, most: int = 4) -> list[float]:
     return [tick.value for tick in ratio_ticks(Scale(low, high, log=True), most)]
 
 
-def test_powers_of_two_reach_further_than_more_ticks_near_one() -> None:
-    assert values(0.88, 6.84) == [1.0, 2.0, 4.0]
+def test_no_end_of_the_axis_is_left_bare_for_more_ticks_near_one() -> None:
+    # 1, 1.5, 2, 3 are more ticks, but tell nothing of the upper half
+    assert values(0.88, 6.84)[-1] >= 4
 
 
 def test_a_narrow_axis_has_its_own_round_values() -> None:
