@@ -93,7 +93,7 @@ def _short(names: Sequence[str]) -> Mapping[str, str]:
 def _with(short: Mapping[str, str], text: str) -> str:
     for name, brief in short.items():
         text = text.replace(name, brief)
-    return shown(text)
+    return shown(text).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _sentence(text: str, names: Collection[str]) -> str:
