@@ -15,7 +15,7 @@ __all__ = ["axis_of"]
 
 _BEYOND = 3.0  # usual half-widths that an interval may reach beyond all estimates
 _SHARE = 0.6  # and the share of the estimates' range that it may always
-_ROOM = 0.1  # share of the axis that a word beside 1 stands for
+_ROOM = 0.25  # share of the axis beside 1 from which on its word stands there
 _TICKS = 4
 
 
