@@ -90,9 +90,9 @@ def _looked(subject: Subject, trial: Trial) -> Iterator[tuple[Runs, Diagnosis | 
 
 
 def _opened(subject: Subject) -> str | None:
-    """Give the first benchmark that a caution names."""
+    """Give the first benchmark that a caution names, whose part stands open; else the first."""
     named = (name for caution in subject.verdict.cautions for name in caution.about)
-    return next((name for name in named if name in subject.order), None)
+    return next((name for name in (*named, *subject.order) if name in subject.order), None)
 
 
 def _states(subject: Subject) -> tuple[str, str]:

@@ -115,10 +115,10 @@ def _scale(timeline: Timeline, top: float) -> Iterator[str]:
 
 
 def _times(timeline: Timeline, bottom: float) -> Iterator[str]:
-    for name, width, _, _, right in _SETS:
+    for name, width, *_ in _SETS:
         # the last one bears the unit
         labels = [Label(mark.at, mark.text) for mark in reversed(timeline.times)]
-        for one in placed(labels, width, right=right):
+        for one in placed(labels, width):
             yield _text(one, bottom + 14, f"happened-{name}")
 
 

@@ -147,7 +147,7 @@ class Happened(Chapter):
     Attributes
     ----------
     deck : tuple of str
-        Sentences: what is shown, and what was found of the whole host.
+        Paragraphs: what is shown, and what was found of the whole host.
     higher : str
         What the higher level of a host with two is called.
     timelines : tuple of Timeline
