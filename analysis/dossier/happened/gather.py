@@ -21,7 +21,7 @@ from .timeline import Runs, drawn, runs_of
 
 __all__ = ["gather"]
 
-_MOST = 40  # findings in the table
+_MOST = 25  # findings in the table
 
 
 def gather(subject: Subject) -> Chapter | None:
@@ -111,6 +111,6 @@ def _found(diagnosis: Diagnosis | None, label: str) -> Iterator[Found]:
         yield Found(
             trial=label,
             cell=" / ".join(names) or "all",
-            text=shown(one.text),
+            text=shown(one.text).replace(" %", "\u00a0%"),
             pvalue=Value("" if p is None else figures.pvalue(p).removeprefix("= "), p),
         )

@@ -81,7 +81,8 @@ def _of_trial(
     changes = [one for one in diagnosis.findings if one.code in _CHANGES]
     if changes:
         largest = max(changes, key=lambda one: (one.code == "host-change", abs(one.size or 0.0)))
-        yield f"{largest.text[0].upper()}{largest.text[1:]}."
+        text = largest.text.replace(" %", "\u00a0%")
+        yield f"{text[0].upper()}{text[1:]}."
     tested = any(one.pvalue is not None for one in diagnosis.host)
     if not any(one.code.startswith("host-") for one in diagnosis.findings):
         yield (
