@@ -26,6 +26,11 @@ _PROGRAMS = 4  # that are named
 _DIGITS = 12  # of a hash
 _LONGEST = 160
 _PART = 60  # characters of a recorded text within a fact
+_CONTAINED = {
+    "pid": "a PID namespace",
+    "user": "a user and PID namespace",
+    "none": "no namespace",
+}
 _NOT_LISTED = {"moment", "inputs"}
 _NOT_TOLD = {"host.machine_id_sha256", "host.boot_id", "cpu.flags_sha256"}
 
@@ -215,35 +220,26 @@ def _pinned(trial: Trial) -> str:
 
 def _isolation(source: Source) -> str:
     settings = source.settings.get("isolation")
-    first = source.first
-    parts = []
-    if isinstance(settings, Mapping):
-        aslr, padding = settings.get("aslr"), settings.get("padding")
-        parts.append(
-            "a new address layout for each run" if aslr else "the same address layout for each run"
-        )
-        if padding is not None:
-            random = "environment padded at random"
-            parts.append(
-                random if padding == "random" else f"environment padded by {padding} bytes"
-            )
-        if settings.get("nice") is not None:
-            parts.append(f"nice {_text(settings, 'nice')}")
-        if settings.get("scheduling") not in (None, "other"):
-            parts.append(f"scheduling {_brief(str(settings['scheduling']))}")
-        limits = settings.get("limits")
-        if isinstance(limits, Mapping) and limits:
-            told = ", ".join(f"{_brief(str(key))} {_text(limits, key)}" for key in limits)
-            parts.append(f"limits: {told}")
-    contained = first.get("process", {}).get("containment")
-    if contained:
-        words = {
-            "pid": "a PID namespace",
-            "user": "a user and PID namespace",
-            "none": "no namespace",
-        }
-        parts.append(f"processes held by {words.get(contained, _brief(str(contained)))}")
+    parts = list(_settings(settings)) if isinstance(settings, Mapping) else []
+    contained = _text(source.first.get("process", {}), "containment")
+    if contained is not None:
+        parts.append(f"processes held by {_CONTAINED.get(contained, contained)}")
     return ", ".join(parts) or UNKNOWN
+
+
+def _settings(settings: Mapping[str, Any]) -> Iterator[str]:
+    aslr, padding, limits = (settings.get(key) for key in ("aslr", "padding", "limits"))
+    if isinstance(aslr, bool):
+        yield f"{'a new' if aslr else 'the same'} address layout for each run"
+    if padding is not None:
+        amount = "at random" if padding == "random" else f"by {_text(settings, 'padding')} bytes"
+        yield f"environment padded {amount}"
+    for key, usual in (("nice", None), ("scheduling", "other")):
+        if settings.get(key) not in (None, usual):
+            yield f"{key} {_text(settings, key)}"
+    if isinstance(limits, Mapping) and limits:
+        told = ", ".join(f"{_brief(str(key))} {_text(limits, key)}" for key in limits)
+        yield f"limits: {told}"
 
 
 def _unknown(source: Source) -> Iterator[str]:
