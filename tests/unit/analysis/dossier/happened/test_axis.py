@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from analysis.dossier.happened.axis import (
     apart,
@@ -37,12 +38,13 @@ def test_runs_that_do_not_vary_have_a_scale():
     assert change_scale(np.array([])).holds(1.0)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(-8, 8), min_size=1, max_size=30))
 def test_ticks_have_room_and_the_median_is_there(logs):
     marks = change_marks(change_scale(np.array(logs)), HEIGHT)
     assert [mark.text for mark in marks].count("median") == 1
     places = [mark.at for mark in marks]
-    assert all(b - a >= 14 / HEIGHT for a, b in zip(places, places[1:], strict=False))
+    assert all(b - a >= 14 / HEIGHT for a, b in itertools.pairwise(places))
     assert all(0 <= at <= 1 for at in places)
 
 
@@ -55,6 +57,7 @@ def test_changes_in_words():
     assert apart(1.753) == "75\u00a0%"
 
 
+@settings(deadline=None)
 @given(lengths)
 def test_panels_stand_beside_each_other_and_none_vanishes(seconds):
     places = panel_places(seconds)
@@ -63,7 +66,7 @@ def test_panels_stand_beside_each_other_and_none_vanishes(seconds):
     ends = [(left, left + width) for left, width in places]
     assert ends[0][0] == 0
     assert ends[-1][1] == pytest.approx(1.0)
-    assert all(b <= c + 1e-9 for (_, b), (c, _) in zip(ends, ends[1:], strict=False))
+    assert all(b <= c + 1e-9 for (_, b), (c, _) in itertools.pairwise(ends))
 
 
 def test_panels_go_by_duration():
@@ -73,6 +76,7 @@ def test_panels_go_by_duration():
     assert first == pytest.approx(0.25 * (first + second) / 2)
 
 
+@settings(deadline=None)
 @given(lengths)
 def test_ticks_of_time_rise_and_the_last_bears_the_unit(seconds):
     marks = time_marks(seconds, panel_places(seconds))
