@@ -70,7 +70,7 @@ def facts_of(source: Source) -> dict[str, str]:
         "programs": _programs(source.first),
         "runs on": _pinned(source.trial),
         "isolation": _isolation(source),
-        "not known": ", ".join(_unknown(source)) or "nothing that is asked for",
+        "not known": _unknown(source),
         "measured": _measured(source.trial),
         "protocol": _protocol(source),
         "made with": _tools(source),
@@ -242,11 +242,15 @@ def _settings(settings: Mapping[str, Any]) -> Iterator[str]:
         yield f"limits: {told}"
 
 
-def _unknown(source: Source) -> Iterator[str]:
+def _unknown(source: Source) -> str:
     """Name the checks that nobody could answer in any session."""
-    known = {note.check for note in source.record.notes if note.status in ("ok", "warn", "fail")}
-    asked = dict.fromkeys(note.check for note in source.record.notes if note.status == "unknown")
-    yield from (shown(check.replace("_", " ")) for check in asked if check not in known)
+    notes = source.record.notes
+    if not notes:
+        return "no check of the host is recorded"
+    known = {note.check for note in notes if note.status in ("ok", "warn", "fail")}
+    asked = dict.fromkeys(note.check for note in notes if note.status == "unknown")
+    names = [shown(check.replace("_", " ")) for check in asked if check not in known]
+    return ", ".join(names) or "nothing: every check was answered"
 
 
 def _measured(trial: Trial) -> str:

@@ -217,7 +217,7 @@ def _lanes(
         for number, (left, width) in zip(clock.sessions.tolist(), places, strict=True):
             if number in sessions[code]:
                 value = values.get(number)
-                figure = "" if value is None else figures.significant(value, 2)
+                figure = "" if value is None else f"{value:.2f}"
                 spans.append((left, left + width, figure))
         if spans:
             yield Lane(words=words, spans=tuple(spans))
