@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
+    from .commands import read_commands as read_commands
     from .environments import (
         SessionEnvironment as SessionEnvironment,
         read_environments as read_environments,
@@ -48,6 +49,7 @@ else:
         __name__,
         {
             "environments": "SessionEnvironment read_environments without_homes",
+            "commands": "read_commands",
             "host_record": "HostNote HostRecord Program read_host_record",
             "kept_output": "Excerpt read_excerpt",
             "matrix": "Layout PerformanceMatrix",

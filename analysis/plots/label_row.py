@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Label", "Placed", "placed", "text_width"]
+from .labels import text_width
+
+__all__ = ["InRow", "RowLabel", "in_rows"]
 
 _GAP = 8.0  # CSS pixels between two labels
-_WIDE, _NARROW = set("mwMW@%—…×"), set(" .,:;'|!ijlIftr()[]/-")
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class RowLabel:
     """A text that belongs to a place of the axis.
 
     Attributes
@@ -35,34 +36,28 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class InRow:
     """Where a label stands: on which side of its place, and in which row (0 is the first)."""
 
-    label: Label
+    label: RowLabel
     anchor: Literal["start", "middle", "end"]
     row: int
 
 
-def text_width(text: str, *, bold: bool = False, size: float = 11.5) -> float:
-    """Estimate the width of a text in CSS pixels, rather too wide than too narrow."""
-    em = sum(0.95 if c in _WIDE else 0.34 if c in _NARROW else 0.62 for c in text)
-    return em * size * (1.07 if bold else 1.0)
-
-
-def placed(
-    labels: Sequence[Label],
+def in_rows(
+    labels: Sequence[RowLabel],
     width: float,
     *,
     rows: int = 1,
     left: float = 0.0,
     right: float = 0.0,
     centred: bool = False,
-) -> tuple[Placed, ...]:
+) -> tuple[InRow, ...]:
     """Choose the labels that have room; the first of `labels` matter most, the others are dropped.
 
     Parameters
     ----------
-    labels : sequence of Label
+    labels : sequence of RowLabel
         The most important first.
     width : float
         Of the picture, in CSS pixels.
@@ -89,6 +84,6 @@ def placed(
                 continue
             if all(start - _GAP >= b or start + size + _GAP <= a for a, b in taken[row]):
                 taken[row].append((start, start + size))
-                found.append(Placed(label, anchor, row))
+                found.append(InRow(label, anchor, row))
                 break
     return tuple(found)

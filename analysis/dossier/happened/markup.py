@@ -6,7 +6,19 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from ...plots import Label, Placed, band, dots, label, line, placed, plot, stroke, text_width
+from ...plots import (
+    cross,
+    InRow,
+    RowLabel,
+    band,
+    dots,
+    in_rows,
+    label,
+    line,
+    plot,
+    stroke,
+    text_width,
+)
 from ..chapter import html_of
 from ..shell import template
 from .page import found_table, more_text, sessions_table
@@ -17,7 +29,7 @@ __all__: list[str] = []
 
 # two sets of labels, of which the style sheet shows one: name, least width, rows of crosses' words,
 # free room at the left and at the right, in CSS pixels
-_SETS = (("wide", 520.0, 2, 50.0, 70.0), ("narrow", 205.0, 2, 44.0, 60.0))
+_SETS = (("wide", 515.0, 2, 52.0, 74.0), ("narrow", 200.0, 2, 46.0, 66.0))
 _NUMBERS, _LANE, _BAR = 15.0, 20.0, 3.0
 _TIMES, _WORDS, _CROSS = 18.0, 18.0, 4.0
 _DOWN = 27.0  # from the panels to the crosses
@@ -83,8 +95,8 @@ def _heads(timeline: Timeline) -> Iterator[str]:
     """Give the sessions' numbers; the word stands once, at the left."""
     yield label(0, 11, "session", "", anchor="end", dx=-6)
     for name, width, _, _, right in _SETS:
-        labels = [Label(panel.left, panel.session) for panel in timeline.panels]
-        for one in placed(labels, width, right=right):
+        labels = [RowLabel(panel.left, panel.session) for panel in timeline.panels]
+        for one in in_rows(labels, width, right=right):
             yield _text(one, 11, f"happened-{name}")
 
 
@@ -95,10 +107,10 @@ def _lane(lane: Lane, k: int) -> Iterator[str]:
     first, *others = lane.spans
     for name, width, _, free, right in _SETS:
         labels = [
-            Label(first[0], f"{lane.words} {first[2]}".rstrip(), bold=True),
-            *(Label(left, figure, bold=True) for left, _, figure in others if figure),
+            RowLabel(first[0], f"{lane.words} {first[2]}".rstrip(), bold=True),
+            *(RowLabel(left, figure, bold=True) for left, _, figure in others if figure),
         ]
-        for one in placed(labels, width, left=free, right=right):
+        for one in in_rows(labels, width, left=free, right=right):
             yield _text(one, y - 4, f"happened-{name} happened-strong")
 
 
@@ -117,8 +129,8 @@ def _scale(timeline: Timeline, top: float) -> Iterator[str]:
 def _times(timeline: Timeline, bottom: float) -> Iterator[str]:
     for name, width, *_ in _SETS:
         # the last one bears the unit
-        labels = [Label(mark.at, mark.text) for mark in reversed(timeline.times)]
-        for one in placed(labels, width):
+        labels = [RowLabel(mark.at, mark.text) for mark in reversed(timeline.times)]
+        for one in in_rows(labels, width):
             yield _text(one, bottom + 14, f"happened-{name}")
 
 
@@ -128,7 +140,7 @@ def _failed(timeline: Timeline, top: float, bottom: float) -> Iterator[str]:
         if len(timeline.crosses) <= _LINES:
             yield line(one.at, top, one.at, bottom, "happened-line")
         yield line(one.at, bottom + _TIMES, one.at, y - 6, "happened-line")
-        yield _cross(one.at, y)
+        yield cross(one.at, y, "happened-cross", r=_CROSS)
     for name, word in _cross_words(timeline):
         css = f"happened-{name}"
         yield _text(word, y + 4 + word.row * _WORDS, f"{css} happened-strong")
@@ -137,21 +149,21 @@ def _failed(timeline: Timeline, top: float, bottom: float) -> Iterator[str]:
             yield line(word.label.at, y, word.label.at, end, f"happened-line {css}")
 
 
-def _cross_words(timeline: Timeline) -> Iterator[tuple[str, Placed]]:
+def _cross_words(timeline: Timeline) -> Iterator[tuple[str, InRow]]:
     """Give the words beside the crosses, clear of the crosses themselves."""
     for name, width, rows, free, right in _SETS:
-        labels = [_words_of(cross, name) for cross in timeline.crosses]
-        free_rows = placed(labels, width, rows=rows, left=free, right=right)
+        labels = [_words_of(one, name) for one in timeline.crosses]
+        free_rows = in_rows(labels, width, rows=rows, left=free, right=right)
         for word in free_rows:
             if word.row or _clear(word, timeline.crosses, width):
                 yield name, word
 
 
-def _words_of(cross: Cross, name: str) -> Label:
-    return Label(cross.at, cross.text if name == "wide" else cross.brief, dx=8.0, bold=True)
+def _words_of(run: Cross, name: str) -> RowLabel:
+    return RowLabel(run.at, run.text if name == "wide" else run.brief, dx=8.0, bold=True)
 
 
-def _clear(word: Placed, crosses: Sequence[Cross], width: float) -> bool:
+def _clear(word: InRow, crosses: Sequence[Cross], width: float) -> bool:
     """Whether no other cross stands where the word does."""
     size = text_width(word.label.text, bold=True)
     x = word.label.at * width
@@ -159,11 +171,6 @@ def _clear(word: Placed, crosses: Sequence[Cross], width: float) -> bool:
     return not any(begin <= one.at * width <= end for one in crosses)
 
 
-def _cross(x: float, y: float) -> str:
-    shape = f"M{-_CROSS:g} {-_CROSS:g}L{_CROSS:g} {_CROSS:g}M{-_CROSS:g} {_CROSS:g}L{_CROSS:g} {-_CROSS:g}"
-    return f'<svg class="at" x="{100 * x:.2f}%" y="{y:g}"><path class="happened-cross" d="{shape}"/></svg>'
-
-
-def _text(one: Placed, y: float, css: str) -> str:
+def _text(one: InRow, y: float, css: str) -> str:
     dx = -one.label.dx if one.anchor == "end" else one.label.dx
     return label(one.label.at, y, one.label.text, css, anchor=one.anchor, dx=dx)
