@@ -88,7 +88,7 @@ def _of_trial(
         yield (
             "No test of the whole host found that it changed."
             if tested
-            else "There are too few runs to test whether the host changed."
+            else "Whether the host changed cannot be tested: there are too few runs, or they do not vary."
         )
 
 
