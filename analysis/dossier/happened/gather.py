@@ -63,6 +63,8 @@ def gather(subject: Subject) -> Chapter | None:
         found=tuple(told[:_MOST]),
         more_found=max(0, len(told) - _MOST),
         failed=failed,
+        # failed runs are the trial's, and are listed once: with the first metric
+        failed_anchor=subject.anchor("failed").removeprefix(subject.prefix),
     )
 
 

@@ -48,7 +48,7 @@ def test_each_run_is_drawn_against_its_own_cell(subject):
     chapter = gather(subject())
     (timeline,) = chapter.timelines
     dots = [y for panel in timeline.panels for _, y in (*panel.dots, *panel.opened)]
-    beyond = sum(len(panel.above) + len(panel.below) for panel in timeline.panels)
+    beyond = sum(panel.beyond for panel in timeline.panels)
     assert len(dots) + beyond == 2 * 3 * 60  # cells a hundredfold apart are alike here
     assert max(dots) - min(dots) > 0.2
     assert sum(panel.runs.value for panel in timeline.panels) == 360
@@ -119,7 +119,7 @@ def test_far_runs_are_counted_and_lie_at_the_edge(subject):
     (timeline,) = gather(subject(change=far)).timelines
     assert sum(len(panel.above) for panel in timeline.panels) >= 1
     (note,) = [note for note in timeline.notes if "beyond" in note]
-    beyond = sum(len(panel.above) + len(panel.below) for panel in timeline.panels)
+    beyond = sum(panel.beyond for panel in timeline.panels)
     assert int(re.match(r"\d+", note)[0]) == beyond
 
 
