@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from markupsafe import Markup
 
 from ...plots import (
-    cross,
     InRow,
     RowLabel,
     band,
+    cross,
     dots,
     in_rows,
     label,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from analysis.plots import InRow, RowLabel, in_rows, text_width
 
@@ -29,6 +29,7 @@ def span(one: InRow, width: float) -> tuple[float, float]:
     return x - size / 2, x + size / 2
 
 
+@settings(deadline=None)
 @given(labels, st.integers(1, 3), st.booleans())
 def test_no_label_touches_another_or_leaves_its_room(given_labels, rows, centred):
     found = in_rows(given_labels, WIDTH, rows=rows, left=20, right=30, centred=centred)
@@ -39,6 +40,7 @@ def test_no_label_touches_another_or_leaves_its_room(given_labels, rows, centred
         assert all(row != r or b < c or d < a for r, c, d in spans[:k])
 
 
+@settings(deadline=None)
 @given(labels)
 def test_what_is_dropped_would_touch_what_matters_more(given_labels):
     found = in_rows(given_labels, WIDTH)
