@@ -1,0 +1,194 @@
+"""The ranking of three and more variants: every pair by sessions, and who is told from whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...errors import FairtrialError
+from ...plots import style_of
+from ...report import Value, figures, said
+from ...verdict.ranking import PairLine, Ranking, rank_variants
+from ..subject import Subject
+from ..written import Written, written_of
+from .result import PairRow, RankRow, Ranks, Style
+
+__all__ = ["bars_of", "ranks_of"]
+
+_LEAST = 3
+_MOST = 24  # variants: 276 pairs
+_TOLD = ("faster", "slower")
+_NAMED = 3  # variants in the sentence
+
+
+def ranks_of(subject: Subject) -> Ranks | str:
+    """Rank the variants of a trial; or say why not."""
+    trial = subject.trial
+    if trial is None or len(subject.candidates) + 1 < _LEAST:
+        return "A ranking needs three variants or more of one trial."
+    if len(subject.candidates) + 1 > _MOST:
+        return f"More than {_MOST} variants are not ranked on a page; the command does it."
+    asked = subject.asked
+    chosen = [one.variant for one in subject.candidates]
+    try:
+        found = rank_variants(
+            trial,
+            metric=subject.verdict.metric,
+            confidence=subject.verdict.confidence,
+            variants=chosen,
+            benchmarks=asked.get("benchmarks"),
+            margin=subject.verdict.margin,
+            weights=asked.get("weights"),
+            looks=subject.verdict.looks,
+            ranked=False,
+        )
+    except FairtrialError as error:
+        return f"No ranking: {error.what}."
+    if len(found.variants) < _LEAST:
+        return "A ranking needs three variants with runs that count."
+    told = {
+        frozenset((pair.candidate, pair.baseline)) for pair in found.pairs if pair.outcome in _TOLD
+    }
+    order = [place.variant for place in found.places]
+    bars = bars_of(order, told)
+    return Ranks(
+        lead=_lead(order, told, found),
+        rule=_rule(found, always_valid=subject.verdict.always_valid),
+        rows=tuple(_rows(subject, found, told)),
+        bars=bars,
+        pairs=tuple(_pair(pair, subject, timed=found.timed) for pair in found.pairs),
+    )
+
+
+def bars_of(order: Sequence[str], told: set[frozenset[str]]) -> tuple[tuple[int, int], ...]:
+    """Give the longest runs of neighbours of which no pair is told apart.
+
+    Parameters
+    ----------
+    order : sequence of str
+        The variants, best first.
+    told : set of frozenset of str
+        The pairs that are told apart.
+
+    Returns
+    -------
+    tuple of (int, int)
+        First and last place of each, from 0; a bar joins two at least.
+    """
+    found: list[tuple[int, int]] = []
+    for first in range(len(order)):
+        last = first
+        while last + 1 < len(order) and all(
+            frozenset((order[k], order[last + 1])) not in told for k in range(first, last + 1)
+        ):
+            last += 1
+        if last > first and not (found and found[-1][1] >= last):
+            found.append((first, last))
+    return tuple(found)
+
+
+def _lead(order: Sequence[str], told: set[frozenset[str]], found: Ranking) -> str:
+    many = len(found.pairs)
+    apart = len(told)
+    best = [
+        name
+        for name in order
+        if all(
+            pair.outcome not in _TOLD or (pair.candidate == name) == (pair.outcome == "faster")
+            for pair in found.pairs
+            if name in {pair.candidate, pair.baseline}
+        )
+    ]
+    counted = (
+        f"{apart} of {many} pairs are told apart." if apart < many else "All pairs are told apart."
+    )
+    if not apart:
+        return "No pair is told apart: there is no order."
+    if len(best) == 1:
+        return f"{best[0]} comes first. {counted}"
+    if not best:
+        return counted
+    return f"First are {figures.listed(best, _NAMED)}, not told apart. {counted}"
+
+
+def _rule(found: Ranking, *, always_valid: bool) -> str:
+    rule = (
+        f"Each pair of variants is compared over the suite by its {found.sessions} sessions (t, "
+        f"{100 * found.confidence:g} %), and the {len(found.pairs)} words are corrected together "
+        "after Holm; the order is that of the mean log speedups. A bar joins neighbours of which no "
+        "pair is told apart."
+    )
+    if always_valid:
+        rule += " These intervals are those of one look, not the ones that hold at every look."
+    return rule
+
+
+def _rows(subject: Subject, found: Ranking, told: set[frozenset[str]]) -> list[RankRow]:
+    texts = written_of(subject)
+    nobody = Value("", None)
+    styles: dict[str, Style] = {subject.baseline: "baseline"}
+    for one in subject.candidates:
+        if one.multilevel is not None:
+            styles[one.variant] = style_of(said(one.multilevel.word, timed=found.timed))
+    names = [place.variant for place in found.places]
+    compared = {frozenset((pair.candidate, pair.baseline)) for pair in found.pairs}
+    rows = []
+    for place in found.places:
+        name = place.variant
+        line = _suite_line(texts.get(name, {}))
+        rank = f"{place.best}" if place.best == place.worst else f"{place.best} to {place.worst}"
+        rows.append(
+            RankRow(
+                variant=name,
+                style=styles.get(name, "neither"),
+                rank=Value(rank, place.best),
+                speedup=nobody if line is None else line.speedup,
+                low=nobody if line is None else line.low,
+                high=nobody if line is None else line.high,
+                alike=tuple(
+                    other
+                    for other in names
+                    if frozenset((name, other)) in compared - told and other != name
+                ),
+            )
+        )
+    return rows
+
+
+def _suite_line(lines: Mapping[str, Written]) -> Written | None:
+    """Give the suite's line, or that of the only benchmark."""
+    if "these" in lines:
+        return lines["these"]
+    return next(iter(lines.values()), None)
+
+
+def _pair(pair: PairLine, subject: Subject, *, timed: bool) -> PairRow:
+    word = said(pair.outcome, timed=timed)
+    texts = _pair_texts(pair, subject)
+    p = pair.pvalue_adjusted
+    return PairRow(
+        candidate=pair.candidate,
+        baseline=pair.baseline,
+        speedup=texts[0],
+        low=texts[1],
+        high=texts[2],
+        pvalue=Value("", None) if p is None else Value(figures.pvalue(p).removeprefix("= "), p),
+        word=word,
+        style=style_of(word),
+    )
+
+
+def _pair_texts(pair: PairLine, subject: Subject) -> tuple[Value, Value, Value]:
+    """Write a pair as the page does where it stands there already, else by its interval's need."""
+    if pair.baseline == subject.baseline:
+        line = _suite_line(written_of(subject).get(pair.candidate, {}))
+        if line is not None and line.speedup.value == pair.speedup and line.low.value == pair.low:
+            return line.speedup, line.low, line.high
+    digits = figures.decimals(pair.low, pair.high)
+
+    def text(number: float | None) -> Value:
+        if number is None:
+            return Value("", None)
+        plain = 0.0995 <= number < 9.995
+        return Value(f"{number:.{digits}f}" if plain else figures.significant(number), number)
+
+    return text(pair.speedup), text(pair.low), text(pair.high)
