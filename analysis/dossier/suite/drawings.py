@@ -59,7 +59,7 @@ class BoxAxis:
             css = "one" if tick.value == 1.0 else "grid minor" if tick.minor else "grid"
             x = f"{round(100 * self.scale.at(tick.value), 2):g}%"
             marks.append(f'<line class="{css}" x1="{x}" y1="0" x2="{x}" y2="100%"/>')
-        return f'<svg class="plot suite-shared" aria-hidden="true" width="100%" height="0"><g id="{self._grid}">{"".join(marks)}</g></svg>'
+        return f'<svg class="plot suite-shared" aria-hidden="true" width="100%" height="0"><g id="{self._grid}"><svg width="100%" height="100%">{"".join(marks)}</svg></g></svg>'
 
     def row(self, row: BoxRow, alt: str) -> str:
         """Draw a benchmark: the baseline's box above, the candidate's below."""
@@ -145,7 +145,7 @@ def biplot_plot(plane: Plane, names: Mapping[str, str], alt: str) -> str:
     path = "".join(shaft + (head if heads else "") for shaft, head in arrows)
     marks = [*axes, f'<path class="suite-arrow" d="{path}"/>']
     marks += [
-        dot(x / SIDE, y / SIDE, mark.style, r=_POINT)
+        dot(x / SIDE, y, mark.style, r=_POINT)
         for mark, (x, y) in zip(plane.variants, points, strict=True)
     ]
     taken = [Box(x - 7, y - 7, x + 7, y + 7) for x, y in points]

@@ -10,7 +10,7 @@ from ..subject import Subject
 from .boxes import columns_of
 from .plane import plane_of
 from .ranks import ranks_of
-from .result import Suite
+from .result import Span, Suite
 
 __all__ = ["gather"]
 
@@ -48,15 +48,18 @@ def gather(subject: Subject) -> Suite | None:
     )
 
 
-def _reading(subject: Subject, *, better: str, worse: str) -> str:
+def _reading(subject: Subject, *, better: str, worse: str) -> tuple[Span, ...]:
     ends = "fastest and the slowest" if better == "faster" else "best and the worst"
-    over = "its own median" if not subject.candidates else f"the median of {subject.baseline}"
-    grey = "" if not subject.candidates else f" Grey: {subject.baseline} itself."
-    return (
-        f"Runs as ratios to {over}, right is {better} and left is {worse}. A box holds the middle half "
-        f"of a benchmark's runs, the line in it is their median, and the whiskers end at the {ends} "
-        f"run; one without an end goes on beyond the scale.{grey}"
+    rest = (
+        f", right is {better} and left is {worse}. A box holds the middle half of a benchmark's runs, "
+        f"the line in it is their median, and the whiskers end at the {ends} run; one without an end "
+        "goes on beyond the scale."
     )
+    if not subject.candidates:
+        return (Span(f"Runs as ratios to their benchmark's median{rest}"),)
+    base = Span(subject.baseline, foreign=True)
+    grey = (Span(" Grey: "), base, Span(" itself."))
+    return (Span("Runs as ratios to the median of "), base, Span(rest), *grey)
 
 
 def _left_out(subject: Subject) -> tuple[str, ...]:

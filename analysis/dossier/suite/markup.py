@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup, escape
 
@@ -11,7 +11,7 @@ from ..chapter import html_of
 from ..names import shortened, shown
 from ..shell import template
 from .drawings import BoxAxis, bars_plot, biplot_plot
-from .result import BoxColumn, BoxRow, FiveNumbers, Plane, Suite
+from .result import BoxColumn, BoxRow, FiveNumbers, Plane, Span, Suite
 
 __all__: list[str] = []
 
@@ -46,6 +46,7 @@ def _(chapter: Suite) -> Markup:
             name=lambda name: _name(name, names),
             brief=lambda name: _name(name, narrow if len(chapter.boxes) > 1 else names),
             sentence=_sentence,
+            spoken=lambda spans: _spoken(spans, names),
             box=lambda axis, row: Markup(axis.row(row, _box_alt(row, chapter))),  # noqa: S704 - escaped by the parts
             band=lambda axis, one: Markup(axis.bands(one.bands, _band_alt(one))),  # noqa: S704
             foot=lambda axis: Markup(axis.foot(chapter.better, chapter.worse)),  # noqa: S704
@@ -64,6 +65,13 @@ def _name(name: str, names: Mapping[str, str]) -> Markup:
     if text == shown(name):
         return Markup("<bdi>{}</bdi>").format(text)
     return Markup('<bdi title="{}">{}</bdi>').format(shown(name), text)
+
+
+def _spoken(spans: Sequence[Span], names: Mapping[str, str]) -> Markup:
+    """Set a sentence in which names stand."""
+    return Markup("").join(
+        _name(one.text, names) if one.foreign else _sentence(one.text) for one in spans
+    )
 
 
 def _sentence(text: str) -> Markup:

@@ -72,7 +72,7 @@ def _planar(table: Array) -> Array:
 
 def _coordinate(number: float) -> Value:
     text = f"{number:+.3f}" if abs(number) >= 0.0005 else "0"
-    return Value(text.replace("-", "\u2212"), number)
+    return Value(text, number)
 
 
 def _share(percent: float) -> Value:

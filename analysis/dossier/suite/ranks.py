@@ -10,7 +10,7 @@ from ...report import Value, figures, said
 from ...verdict.ranking import PairLine, Ranking, rank_variants
 from ..subject import Subject
 from ..written import Written, written_of
-from .result import PairRow, RankRow, Ranks, Style
+from .result import PairRow, RankRow, Ranks, Span, Style
 
 __all__ = ["bars_of", "ranks_of"]
 
@@ -86,28 +86,25 @@ def bars_of(order: Sequence[str], told: set[frozenset[str]]) -> tuple[tuple[int,
     return tuple(found)
 
 
-def _lead(order: Sequence[str], told: set[frozenset[str]], found: Ranking) -> str:
-    many = len(found.pairs)
-    apart = len(told)
-    best = [
-        name
-        for name in order
-        if all(
-            pair.outcome not in _TOLD or (pair.candidate == name) == (pair.outcome == "faster")
-            for pair in found.pairs
-            if name in {pair.candidate, pair.baseline}
-        )
-    ]
+def _lead(order: Sequence[str], told: set[frozenset[str]], found: Ranking) -> tuple[Span, ...]:
+    """Say who comes first, and how many pairs are told apart."""
+    many, apart = len(found.pairs), len(told)
+    if not apart:
+        return (Span("No pair is told apart: there is no order."),)
     counted = (
         f"{apart} of {many} pairs are told apart." if apart < many else "All pairs are told apart."
     )
-    if not apart:
-        return "No pair is told apart: there is no order."
-    if len(best) == 1:
-        return f"{best[0]} comes first. {counted}"
-    if not best:
-        return counted
-    return f"First are {figures.listed(best, _NAMED)}, not told apart. {counted}"
+    beaten = {
+        pair.baseline if pair.outcome == "faster" else pair.candidate
+        for pair in found.pairs
+        if pair.outcome in _TOLD
+    }
+    first = [Span(name, foreign=True) for name in order if name not in beaten]
+    if len(first) == 1:
+        return (first[0], Span(f" comes first. {counted}"))
+    named = [one for name in first[:_NAMED] for one in (Span(", "), name)][1:]
+    more = f" and {len(first) - _NAMED} more" if len(first) > _NAMED else ""
+    return (Span("First, not told apart: "), *named, Span(f"{more}. {counted}"))
 
 
 def _rule(found: Ranking, *, always_valid: bool) -> str:

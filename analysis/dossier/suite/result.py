@@ -18,10 +18,19 @@ __all__ = [
     "PlaneMark",
     "RankRow",
     "Ranks",
+    "Span",
     "Suite",
 ]
 
 Style = Literal["faster", "slower", "neither", "baseline"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a sentence; one that is a foreign name is set apart from what stands around it."""
+
+    text: str
+    foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,8 +174,8 @@ class Ranks:
 
     Attributes
     ----------
-    lead : str
-        What it says, in a sentence.
+    lead : tuple of Span
+        What it says, in a sentence or two.
     rule : str
         How it was made.
     rows : tuple of RankRow
@@ -177,7 +186,7 @@ class Ranks:
         All pairs.
     """
 
-    lead: str
+    lead: tuple[Span, ...]
     rule: str
     rows: tuple[RankRow, ...]
     bars: tuple[tuple[int, int], ...]
@@ -196,7 +205,7 @@ class Suite(Chapter):
         The largest ratio less 1 that counts as none.
     better, worse : str
         The words for the right and the left side of the axis.
-    reading : str
+    reading : tuple of Span
         How the boxes are read.
     boxes : tuple of BoxColumn
         One for each candidate.
@@ -220,7 +229,7 @@ class Suite(Chapter):
     margin: float
     better: str
     worse: str
-    reading: str
+    reading: tuple[Span, ...]
     boxes: tuple[BoxColumn, ...]
     left_out: tuple[str, ...]
     plane: Plane | None
