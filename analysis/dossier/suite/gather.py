@@ -6,11 +6,12 @@ import shlex
 
 from ...report import said
 from ...verdict.ranking import RANKS_ALARM
+from ..spoken import Span
 from ..subject import Subject
 from .boxes import columns_of
 from .plane import plane_of
 from .ranks import ranks_of
-from .result import Span, Suite
+from .result import Suite
 
 __all__ = ["gather"]
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from ..chapter import html_of
 from ..names import shortened, shown
 from ..shell import template
+from ..spoken import name_html, sentence_html, spoken_html
 from .drawings import BoxAxis, bars_plot, biplot_plot
-from .result import BoxColumn, BoxRow, FiveNumbers, Plane, Span, Suite
+from .result import BoxColumn, BoxRow, FiveNumbers, Plane, Suite
 
 __all__: list[str] = []
 
-_NAME, _NARROW = 24, 15
+_NAME, _NARROW = 24, 14
 _FOLDED = 12  # pairs, and arrows, from which on a table is folded
-_RATIO = re.compile(r"(?<=\d)x\b")
-_PERCENT = re.compile(r"(?<=\d) %")
 
 
 @html_of.register
@@ -43,10 +39,10 @@ def _(chapter: Suite) -> Markup:
             chapter=chapter,
             columns=list(zip(chapter.boxes, axes, strict=True)),
             parts=_parts,
-            name=lambda name: _name(name, names),
-            brief=lambda name: _name(name, narrow if len(chapter.boxes) > 1 else names),
-            sentence=_sentence,
-            spoken=lambda spans: _spoken(spans, names),
+            name=lambda name: name_html(name, names),
+            brief=lambda name: name_html(name, narrow if len(chapter.boxes) > 1 else names),
+            sentence=sentence_html,
+            spoken=lambda spans: spoken_html(spans, names),
             box=lambda axis, row: Markup(axis.row(row, _box_alt(row, chapter))),  # noqa: S704 - escaped by the parts
             band=lambda axis, one: Markup(axis.bands(one.bands, _band_alt(one))),  # noqa: S704
             foot=lambda axis: Markup(axis.foot(chapter.better, chapter.worse)),  # noqa: S704
@@ -57,26 +53,6 @@ def _(chapter: Suite) -> Markup:
         )
     )
     return Markup(text)  # noqa: S704 - the template escapes
-
-
-def _name(name: str, names: Mapping[str, str]) -> Markup:
-    """Set a name: cut in its middle, whole in its title, isolated from what stands beside it."""
-    text = names.get(name, shown(name))
-    if text == shown(name):
-        return Markup("<bdi>{}</bdi>").format(text)
-    return Markup('<bdi title="{}">{}</bdi>').format(shown(name), text)
-
-
-def _spoken(spans: Sequence[Span], names: Mapping[str, str]) -> Markup:
-    """Set a sentence in which names stand."""
-    return Markup("").join(
-        _name(one.text, names) if one.foreign else _sentence(one.text) for one in spans
-    )
-
-
-def _sentence(text: str) -> Markup:
-    """Set a sentence: the sign of a ratio, no break before a percent sign."""
-    return escape(_PERCENT.sub("\u00a0%", _RATIO.sub("×", shown(text))))
 
 
 def _parts(column: BoxColumn) -> list[BoxRow | None]:

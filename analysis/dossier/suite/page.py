@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...report import Cell, Column, Command, Section, Sentence, Table, Value
 from ..chapter import sections_of
 from ..names import shown
-from .result import FiveNumbers, Plane, Ranks, Span, Suite
+from ..spoken import spoken_text
+from .result import FiveNumbers, Plane, Ranks, Suite
 
 __all__: list[str] = []
 
@@ -16,7 +15,7 @@ _FIVE = ("worst", "lower quartile", "median", "upper quartile", "best")
 
 @sections_of.register
 def _(chapter: Suite) -> tuple[Section, ...]:
-    sections = [Section((Sentence(_spoken(chapter.reading)), _boxes(chapter)), "All runs")]
+    sections = [Section((Sentence(spoken_text(chapter.reading)), _boxes(chapter)), "All runs")]
     if chapter.ranks is not None:
         more = (Sentence(chapter.friedman),) if chapter.friedman else ()
         commands = tuple(Command(shown(line)) for line in chapter.commands)
@@ -32,10 +31,6 @@ def _(chapter: Suite) -> tuple[Section, ...]:
     )
     rest = tuple(Sentence(shown(text)) for text in (*left_out, *chapter.missing))
     return (*sections, Section(rest)) if rest else tuple(sections)
-
-
-def _spoken(spans: Sequence[Span]) -> str:
-    return "".join(shown(one.text) for one in spans)
 
 
 def _boxes(chapter: Suite) -> Table:
@@ -115,7 +110,7 @@ def _ranks(ranks: Ranks) -> tuple[Sentence | Table, ...]:
             for pair in ranks.pairs
         ),
     )
-    return Sentence(_spoken(ranks.lead)), places, Sentence(ranks.rule), pairs
+    return Sentence(spoken_text(ranks.lead)), places, Sentence(ranks.rule), pairs
 
 
 def _plane(plane: Plane) -> tuple[Sentence | Table, ...]:

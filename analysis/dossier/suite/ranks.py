@@ -8,9 +8,10 @@ from ...errors import FairtrialError
 from ...plots import style_of
 from ...report import Value, figures, said
 from ...verdict.ranking import PairLine, Ranking, rank_variants
+from ..spoken import Span
 from ..subject import Subject
 from ..written import Written, written_of
-from .result import PairRow, RankRow, Ranks, Span, Style
+from .result import PairRow, RankRow, Ranks, Style
 
 __all__ = ["bars_of", "ranks_of"]
 
@@ -18,6 +19,8 @@ _LEAST = 3
 _MOST = 24  # variants: 276 pairs
 _TOLD = ("faster", "slower")
 _NAMED = 3  # variants in the sentence
+_WIDE = 1.5  # a column that spans more has two decimals
+_NOBODY = Value("", None)  # what nobody knows
 
 
 def ranks_of(subject: Subject) -> Ranks | str:
@@ -55,7 +58,7 @@ def ranks_of(subject: Subject) -> Ranks | str:
         rule=_rule(found, always_valid=subject.verdict.always_valid),
         rows=tuple(_rows(subject, found, told)),
         bars=bars,
-        pairs=tuple(_pair(pair, subject, timed=found.timed) for pair in found.pairs),
+        pairs=tuple(_pairs(subject, found)),
     )
 
 
@@ -121,7 +124,6 @@ def _rule(found: Ranking, *, always_valid: bool) -> str:
 
 def _rows(subject: Subject, found: Ranking, told: set[frozenset[str]]) -> list[RankRow]:
     texts = written_of(subject)
-    nobody = Value("", None)
     styles: dict[str, Style] = {subject.baseline: "baseline"}
     for one in subject.candidates:
         if one.multilevel is not None:
@@ -138,9 +140,9 @@ def _rows(subject: Subject, found: Ranking, told: set[frozenset[str]]) -> list[R
                 variant=name,
                 style=styles.get(name, "neither"),
                 rank=Value(rank, place.best),
-                speedup=nobody if line is None else line.speedup,
-                low=nobody if line is None else line.low,
-                high=nobody if line is None else line.high,
+                speedup=_NOBODY if line is None else line.speedup,
+                low=_NOBODY if line is None else line.low,
+                high=_NOBODY if line is None else line.high,
                 alike=tuple(
                     other
                     for other in names
@@ -158,34 +160,44 @@ def _suite_line(lines: Mapping[str, Written]) -> Written | None:
     return next(iter(lines.values()), None)
 
 
-def _pair(pair: PairLine, subject: Subject, *, timed: bool) -> PairRow:
-    word = said(pair.outcome, timed=timed)
-    texts = _pair_texts(pair, subject)
-    p = pair.pvalue_adjusted
-    return PairRow(
-        candidate=pair.candidate,
-        baseline=pair.baseline,
-        speedup=texts[0],
-        low=texts[1],
-        high=texts[2],
-        pvalue=Value("", None) if p is None else Value(figures.pvalue(p).removeprefix("= "), p),
-        word=word,
-        style=style_of(word),
-    )
+def _pairs(subject: Subject, found: Ranking) -> list[PairRow]:
+    known = [pair.speedup for pair in found.pairs if pair.speedup is not None]
+    wide = bool(known) and max(known) > _WIDE and max(known) / min(known) > _WIDE
+    texts = written_of(subject)
+    rows = []
+    for pair in found.pairs:
+        word = said(pair.outcome, timed=found.timed)
+        speedup, low, high = _numbers(pair, subject, texts, 2 if wide else 3)
+        p = pair.pvalue_adjusted
+        rows.append(
+            PairRow(
+                candidate=pair.candidate,
+                baseline=pair.baseline,
+                speedup=speedup,
+                low=low,
+                high=high,
+                pvalue=_NOBODY if p is None else Value(figures.pvalue(p).removeprefix("= "), p),
+                word=word,
+                style=style_of(word),
+            )
+        )
+    return rows
 
 
-def _pair_texts(pair: PairLine, subject: Subject) -> tuple[Value, Value, Value]:
-    """Write a pair as the page does where it stands there already, else by its interval's need."""
+def _numbers(
+    pair: PairLine, subject: Subject, texts: Mapping[str, Mapping[str, Written]], least: int
+) -> tuple[Value, Value, Value]:
+    """Write a pair as the page does where it stands there already, else by its column."""
     if pair.baseline == subject.baseline:
-        line = _suite_line(written_of(subject).get(pair.candidate, {}))
+        line = _suite_line(texts.get(pair.candidate, {}))
         if line is not None and line.speedup.value == pair.speedup and line.low.value == pair.low:
             return line.speedup, line.low, line.high
-    digits = figures.decimals(pair.low, pair.high)
+    digits = max(least, figures.decimals(pair.low, pair.high))
+    return _written(pair.speedup, digits), _written(pair.low, digits), _written(pair.high, digits)
 
-    def text(number: float | None) -> Value:
-        if number is None:
-            return Value("", None)
-        plain = 0.0995 <= number < 9.995
-        return Value(f"{number:.{digits}f}" if plain else figures.significant(number), number)
 
-    return text(pair.speedup), text(pair.low), text(pair.high)
+def _written(number: float | None, digits: int) -> Value:
+    if number is None:
+        return _NOBODY
+    plain = 0.0995 <= number < 9.995
+    return Value(f"{number:.{digits}f}" if plain else figures.significant(number), number)

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from ...report import Value
 from ..chapter import Chapter
+from ..spoken import Span
 
 __all__ = [
     "BoxBand",
@@ -18,19 +19,10 @@ __all__ = [
     "PlaneMark",
     "RankRow",
     "Ranks",
-    "Span",
     "Suite",
 ]
 
 Style = Literal["faster", "slower", "neither", "baseline"]
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A piece of a sentence; one that is a foreign name is set apart from what stands around it."""
-
-    text: str
-    foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
