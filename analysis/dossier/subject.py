@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ class Subject:
     order: tuple[str, ...]
     prefix: str
     asked: Mapping[str, Any]
-    how: Reading = Reading()
+    how: Reading = field(default_factory=Reading)
 
     @property
     def trial(self) -> Trial | None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...data import Trial, pinned_cpus, read_environments, settings_of
+from ...formats import trial_and_variant
 from ...methods.multilevel import Multilevel
 from ...report import figures
 from ...version import VERSION
@@ -18,7 +19,8 @@ from .citations import METHODS, TOOL, methods_used
 
 __all__ = ["counted", "paragraph_of"]
 
-_WORDS = tuple("no one two three four five six seven eight nine ten eleven twelve".split())
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_PLACES = ("first", "second")
 _RELEASE = re.compile(r"\d+(?:\.\d+)*")
 _METHODS = {
     "HPT": "HPT",
@@ -41,9 +43,9 @@ def paragraph_of(subject: Subject, numbers: Mapping[str, int]) -> tuple[Span, ..
     """
     cite = _Cited(numbers)
     sentences: list[tuple[Span, ...]] = []
-    for k, trial in enumerate(subject.trials):
-        name = f"Of {len(subject.trials)} trials, the {('first', 'second')[k]}" if k < 2 else ""
-        sentences += _measured(trial, subject, name if len(subject.trials) > 1 else "")
+    for trial, which in zip(subject.trials, _PLACES, strict=False):
+        begin = f"In the {which} of two trials we" if len(subject.trials) > 1 else "We"
+        sentences += _measured(trial, subject, begin)
     files = len(subject.sources) - len(subject.trials)
     if not subject.trials or (files > 0 and len(subject.matrices) > len(subject.trials)):
         sentences.append(_from_files(subject))
@@ -95,26 +97,49 @@ def _joined(sentences: Sequence[tuple[Span, ...]]) -> tuple[Span, ...]:
     return tuple(found)
 
 
-def _measured(trial: Trial, subject: Subject, which: str) -> Iterator[tuple[Span, ...]]:
+def _chosen(trial: Trial, subject: Subject) -> tuple[list[str], list[str]]:
+    """Name the variants and the benchmarks of a trial that were judged."""
+    manifest = trial.manifest
+    variants = [name for name in manifest.variants if name in subject.matrices]
+    benchmarks = set(subject.order)
+    if len(subject.trials) > 1:
+        named = [trial_and_variant(source) for source in subject.sources]
+        mine = [pair[1] for pair in named if pair is not None and pair[0] == trial.path]
+        variants = [name for name in manifest.variants if name in mine]
+        benchmarks = {
+            line.name
+            for one in subject.candidates
+            if one.multilevel is not None
+            for line in one.multilevel.benchmarks
+            if line.speedup is not None
+        }
+    return variants, [name for name in manifest.benchmarks if name in benchmarks]
+
+
+def _measured(trial: Trial, subject: Subject, begin: str) -> Iterator[tuple[Span, ...]]:
     """Say what was executed, in which order, on what, and what was left out."""
     manifest = trial.manifest
     settings = settings_of(trial.path)
     protocol, isolation = _part(settings, "protocol"), _part(settings, "isolation")
-    benchmarks = [name for name in manifest.benchmarks if name in set(subject.order)]
-    variants = [name for name in manifest.variants if name in subject.matrices] or manifest.variants
+    variants, benchmarks = _chosen(trial, subject)
     cells = f"{counted(len(variants), 'variant')} on {counted(len(benchmarks), 'benchmark')}"
-    begin = "We executed" if not which else f"{which} executed"
-    if len(benchmarks) < len(manifest.benchmarks) or len(variants) < len(manifest.variants):
-        whole = (
-            f"{counted(len(manifest.variants), 'variant')} on "
-            f"{counted(len(manifest.benchmarks), 'benchmark')}"
-        )
-        cells = f"{whole}, of which {cells} were judged,"
+    whole = (
+        f"{counted(len(manifest.variants), 'variant')} on "
+        f"{counted(len(manifest.benchmarks), 'benchmark')}"
+    )
+    if whole != cells and variants:
+        cells = f"{whole}, of which {cells} {'was' if len(variants) == 1 else 'were'} judged,"
+    else:
+        cells = whole
     sessions = counted(manifest.sessions, "session")
     each = f" of {counted(manifest.runs, 'run')} of each"
     if manifest.sequential:
         each = f" of at most {counted(manifest.runs, 'run')} of each"
-    yield (Span(f"{begin} {cells} in {sessions}{each}, {_order(protocol)}{_alone(isolation)}."),)
+    yield (
+        Span(
+            f"{begin} executed {cells} in {sessions}{each}, {_order(protocol)}{_alone(isolation)}."
+        ),
+    )
     if manifest.sequential and manifest.stop is not None:
         yield (
             Span(
@@ -124,6 +149,7 @@ def _measured(trial: Trial, subject: Subject, which: str) -> Iterator[tuple[Span
         )
     yield _host(trial)
     yield (Span(_warmups(trial, protocol)),)
+    variants = variants or list(manifest.variants)
     failed = sum(not run.warmup and run.variant in variants for run in trial.failures())
     total = failed + int(
         (
@@ -234,27 +260,27 @@ def _judged(subject: Subject, cite: _Cited) -> Iterator[tuple[Span, ...]]:
     verdict = subject.verdict
     results = [one.multilevel for one in subject.candidates if one.multilevel is not None]
     level = f"{100 * verdict.confidence:g} %"
-    value = "wall time" if verdict.metric == "wall" else verdict.metric
+    value = _value(verdict.metric)
     if not results:
         yield (
             Span("Given are geometric means of "),
-            Span(value, foreign=verdict.metric != "wall"),
-            Span(
-                f" with {level} intervals by Student's t on the session means; nothing was compared."
-            ),
+            *value,
+            Span(f"{_intervals_alone(subject, level)}; nothing was compared."),
         )
         return
     weighed = ", weighted over benchmarks" if subject.asked.get("weights") else ""
     ratios = "Speedups" if results[0].timed else "Ratios"
     yield (
         Span(f"{ratios} are ratios of geometric means of "),
-        Span(value, foreign=verdict.metric != "wall"),
+        *value,
         Span(f"{weighed}, above 1 where a variant is better than "),
         Span(verdict.baseline, foreign=True),
         Span(
             f", {_interval(results, level)}{cite('kalibera2013', 'ibragimov2010', 'lai1976', 'welch1947')}."
         ),
     )
+    if all(one.design == "confounded" for one in results):
+        return
     many = max(len(one.benchmarks) for one in results)
     rules = {"holm": "Holm's method", "bh": "Benjamini and Hochberg's method"}
     if many > 1 and verdict.correction in rules:
@@ -296,13 +322,30 @@ def _judged(subject: Subject, cite: _Cited) -> Iterator[tuple[Span, ...]]:
         yield (Span(f"For comparison the report also gives what {told} say of the same runs."),)
 
 
+def _value(metric: str) -> tuple[Span, ...]:
+    if metric == "wall":
+        return (Span("wall time"),)
+    if metric == "values":
+        return (Span("the values"),)
+    return (Span("the metric "), Span(metric, foreign=True))
+
+
+def _intervals_alone(subject: Subject, level: str) -> str:
+    units = list(dict.fromkeys(one.unit for one in subject.verdict.alone if one.low is not None))
+    if not units:
+        return ""
+    of = {"session": "the session means", "block": "the means of blocks", "run": "the runs"}
+    told = " or ".join(of.get(unit, unit) for unit in units)
+    return f" with {level} intervals by Student's t on the logarithms of {told}"
+
+
 def _interval(results: Sequence[Multilevel], level: str) -> str:
     designs = list(dict.fromkeys(one.design for one in results))
     if len(designs) > 1:
         return f"with {level} intervals by the design of each pair ({', '.join(designs)})"
     design = designs[0]
     if design == "confounded":
-        return "without an interval: each side was measured on an occasion of its own"
+        return "without an interval and without a word: each side was measured on an occasion of its own"
     by = {
         "paired": "the sessions' means of the paired log ratios",
         "separate": "the session means of the logarithms of both sides (Welch)",

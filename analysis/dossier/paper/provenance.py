@@ -20,6 +20,13 @@ __all__ = ["commands_of", "hashes_of", "notes_of", "seeds_of", "versions_of"]
 
 _FILES = (CAMPAIGN, RESOLVED, PLAN, MEASUREMENTS, ENVIRONMENT)
 _LIBRARIES = ("numpy", "scipy", "numba")
+_USUAL = {
+    "confidence": 0.95,
+    "margin": 0.01,
+    "correction": "holm",
+    "looks": None,
+    "certificate": None,
+}
 _PIECE = 2**20  # bytes that are hashed at once
 
 
@@ -27,7 +34,8 @@ def commands_of(subject: Subject) -> tuple[str, ...]:
     """Give the command lines that measure and judge the same again, as they would be typed."""
     found = [line for trial in subject.trials for line in _measuring(trial)]
     options = [*_options(subject)]
-    found.append(_line("fairtrial", "verdict", *subject.sources, "--explain", *options))
+    if subject.trials or len(subject.sources) > 1:  # one file alone is only reported on
+        found.append(_line("fairtrial", "verdict", *subject.sources, "--explain", *options))
     found.append(_line("fairtrial", "report", *subject.sources, *options, "-o", "report.html"))
     return tuple(found)
 
@@ -132,16 +140,10 @@ def _options(subject: Subject) -> Iterator[str]:
     for benchmark in asked.get("benchmarks") or ():
         yield from ("--benchmark", benchmark)
     yield from _reading(subject)
-    verdict = subject.verdict
-    for option, value, usual in (
-        ("--confidence", verdict.confidence, 0.95),
-        ("--margin", verdict.margin, 0.01),
-        ("--correction", verdict.correction, "holm"),
-        ("--looks", asked.get("looks"), None),
-        ("--certificate", asked.get("certificate"), None),
-    ):
-        if value != usual:
-            yield from (option, f"{value}")
+    for name, usual in _USUAL.items():
+        value = asked.get(name)
+        if value is not None and value != usual:
+            yield from (f"--{name}", f"{value}")
     for name, weight in (asked.get("weights") or {}).items():
         yield from ("--weight", f"{name}={weight}")
     if asked.get("always_valid"):
