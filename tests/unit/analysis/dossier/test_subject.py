@@ -12,6 +12,7 @@ import pytest
 from analysis.dossier import subject_of, subjects_of
 from analysis.errors import InsufficientDataError, UsageError
 from analysis.formats import Reading
+from analysis.record import Appended
 from harness.cli import main
 
 BENCHES = ("text", "logs", "random")
@@ -66,9 +67,9 @@ def test_two_sides_are_judged_as_their_verdict(asked, words, trial):
 
 def test_two_trials_are_told_apart_and_count_their_looks(made, tmp_path):
     one = made.write(tmp_path / "one")
-    other = replace(made, manifest=replace(made.manifest, trial="other", looks=3)).write(
-        tmp_path / "b"
-    )
+    grown = tuple(Appended(at="2026-11-22", first=k, last=k) for k in (3, 4))
+    manifest = replace(made.manifest, trial="other", appended=grown)
+    other = replace(made, manifest=manifest).write(tmp_path / "b")
     found = subject_of([f"{one}:new", f"{other}:new"], Reading())
     assert found.verdict.looks == 3
     assert len(found.trials) == 2
