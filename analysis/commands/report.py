@@ -77,8 +77,6 @@ def _report(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     place = None if args.output in {None, "-"} else Path(args.output)
     form = _format(args.format, place, named=args.output is not None, plots=args.plots)
     _check(place, form)
-    if args.plots is not None:
-        check_folder(Path(args.plots))
 
     from ..dossier import assemble, subjects_of
 
@@ -94,7 +92,7 @@ def _report(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         **asked(args),
     )
     if args.plots is not None:
-        _draw(subjects, Path(args.plots), out)
+        _draw(subjects, Path(args.plots), out, err)
     if form is not None:
         _write(assemble(subjects), form, place, out, err)
     return 0
@@ -170,12 +168,13 @@ def _tell_of_a_long_way(sources: list[str], err: TextIO) -> None:
             line_to(err)(f"judging {cells} cells of {named[0]} ...")
 
 
-def _draw(subjects: tuple[Subject, ...], folder: Path, out: TextIO) -> None:
+def _draw(subjects: tuple[Subject, ...], folder: Path, out: TextIO, err: TextIO) -> None:
     """Write the pictures; the room that draws them is opened when it is asked for."""
     from ..dossier.figures import write_all
 
     for subject in subjects:
-        for path in write_all(subject, folder):
+        place = folder / subject.verdict.metric if len(subjects) > 1 else folder
+        for path in write_all(subject, place, told=line_to(err)):
             out.write(f"{path}\n")
 
 

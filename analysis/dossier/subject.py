@@ -246,7 +246,8 @@ def _matrices(
     trial: Trial, verdict: Verdict, benchmarks: Sequence[str] | None
 ) -> Iterator[tuple[str, PerformanceMatrix]]:
     """Read the runs that count of what was judged: the baseline's first."""
-    names = [one.variant for one in (*verdict.candidates, *verdict.alone)]
+    names = [one.variant for one in verdict.candidates]
+    names += [one.variant for one in verdict.alone]
     for name in dict.fromkeys((verdict.baseline, *names)):
         try:
             matrix = _chosen(trial.matrix(name, verdict.metric, carry_zeros=True), benchmarks)

@@ -12,6 +12,7 @@ from .tex import escaped, numeral
 __all__ = ["render"]
 
 _LONGEST = 45  # rows that fit on a page; longer tables go on over pages
+_MANY = 7  # columns of a table that leave little room for sentences
 _BROKEN = 24  # characters of a cell from which on it is broken into lines
 _HEAD = r"""% Needs in the preamble:  \usepackage{array,booktabs,longtable,siunitx}
 % Read by:                \input{report}   (letters beyond Latin need XeLaTeX or LuaLaTeX)
@@ -71,9 +72,10 @@ def _table(table: Table, title: str) -> str:
             width = len(table.columns)
             body.append(_row([rf"\multicolumn{{{width}}}{{l}}{{{escaped(table.notes[k])}}}"]))
     columns = "".join(kinds)
+    size = r"\scriptsize" if len(kinds) > _MANY else r"\footnotesize"
     if len(body) > _LONGEST:
         lines = [
-            r"{\footnotesize\setlength{\tabcolsep}{3pt}",
+            rf"{{{size}\setlength{{\tabcolsep}}{{3pt}}",
             rf"\begin{{longtable}}{{{columns}}}",
             rf"{caption}{label}\\",
             r"\toprule",
@@ -86,7 +88,7 @@ def _table(table: Table, title: str) -> str:
     else:
         lines = [
             r"\begin{table}[htbp]",
-            r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
+            rf"\centering{size}\setlength{{\tabcolsep}}{{3pt}}",
             f"{caption}{label}",
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
@@ -103,7 +105,8 @@ def _kind(table: Table, k: int) -> str:
     """Give a column's type: numbers are aligned at their points if all are plain, sentences broken."""
     texts = [cell for row in table.rows if isinstance(cell := row[k], str)]
     if max(map(len, texts), default=0) > _BROKEN:
-        return r">{\raggedright\arraybackslash}p{0.2\linewidth}"
+        share = 0.1 if len(table.columns) > _MANY else 0.3
+        return rf">{{\raggedright\arraybackslash}}p{{{share}\linewidth}}"
     numbers = [row[k].text for row in table.rows if not isinstance(row[k], str)]  # type: ignore[union-attr]
     found = [match for text in numbers if (match := _PLAIN.fullmatch(text))]
     if not found or any(text and not _PLAIN.fullmatch(text) for text in numbers):
