@@ -18,6 +18,7 @@ __all__ = ["raw_runs", "whole_numbers"]
 Floats = NDArray[np.float64]
 
 _FACTORS = (1, 1_000, 1_000_000, 1_000_000_000)
+_OCCASIONS = {"candidate", "baseline"}  # what `sessions_apart` calls the session of a file
 _EXACT = 2.0**53  # below it each whole number is a float
 
 
@@ -99,7 +100,8 @@ def _of_matrices(subject: Subject, variants: Sequence[str]) -> RawRuns:
             values.append(side.samples[place])
             variant += [k] * len(values[-1])
             benchmark += [j] * len(values[-1])
-            sessions += _ids(side.sessions, place, len(values[-1]))
+            known = None if _made_up(side) else side.sessions
+            sessions += _ids(known, place, len(values[-1]))
             blocks += _ids(side.blocks, place, len(values[-1]))
     return _runs(
         subject,
@@ -109,9 +111,17 @@ def _of_matrices(subject: Subject, variants: Sequence[str]) -> RawRuns:
         values=np.concatenate(values) if values else np.array([]),
         variant=variant,
         benchmark=benchmark,
-        sessions=sessions if None not in sessions else None,
-        blocks=blocks if None not in blocks else None,
+        sessions=sessions if set(sessions) - {None} else None,
+        blocks=blocks if set(blocks) - {None} else None,
     )
+
+
+def _made_up(matrix: PerformanceMatrix) -> bool:
+    """Whether a file's runs only got a session so that they count as an occasion of their own."""
+    if matrix.trial is not None or matrix.sessions is None:
+        return False
+    found = {str(key) for ids in matrix.sessions for key in ids.tolist()}
+    return len(found) == 1 and found <= _OCCASIONS
 
 
 def _ids(ids: Sequence[NDArray[Any]] | None, place: int, count: int) -> list[Any]:
@@ -157,6 +167,6 @@ def _numbered(codes: NDArray[np.int64], names: Sequence[int]) -> list[int]:
     return [place[code] for code in codes.tolist()]
 
 
-def _lengths(ids: Iterable[int | str]) -> tuple[tuple[int | str, int], ...]:
+def _lengths(ids: Iterable[int | str | None]) -> tuple[tuple[int | str | None, int], ...]:
     """Give each id once, with how many in sequence have it."""
     return tuple((key, len(list(group))) for key, group in itertools.groupby(ids))

@@ -43,8 +43,8 @@ class RawRuns:
         The names that `variant` and `benchmark` count, from 0.
     variant, benchmark : tuple of int
         Of each run.
-    sessions, blocks : tuple of (int or str, int), or None
-        Ids, and how many runs in sequence have each; None where they are not known.
+    sessions, blocks : tuple of (int or str or None, int), or None
+        Ids, and how many runs in sequence have each; None where it is not known, of some runs or all.
     values : tuple of float or int
         Of each run.
     """
@@ -58,8 +58,8 @@ class RawRuns:
     benchmarks: tuple[str, ...]
     variant: tuple[int, ...]
     benchmark: tuple[int, ...]
-    sessions: tuple[tuple[int | str, int], ...] | None
-    blocks: tuple[tuple[int | str, int], ...] | None
+    sessions: tuple[tuple[int | str | None, int], ...] | None
+    blocks: tuple[tuple[int | str | None, int], ...] | None
     values: tuple[float, ...]
 
 

@@ -39,6 +39,7 @@ def _(chapter: Suite) -> Markup:
             chapter=chapter,
             columns=list(zip(chapter.boxes, axes, strict=True)),
             parts=_parts,
+            shown=shown,
             name=lambda name: name_html(name, names),
             brief=lambda name: name_html(name, narrow if len(chapter.boxes) > 1 else names),
             sentence=sentence_html,
@@ -100,6 +101,4 @@ def _plane_alt(plane: Plane) -> str:
     places = "; ".join(
         f"{shown(mark.name)} at {mark.x.text}, {mark.y.text}" for mark in plane.variants[:8]
     )
-    return (
-        f"Biplot of {len(plane.variants)} variants: components of {held} of the variance; {places}"
-    )
+    return f"{shown(plane.conclusion)}. Shares of the components: {held}. {places}"

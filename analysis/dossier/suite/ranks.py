@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from ...errors import FairtrialError
@@ -190,10 +191,17 @@ def _numbers(
     """Write a pair as the page does where it stands there already, else by its column."""
     if pair.baseline == subject.baseline:
         line = _suite_line(texts.get(pair.candidate, {}))
-        if line is not None and line.speedup.value == pair.speedup and line.low.value == pair.low:
+        if line is not None and _same(line.speedup, pair.speedup) and _same(line.low, pair.low):
             return line.speedup, line.low, line.high
     digits = max(least, figures.decimals(pair.low, pair.high))
     return _written(pair.speedup, digits), _written(pair.low, digits), _written(pair.high, digits)
+
+
+def _same(value: Value, number: float | None) -> bool:
+    """Whether two numbers differ by rounding at most: a pair may have been turned around."""
+    if value.value is None or number is None:
+        return value.value is number
+    return math.isclose(value.value, number, rel_tol=1e-9)
 
 
 def _written(number: float | None, digits: int) -> Value:
