@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ...data import PerformanceMatrix
 from ...plots import style_of
 from ...report import Value, figures, said
+from ...run_numbers import Better
 from ...stats import median
 from ..subject import Subject
 from .result import BoxBand, BoxColumn, BoxRow, FiveNumbers
@@ -55,28 +56,39 @@ def columns_of(subject: Subject) -> tuple[BoxColumn, ...]:
 
 
 def five_numbers(
-    ratios: Array, digits: int | None = None, *, at: Sequence[float] = _QUARTILES
+    values: Array,
+    over: float = 1.0,
+    *,
+    better: Better = "higher",
+    digits: int | None = None,
+    at: Sequence[float] = _QUARTILES,
 ) -> FiveNumbers:
-    """Give the quantiles of runs, by linear interpolation between the two neighbours.
+    """Give quantiles of runs, by linear interpolation between neighbours, as ratios.
 
     Parameters
     ----------
-    ratios : array, shape (n,)
+    values : array, shape (n,)
         At least one positive number.
+    over : float
+        What the runs are compared with; a ratio above 1 is better than that.
+    better : {"lower", "higher"}
+        Which values are better.
     digits : int, optional
         Decimals of all five; by default as many as these five need.
     at : sequence of float
-        Which quantiles: the five numbers of a box.
+        Which quantiles, the worst first: the five numbers of a box.
 
     References
     ----------
     .. [1] R. J. Hyndman, Y. Fan, "Sample quantiles in statistical packages", The American
        Statistician 50(4), 1996, definition 7.
     """
-    five = np.quantile(ratios, at).tolist()
-    places = _digits(five) if digits is None else digits
-    worst, q1, middle, q3, best = (_value(number, places) for number in five)
-    return FiveNumbers(runs=int(ratios.size), worst=worst, q1=q1, median=middle, q3=q3, best=best)
+    places = np.array(at) if better == "higher" else 1 - np.array(at)
+    found = np.quantile(values, places)
+    five = (found / over if better == "higher" else over / found).tolist()
+    decimals = _digits(five) if digits is None else digits
+    worst, q1, middle, q3, best = (_value(number, decimals) for number in five)
+    return FiveNumbers(runs=int(values.size), worst=worst, q1=q1, median=middle, q3=q3, best=best)
 
 
 def _column(
@@ -88,18 +100,22 @@ def _column(
     alone = matrix is base
     both = set(matrix.benchmarks) & set(base.benchmarks)
     names = [bench for bench in subject.order if bench in both]
-    pairs = {bench: (_ratios(matrix, base, bench), _ratios(base, base, bench)) for bench in names}
-    digits = _digits(float(np.median(ours)) for ours, _ in pairs.values())
+    middles = {bench: float(median(base.values(bench))) for bench in names}
+    digits = _digits(_ratios(matrix, bench, middles[bench], middle=True)[0] for bench in names)
+
+    def numbers(side: PerformanceMatrix, bench: str) -> FiveNumbers:
+        return five_numbers(side.values(bench), middles[bench], better=base.better, digits=digits)
+
     rows = tuple(
         BoxRow(
             benchmark=bench,
             link=subject.anchor("benchmark", bench),
             word=words.get(bench, ""),
             style="baseline" if alone else style_of(words.get(bench, "undecided")),
-            baseline=five_numbers(theirs, digits),
-            candidate=None if alone else five_numbers(ours, digits),
+            baseline=numbers(base, bench),
+            candidate=None if alone else numbers(matrix, bench),
         )
-        for bench, (ours, theirs) in pairs.items()
+        for bench in names
     )
     listed = _listed(subject, names)
     hidden = [bench for bench in names if bench not in listed]
@@ -107,7 +123,11 @@ def _column(
         candidate=matrix.name,
         rows=rows,
         listed=tuple(bench for bench in names if bench in listed),
-        bands=tuple(_bands(hidden, {bench: ours for bench, (ours, _) in pairs.items()}, digits)),
+        bands=tuple(
+            _bands(
+                hidden, {bench: _ratios(matrix, bench, middles[bench]) for bench in hidden}, digits
+            )
+        ),
         apart=sum(
             row.candidate is not None and _apart(row.candidate, row.baseline) for row in rows
         ),
@@ -115,11 +135,11 @@ def _column(
     )
 
 
-def _ratios(matrix: PerformanceMatrix, base: PerformanceMatrix, bench: str) -> Array:
-    """Give the runs on the scale of speedups."""
-    middle = median(base.values(bench))
+def _ratios(matrix: PerformanceMatrix, bench: str, over: float, *, middle: bool = False) -> Array:
+    """Give the runs on the scale of speedups, or their median only."""
     values = matrix.values(bench)
-    return np.asarray(middle / values if base.better == "lower" else values / middle)
+    chosen = np.array([median(values)]) if middle else values
+    return np.asarray(over / chosen if matrix.better == "lower" else chosen / over)
 
 
 def _listed(subject: Subject, names: Sequence[str]) -> set[str]:
@@ -141,7 +161,7 @@ def _bands(hidden: Sequence[str], ratios: Mapping[str, Array], digits: int) -> I
             benchmarks=len(names),
             first=names[0],
             last=names[-1],
-            numbers=five_numbers(together, digits, at=_POOLED),
+            numbers=five_numbers(together, digits=digits, at=_POOLED),
         )
 
 
