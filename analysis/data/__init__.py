@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
+    from .commands import read_commands as read_commands
     from .environments import (
         SessionEnvironment as SessionEnvironment,
         read_environments as read_environments,
@@ -42,12 +43,13 @@ if TYPE_CHECKING:
         speedup_of as speedup_of,
         suite_mean as suite_mean,
     )
-    from .trial import Trial as Trial, read_trial as read_trial
+    from .trial import FailedRun as FailedRun, Trial as Trial, read_trial as read_trial
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
             "environments": "SessionEnvironment read_environments without_homes",
+            "commands": "read_commands",
             "host_record": "HostNote HostRecord Program read_host_record",
             "kept_output": "Excerpt read_excerpt",
             "matrix": "Layout PerformanceMatrix",
@@ -56,6 +58,6 @@ else:
             "pair": "Match match",
             "protocol": "campaign_text pinned_cpus settings_of",
             "suite": "Centre Mean check_means speedup_of suite_mean",
-            "trial": "Trial read_trial",
+            "trial": "FailedRun Trial read_trial",
         },
     )
