@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from ..report import Page, Section, page_of
+from collections.abc import Iterator
+
+from ..report import Page, Section, Sentence, page_of
 from .brief.page import brief_sections
-from .chapter import Chapter, sections_of
+from .chapter import sections_of
 from .model import Dossier
 
 __all__ = ["brief_page"]
+
+_CAUTIONS = 8  # of the compact form
 
 
 @page_of.register
@@ -15,14 +19,21 @@ def _(dossier: Dossier) -> Page:
     """Give the whole report: the compact table, then a section for each chapter."""
     return Page(
         title=dossier.headline,
-        sections=(*_brief(dossier), *(_chapter(chapter) for chapter in dossier.chapters)),
+        sections=(*_brief(dossier), *_chapters(dossier)),
         cautions=dossier.cautions,
     )
 
 
 def brief_page(dossier: Dossier) -> Page:
-    """Give the compact table with its cautions alone."""
-    return Page(title=dossier.headline, sections=_brief(dossier), cautions=dossier.cautions)
+    """Give the compact table alone, with the first cautions and how many more there are."""
+    hidden = len(dossier.cautions) - _CAUTIONS
+    more = f"{hidden} more caution{'s' * (hidden > 1)}: in every other form of the report"
+    return Page(
+        title=dossier.headline,
+        sections=_brief(dossier),
+        cautions=dossier.cautions[:_CAUTIONS],
+        following=(Section((Sentence(more),)),) if hidden > 0 else (),
+    )
 
 
 def _brief(dossier: Dossier) -> tuple[Section, ...]:
@@ -31,9 +42,12 @@ def _brief(dossier: Dossier) -> tuple[Section, ...]:
     return (told[0] if len(told) == 1 else Section(told),) if told else ()
 
 
-def _chapter(chapter: Chapter) -> Section:
-    told = sections_of(chapter)
-    title = chapter.title or "The answer"
-    if len(told) == 1 and told[0].title in {"", title}:
-        return Section(told[0].blocks, title)
-    return Section(told, title)
+def _chapters(dossier: Dossier) -> Iterator[Section]:
+    """Give each chapter as one section under its title."""
+    for chapter in dossier.chapters:
+        told = sections_of(chapter)
+        title = chapter.title or "The answer"
+        if len(told) == 1 and told[0].title in {"", title}:
+            yield Section(told[0].blocks, title)
+        elif told:
+            yield Section(told, title)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ...report import Cell, Column, Section, Sentence, Table, Value, figures
+from ..names import shortened
 from .result import Against, Brief, Mean, Row
 
 __all__ = ["brief_sections"]
@@ -20,7 +21,10 @@ def brief_sections(brief: Brief) -> tuple[Section, ...]:
     if not brief.candidates:
         told = Sentence("one side only: nothing was compared")
         return (Section((*head, told, _alone(brief), *_half_said(brief))),)
-    tables = tuple(_against(brief, one, k) for k, one in enumerate(brief.candidates, 1))
+    names = shortened([brief.baseline, *(one.variant for one in brief.candidates)], _NAME)
+    tables = tuple(
+        _against(brief, one, names, number) for number, one in enumerate(brief.candidates, 1)
+    )
     compared = any(one.rows for one in brief.candidates)
     return (Section((*head, *tables, *(_half_said(brief) if compared else ()))),)
 
@@ -36,9 +40,11 @@ def _half_said(brief: Brief) -> tuple[Sentence, ...]:
     return (Sentence(text),)
 
 
-def _against(brief: Brief, one: Against, number: int) -> Section | Sentence:
-    name = figures.shorten(one.variant, _NAME)
-    base = figures.shorten(brief.baseline, _NAME)
+def _against(
+    brief: Brief, one: Against, names: Mapping[str, str], number: int
+) -> Section | Sentence:
+    name, base = names[one.variant], names[brief.baseline]
+    labels = shortened([row.label for row in one.rows], _NAME)
     if not one.rows:
         return Sentence(f"{name}: nothing could be compared with {base}")
     table = Table(
@@ -55,14 +61,14 @@ def _against(brief: Brief, one: Against, number: int) -> Section | Sentence:
             Column("word", "left"),
             Column("to decide", "left"),
         ),
-        rows=tuple(_row(row) for row in one.rows),
+        rows=tuple(_row(row, labels[row.label]) for row in one.rows),
     )
     return Section((table,), f"{name} against {base}")
 
 
-def _row(row: Row) -> tuple[Cell, ...]:
+def _row(row: Row, label: str) -> tuple[Cell, ...]:
     return (
-        figures.shorten(row.label, _NAME),
+        label,
         *_sides(row.baseline),
         *_sides(row.candidate),
         row.speedup,
@@ -78,16 +84,14 @@ def _sides(mean: Mean | None) -> Sequence[Value]:
 
 
 def _alone(brief: Brief) -> Table:
+    names = shortened([name for name, _, _ in brief.alone], _NAME)
     return Table(
         name="alone",
         columns=(
             Column("", "left"),
-            Column(figures.shorten(brief.baseline, _NAME)),
+            Column(shortened([brief.baseline], _NAME)[brief.baseline]),
             Column("±"),
             Column("runs"),
         ),
-        rows=tuple(
-            (figures.shorten(name, _NAME), mean.mean, mean.half, runs)
-            for name, mean, runs in brief.alone
-        ),
+        rows=tuple((names[name], mean.mean, mean.half, runs) for name, mean, runs in brief.alone),
     )
