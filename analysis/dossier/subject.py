@@ -79,7 +79,12 @@ class Subject:
 
 
 def subject_of(
-    sources: Sequence[str], how: Reading, *, number: int = 0, **asked: object
+    sources: Sequence[str],
+    how: Reading,
+    *,
+    number: int = 0,
+    explain: bool = True,
+    **asked: object,
 ) -> Subject:
     """Read the sources and judge one metric of them.
 
@@ -92,6 +97,8 @@ def subject_of(
         How they are read; its metric is the one that is judged.
     number : int
         The metric's place among those of the page, from 0.
+    explain : bool
+        Whether the published methods are asked as well, which takes longest.
     **asked
         ``confidence``, ``margin``, ``correction``, ``weights``, ``looks``, ``always_valid``,
         ``benchmarks``, and for one trial ``variants`` and ``certificate``: as `judge` takes them.
@@ -101,7 +108,7 @@ def subject_of(
     FairtrialError
         If the sources cannot be read, or cannot be judged.
     """
-    return _subject(sources, how, number, asked, {})
+    return _subject(sources, how, number, {**asked, "explain": explain}, {})
 
 
 def subjects_of(
@@ -188,7 +195,8 @@ def _of_one_trial(
     options = dict(asked)
     if variant is not None and trial.manifest.variants != (variant,):
         options["variants"] = tuple(dict.fromkeys((variant, *(options.get("variants") or ()))))
-    verdict = judge(trial, metric=metric, explain=True, **options)
+    explain = options.pop("explain", True)
+    verdict = judge(trial, metric=metric, explain=explain, **options)
     return _Read(
         title=trial.manifest.campaign_name,
         trials=(trial,),
@@ -200,7 +208,8 @@ def _of_one_trial(
 
 def _of_two(sources: Sequence[str], how: Reading, asked: Mapping[str, Any]) -> _Read:
     options = _without_trial(sources[0], asked)
-    found = judge_sources(sources[0], sources[1], how, explain=True, **options)
+    explain = options.pop("explain", True)
+    found = judge_sources(sources[0], sources[1], how, explain=explain, **options)
     sides = (found.sides.baseline, found.sides.candidate)
     return _Read(
         title=f"{found.sides.candidate.name} and {found.sides.baseline.name}",
@@ -213,6 +222,7 @@ def _of_two(sources: Sequence[str], how: Reading, asked: Mapping[str, Any]) -> _
 
 def _of_one_file(source: str, how: Reading, asked: Mapping[str, Any]) -> _Read:
     options = _without_trial(source, asked)
+    options.pop("explain", None)
     matrix = read_one(source, how)
     chosen = options.get("benchmarks")
     verdict = judge_alone(

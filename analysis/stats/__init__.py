@@ -9,6 +9,7 @@ from ..faces import hands_on
 if TYPE_CHECKING:
     from .arrays import median as median, read_only as read_only
     from .compiled import announcing as announcing, kernel as kernel
+    from .density import bandwidth_of as bandwidth_of, kernel_density as kernel_density
     from .doors import (
         counted as counted,
         door as door,
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
         check_correction as check_correction,
         holm_steps as holm_steps,
     )
+    from .normal_scores import normal_positions as normal_positions
     from .power import least_shift as least_shift, t_power as t_power
+    from .quantiles import harrell_davis as harrell_davis
     from .ranked_systems import (
         Friedman as Friedman,
         friedman as friedman,
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
         signed_rank_tied as signed_rank_tied,
         smallest_rank_sum_pvalue as smallest_rank_sum_pvalue,
     )
+    from .run_order import lag_pairs as lag_pairs
+    from .shift_function import Shift as Shift, mean_shift as mean_shift, shift_of as shift_of
     from .streams import stream as stream
     from .two_samples import (
         PairTests as PairTests,
@@ -55,11 +60,16 @@ else:
         {
             "arrays": "median read_only",
             "compiled": "announcing kernel",
+            "density": "bandwidth_of kernel_density",
             "doors": "counted door numbers shown",
+            "quantiles": "harrell_davis",
             "multiplicity": "CORRECTIONS Correction adjusted check_correction holm_steps",
             "ranked_systems": "Friedman friedman friedman_of_ranks nemenyi_difference",
             "power": "least_shift t_power",
             "ranks": "TIE_TOLERANCE midranks rank_sum_normal rank_sum_table rank_sum_tied signed_rank_normal signed_rank_table signed_rank_tied smallest_rank_sum_pvalue",
+            "normal_scores": "normal_positions",
+            "run_order": "lag_pairs",
+            "shift_function": "Shift mean_shift shift_of",
             "streams": "stream",
             "two_samples": "PairTests f_test ks_centred rank_sum student welch",
         },

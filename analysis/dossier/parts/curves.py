@@ -1,0 +1,140 @@
+"""The curves beside the runs: density, and the components of a mixture where it fits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import FairtrialError
+from ...methods.mixture import dip_test, fit_mixture, ks_fit
+from ...plots import Scale
+from ...stats import bandwidth_of, kernel_density, stream
+from .cells import Cell
+from .drawings import Place
+
+__all__ = ["Modes", "components", "densities", "modes_of", "peak"]
+
+Floats = NDArray[np.float64]
+_PLACES = 56
+_LEAST = 5  # runs of which a density is drawn
+_FIT = 30  # runs of which a mixture is fitted
+_MOST = 2000  # and at most: the test fits 200 samples of as many values again
+_RESAMPLES = 200
+_RISK = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Modes:
+    """What is known of a cell's modes.
+
+    Attributes
+    ----------
+    dip : float
+        p of one mode, by the dip test.
+    at : tuple of float
+        The modes of the mixture that was fitted to logs and not rejected, in the values' unit; one
+        where it was rejected, or not fitted.
+    parts : tuple of (weight, mean, sd)
+        Its components, of logs; empty where it was rejected.
+    """
+
+    dip: float
+    at: tuple[float, ...]
+    parts: tuple[tuple[float, float, float], ...]
+
+
+def densities(
+    cells: Mapping[str, Cell], scales: Mapping[str, Scale]
+) -> Mapping[str, tuple[Place, ...]]:
+    """Give each variant's density on its axis, in shares of the highest of all; empty of few runs."""
+    heights = {name: _density(cell.values, scales[name]) for name, cell in cells.items()}
+    top = max((float(h.max()) for h in heights.values() if h is not None), default=0.0)
+    if not top > 0:
+        return dict.fromkeys(cells, ())
+    ups = np.linspace(0, 1, _PLACES)
+    return {
+        name: ()
+        if heights[name] is None
+        else tuple(zip((heights[name] / top).tolist(), ups.tolist(), strict=True))
+        for name in cells
+    }
+
+
+def components(
+    modes: Modes | None, cell: Cell, scale: Scale, tops: float
+) -> tuple[tuple[Place, ...], ...]:
+    """Give the components of a mixture of several, in shares of the density `tops`."""
+    if modes is None or len(modes.parts) < 2 or not scale.log or not tops > 0:
+        return ()
+    del cell
+    at = np.linspace(math.log(scale.low), math.log(scale.high), _PLACES)
+    found = []
+    for weight, mean, sd in modes.parts:
+        height = weight * np.exp(-0.5 * ((at - mean) / sd) ** 2) / (sd * math.sqrt(2 * math.pi))
+        shares = np.minimum(height / tops, 1.15)
+        ups = np.linspace(0, 1, _PLACES)
+        seen = shares > 0.005
+        found.append(tuple(zip(shares[seen].tolist(), ups[seen].tolist(), strict=True)))
+    return tuple(found)
+
+
+def highest(cells: Mapping[str, Cell], scales: Mapping[str, Scale]) -> float:
+    """Give the highest density of all, per unit of the axis."""
+    heights = [_density(cell.values, scales[name]) for name, cell in cells.items()]
+    return max((float(h.max()) for h in heights if h is not None), default=0.0)
+
+
+def peak(values: Floats) -> float | None:
+    """Give the value near which most runs lie; None of few runs, or equal ones."""
+    if values.size < _LEAST:
+        return None
+    log = bool((values > 0).all())
+    of = np.log(values) if log else values
+    width = bandwidth_of(of)
+    if not width > 0:
+        return float(values[0]) if values.min() == values.max() else None
+    at = np.linspace(of.min(), of.max(), 4 * _PLACES)
+    where = float(at[kernel_density(of, at, width).argmax()])
+    return math.exp(where) if log else where
+
+
+def modes_of(cell: Cell, seed: int, name: str) -> Modes | None:
+    """Ask the dip test, and fit a mixture to the logs; None of few, many, equal or zero runs."""
+    values = cell.values
+    if not _FIT <= values.size <= _MOST or (values <= 0).any():
+        return None
+    try:
+        dip = dip_test(np.log(values), rng=stream(seed, "parts-dip", name)).pvalue
+        fitted = fit_mixture(values, scale="log")
+        test = ks_fit(
+            values,
+            fitted,
+            resamples=_RESAMPLES,
+            rng=stream(seed, "parts-fit", name),
+            workers=1,
+        )
+    except FairtrialError:  # equal values, or a clock too coarse: nothing to draw
+        return None
+    if test.rejected(_RISK):
+        return Modes(dip=dip, at=(), parts=())
+    triples = zip(fitted.weights.tolist(), fitted.means.tolist(), fitted.sds.tolist(), strict=True)
+    return Modes(dip=dip, at=tuple(fitted.modes().tolist()), parts=tuple(triples))
+
+
+def _density(values: Floats, scale: Scale) -> Floats | None:
+    if values.size < _LEAST:
+        return None
+    of = np.log(values) if scale.log else values
+    width = bandwidth_of(of)
+    if not width > 0:
+        return None
+    low, high = (
+        (math.log(scale.low), math.log(scale.high)) if scale.log else (scale.low, scale.high)
+    )
+    # a curve narrower than the grid would vanish between its places
+    width = max(width, (high - low) / _PLACES)
+    return kernel_density(of, np.linspace(low, high, _PLACES), width)
