@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         style_of as style_of,
     )
     from .paths import (
-        arrow as arrow,
+        arrowhead as arrowhead,
         boxes as boxes,
         cross as cross,
         segments as segments,
@@ -55,7 +55,7 @@ else:
         {
             "cells": "again arrow cell field shared strokes upright",
             "palette": "DARK LIGHT PRINT Palette style_of",
-            "paths": "arrow boxes cross segments",
+            "paths": "arrowhead boxes cross segments",
             "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out",
             "svg": "band curve diamond dot dots label line plot stroke",
         },

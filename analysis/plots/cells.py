@@ -63,7 +63,9 @@ def strokes(places: Iterable[float], css: str, *, top: float, height: float) -> 
     """
     d = "".join(f"M{round(_GRAIN * min(1.0, max(0.0, x)))} 0v1" for x in places)
     area = f'y="{top:g}" width="100%" height="{height:g}" viewBox="0 0 {_GRAIN} 1"'
-    return f'<svg {area} preserveAspectRatio="none"><path class="{css}" d="{d}"/></svg>' if d else ""
+    return (
+        f'<svg {area} preserveAspectRatio="none"><path class="{css}" d="{d}"/></svg>' if d else ""
+    )
 
 
 def shared(name: str, marks: Iterable[str]) -> str:

@@ -86,9 +86,7 @@ def reading(verdict: Verdict, *, strokes: int, columns: int, undecided: bool) ->
         count = f"{strokes} " if strokes > 1 else ""
         found.append(f"Small strokes: the {count}{noun} it rests on.")
     if undecided:
-        found.append(
-            "Hollow: undecided; “4 more”: about four more sessions would probably decide."
-        )
+        found.append("Hollow: undecided; “4 more”: about four more sessions would probably decide.")
     margin = f"±\N{NO-BREAK SPACE}{100 * verdict.margin:g}\N{NO-BREAK SPACE}%"
     scales = ", the same ruler in all columns, whose scales differ" if columns > 1 else ""
     if verdict.margin > 0:

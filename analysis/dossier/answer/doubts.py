@@ -26,7 +26,13 @@ def doubts(subject: Subject) -> tuple[Doubt, ...]:
     variants = (one.variant for one in subject.candidates)
     names = {subject.baseline, *variants, *subject.order}
     return tuple(
-        Doubt(number=number, code=one.code, text=_sentence(shown(one.text), names), link=link, look=look)
+        Doubt(
+            number=number,
+            code=one.code,
+            text=_sentence(shown(one.text), names),
+            link=link,
+            look=look,
+        )
         for number, one in enumerate(_told(subject), 1)
         for link, look in (_leads_to(subject, one),)
     )

@@ -34,7 +34,9 @@ def cell(column: Column, number: int, entry: Row | Bin, *, dense: bool) -> str:
     name = f"{column.anchor}-ground"
     ground = plots.again(name) if number else plots.shared(name, _ground(column.axis))
     marks = (
-        _bin(entry, column.axis) if isinstance(entry, Bin) else _row(entry, column.axis, dense=dense)
+        _bin(entry, column.axis)
+        if isinstance(entry, Bin)
+        else _row(entry, column.axis, dense=dense)
     )
     return plots.cell([ground, *marks], _alt(column, entry))
 
@@ -99,9 +101,7 @@ def _row(row: Row, axis: Axis, *, dense: bool) -> list[str]:
         hollow = "" if row.filled else " hollow"
         mark = plots.diamond if row.suite else plots.dot
         sized = {"r": 5.0 if row.suite else 3.6} if dense else {}
-        marks.append(
-            mark(scale.at(row.speedup.value), y, f"{row.style} ringed{hollow}", **sized)
-        )
+        marks.append(mark(scale.at(row.speedup.value), y, f"{row.style} ringed{hollow}", **sized))
     return marks
 
 

@@ -117,7 +117,9 @@ class _Columns:
 
     def _rows(self, result: Multilevel, told: Mapping[str, Written]) -> tuple[Row, ...]:
         lines = {line.name: line for line in result.benchmarks}
-        return tuple(self._row(bench, result, lines.get(bench), told) for bench in self._order(lines))
+        return tuple(
+            self._row(bench, result, lines.get(bench), told) for bench in self._order(lines)
+        )
 
     def _order(self, lines: Mapping[str, BenchmarkLine]) -> tuple[str, ...]:
         """Give the benchmarks in the order of the page, and what only this candidate has."""
@@ -229,7 +231,9 @@ def _alone(subject: Subject, names: Mapping[str, Name]) -> tuple[Alone, ...]:
                 high=quantity(one.high),
                 half=Value("", None)
                 if half is None
-                else Value(f"±\N{NO-BREAK SPACE}{figures.significant(half, 2)}\N{NO-BREAK SPACE}%", half),
+                else Value(
+                    f"±\N{NO-BREAK SPACE}{figures.significant(half, 2)}\N{NO-BREAK SPACE}%", half
+                ),
                 lowest=quantity(one.minimum),
                 highest=quantity(one.maximum),
                 runs=Value(f"{one.runs}", one.runs),

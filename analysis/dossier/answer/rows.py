@@ -158,9 +158,7 @@ def _more(line: Line) -> Value:
     return Value(f"{more.sessions} more", more.sessions)
 
 
-def _suite_sessions(
-    result: Multilevel, weights: Mapping[str, float] | None
-) -> tuple[float, ...]:
+def _suite_sessions(result: Multilevel, weights: Mapping[str, float] | None) -> tuple[float, ...]:
     """Give the suite's ratio of each session that holds every benchmark which has weight.
 
     Its log is the benchmarks' weighted mean, as in the estimate.

@@ -16,7 +16,7 @@ from ..written import Written
 from .axes import bounded_ratios, labels_of, quantity_labels
 from .cells import Cell
 from .drawings import EcdfPlot, Label, Place, SessionPlot, ShiftPlot
-from .naming import placed_names
+from .naming import across, placed_names
 from .result import Against, Quantile, SessionRatio
 
 __all__ = ["against"]
@@ -27,6 +27,7 @@ _ROW, _LEAST_ROW = 20.0, 2.0
 _LABEL = 15.0  # pixels of a label
 _APART = 0.14  # of ticks, as a share of the width of a telephone's plot
 _UP_APART = 0.16
+_NEAR = 0.14  # of the width: a curve that would go through "50 %"
 
 
 def against(
@@ -167,6 +168,7 @@ def _ecdf_plot(
         alt=alt,
         ours=mine,
         theirs=other,
+        half=1.0 if min(across(curve, 0.55) for curve in (mine, other)) < _NEAR else 0.0,
         names=placed_names(mine, other, names, style),
         ticks=quantity_labels(scale, result.unit, _APART),
     )
@@ -291,4 +293,6 @@ def _shift_alt(candidate: str, quantiles: Sequence[Quantile], what: str) -> str:
     ]
     if not clear:
         return f"{text}; every interval holds 1"
+    if len(clear) == len(known):
+        return f"{text}; no interval holds 1"
     return f"{text}; the interval does not hold 1 at {', '.join(clear)}"

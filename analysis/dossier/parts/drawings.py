@@ -117,12 +117,16 @@ class SessionPlot:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EcdfPlot:
-    """The share of runs up to each value, of both sides; `title` says it in plain words."""
+    """The share of runs up to each value, of both sides.
+
+    `title` says it in plain words; `half` is the edge where "50 %" stands, away from the curves.
+    """
 
     title: str
     alt: str
     ours: tuple[Place, ...]
     theirs: tuple[Place, ...]
+    half: float
     names: tuple[Label, ...]
     ticks: tuple[Label, ...]
 

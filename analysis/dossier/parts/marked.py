@@ -74,7 +74,6 @@ def row_svgs(plot: RunPlot, place: int) -> tuple[Markup, Markup]:
     curves = [
         plots.curve(outline, f"{row.style} parts-area", closed=True, **area),
         plots.curve(row.baseline_density, "baseline line", **area),
-        plots.curve(row.density, f"{row.style} line", **area),
         *(plots.curve(part, "ink parts-component", **area) for part in row.components),
         plots.segments([(0.0, 0.0, 0.0, 1.0)], "ink line", **area),
     ]
@@ -106,9 +105,9 @@ def sessions_svg(plot: SessionPlot | None, style: str) -> Markup:
         low, up = plot.interval
         marks.append(plots.line(low, middle, up, middle, f"{style} interval"))
         if plot.leaves[0]:
-            marks.append(plots.arrow(low, middle, "left", f"{style} line"))
+            marks.append(plots.arrowhead(low, middle, "left", f"{style} line"))
         if plot.leaves[1]:
-            marks.append(plots.arrow(up, middle, "right", f"{style} line"))
+            marks.append(plots.arrowhead(up, middle, "right", f"{style} line"))
     if plot.mean is not None:
         marks.append(plots.dot(plot.mean, middle, f"{style}{hollow}", r=5))
     for (text, _), up in zip(plot.rows, ups, strict=True):
@@ -127,7 +126,9 @@ def ecdf_svg(plot: EcdfPlot, style: str) -> Markup:
         plots.segments([(0, 0, 1, 0)], "one", **area),
         plots.curve(plot.theirs, "baseline line", steps=True, **area),
         plots.curve(plot.ours, f"{style} line", steps=True, **area),
-        plots.label(0, _TALL / 2 - 4, "50\u00a0%", "", anchor="start"),
+        plots.label(
+            plot.half, _TALL / 2 - 4, "50\u00a0%", "", anchor="end" if plot.half else "start"
+        ),
     ]
     for name in plot.names:
         css = f"{name.style} parts-name"
@@ -157,7 +158,7 @@ def shift_svg(plot: ShiftPlot | None, style: str, word: str) -> Markup:
     if word == "undecided":
         marks.append(plots.dots(plot.points, "parts-hole", **area))
     marks += [
-        plots.arrow(x, 0 if up else _TALL, "up" if up else "down", f"{style} line")
+        plots.arrowhead(x, 0 if up else _TALL, "up" if up else "down", f"{style} line")
         for x, up in plot.arrows
     ]
     marks += _up_labels(plot.ticks, _TALL)
@@ -169,21 +170,18 @@ def folded_svgs(folded: FoldedPlots) -> list[tuple[str, list[tuple[str, Markup]]
     """Give lag plots and Q-Q plots, each with its caption."""
     found = []
     if folded.lags:
-        ends = (
-            f"; both axes from {folded.ranges[0]} to {folded.ranges[1]}" if folded.ranges[0] else ""
-        )
+        low, high = folded.ranges
+        ends = f", both axes from {low} to {high}" if low else ""
         found.append(
             (
-                "Each run against the run before, within sessions (lag plot). A cloud without a "
-                f"direction: neighbours tell nothing of each other{ends}.",
+                f"Lag plot: each run against the run before in its session{ends}.",
                 [(one.variant, _cloud(one)) for one in folded.lags],
             )
         )
     if folded.qqs:
         found.append(
             (
-                "Runs less their session's mean against a normal law (Q-Q plot). On the line: as "
-                "normal as can be seen; axes in standard deviations.",
+                "Normal Q-Q plot: runs less their session's mean, against a normal law.",
                 [(one.variant, _cloud(one)) for one in folded.qqs],
             )
         )

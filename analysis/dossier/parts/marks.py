@@ -48,7 +48,10 @@ def marks_of(diagnosis: Diagnosis | None, benchmark: str) -> tuple[Mark, ...]:
     found = [
         one
         for one in diagnosis.findings
-        if one.certain and one.sessions and one.benchmark in (None, benchmark)
+        if one.certain
+        and one.sessions
+        and one.benchmark in (None, benchmark)
+        and one.code != "disturbed-runs"  # single runs, not sessions
     ]
     found.sort(key=lambda one: one.benchmark is not None)
     return tuple(

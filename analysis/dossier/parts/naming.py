@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from .drawings import Label, Place
 
-__all__ = ["placed_names"]
+__all__ = ["across", "placed_names"]
 
 _ROOM = 0.3  # of the width, which a name may take on a telephone
 _HALF = 0.05  # of the height, half a line of text
@@ -33,12 +33,13 @@ def placed_names(
     """
     curves = [tuple(ours), tuple(theirs)]
     whole = list(zip(names, (style, "baseline"), strict=True))
-    middles = [sum(_across(curve, share) for share in (0.25, 0.5, 0.75)) for curve in curves]
+    middles = [sum(across(curve, share) for share in (0.25, 0.5, 0.75)) for curve in curves]
     left, right = (0, 1) if middles[0] <= middles[1] else (1, 0)
     found: list[Label] = []
-    for which, sides in ((left, "left right"), (right, "right left")):
+    for which, sides in ((left, "left between right"), (right, "right between left")):
+        other = curves[1 - which]
         for side in sides.split():
-            placed = _placed(side, curves, whole[which], found)
+            placed = _placed(side, curves[which], other, whole[which], found)
             if placed is not None:
                 found.append(placed)
                 break
@@ -46,24 +47,39 @@ def placed_names(
 
 
 def _placed(
-    side: str, curves: Sequence[Sequence[Place]], who: tuple[str, str], taken: Sequence[Label]
+    side: str,
+    own: Sequence[Place],
+    other: Sequence[Place],
+    who: tuple[str, str],
+    taken: Sequence[Label],
 ) -> Label | None:
+    """Try one side of a name's own curve: away from the other one, towards it, or beyond both."""
     name, style = who
-    for share in _LEFT if side == "left" else _RIGHT:
-        if any(abs(share - other.up) < _LINE for other in taken):
+    towards_right = side == "right" or (
+        side == "between" and across(own, 0.5) <= across(other, 0.5)
+    )
+    for share in _RIGHT if towards_right else _LEFT:
+        if any(abs(share - label.up) < _LINE for label in taken):
             continue
-        if side == "left":
-            at = min(_across(curve, share - _HALF) for curve in curves)
-            if at >= _ROOM:
-                return Label(text=name, at=at, up=share, anchor="end", style=style)
-        else:
-            at = max(_across(curve, share + _HALF) for curve in curves)
-            if at <= 1 - _ROOM:
+        # a curve rises: beside a line of text it is farthest right at the text's upper edge
+        if towards_right:
+            if side == "between":
+                at, room = across(own, share + _HALF), across(other, share - _HALF)
+            else:
+                at, room = max(across(curve, share + _HALF) for curve in (own, other)), 1.0
+            if room - at >= _ROOM:
                 return Label(text=name, at=at, up=share, anchor="start", style=style)
+        else:
+            if side == "between":
+                at, room = across(own, share - _HALF), across(other, share + _HALF)
+            else:
+                at, room = min(across(curve, share - _HALF) for curve in (own, other)), 0.0
+            if at - room >= _ROOM:
+                return Label(text=name, at=at, up=share, anchor="end", style=style)
     return None
 
 
-def _across(curve: Sequence[Place], share: float) -> float:
+def across(curve: Sequence[Place], share: float) -> float:
     """Give where a distribution function reaches a share."""
     place = bisect_left(curve, share, key=lambda corner: corner[1])
     return curve[min(place, len(curve) - 1)][0]

@@ -12,7 +12,7 @@ from ...plots import Scale, read_out
 from ...report import figures
 from .axes import quantity_labels, row_scales
 from .cells import Cell
-from .curves import Modes, components, densities, highest, peak
+from .curves import Modes, densities, peak
 from .drawings import Panel, RunPlot, RunRow
 from .frame import Frame
 from .result import Mark, VariantRuns
@@ -54,8 +54,7 @@ def run_plot(
         Of the variants of which they were looked at.
     """
     scales = row_scales(cells, {name: told[name].mean.value or 0.0 for name in cells})
-    heights = densities(cells, scales)
-    top = highest(cells, scales)
+    heights, parts = densities(cells, scales, modes)
     means = {name: _means(cells[name], frame, name, scales[name]) for name in cells}
     rows = []
     for name, cell in cells.items():
@@ -76,7 +75,7 @@ def run_plot(
                 baseline_means=means[baseline] if same and frame.together else (),
                 density=heights[name],
                 baseline_density=heights[baseline] if same else (),
-                components=components(modes.get(name), cell, scale, top),
+                components=parts[name],
             )
         )
     return RunPlot(panels=_panels(frame, marks), rows=tuple(rows), caption=_caption(rows, baseline))
