@@ -13,6 +13,7 @@ __all__ = ["apart", "bounded_ratios", "labels_of", "quantity_labels", "row_scale
 
 _FAR = 4.0  # variants that differ by more have an axis each, of the same ratio
 _ROOM = 1.07
+_FARTHEST = 1e100  # a speedup beyond stands at the edge
 _EDGE = 0.08  # a label so near to an edge stands inside of it
 
 
@@ -43,6 +44,7 @@ def bounded_ratios(
     Where an interval is much wider than the points lie apart, the points would be one: it leaves the
     scale then, at `steepest` times the farthest point's distance from 1, or at 15 %.
     """
+    points = [min(max(point, 1 / _FARTHEST), _FARTHEST) for point in points]
     reach = max([0.15, *(steepest * abs(math.log(p)) for p in points)])
     low, high = math.exp(-reach), math.exp(reach)
     kept = [min(max(end, low), high) for end in ends]

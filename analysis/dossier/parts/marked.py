@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypedDict
 
 from markupsafe import Markup
 
@@ -27,6 +28,13 @@ _AXIS = 20.0
 _SMALL = 400  # dots of a row, from which on they are smaller
 _SQUARE = 130.0
 _STRIP = 24.0
+
+
+class _Area(TypedDict):
+    """Where a drawing lies in its picture, in pixels."""
+
+    top: float
+    height: float
 
 
 def run_svgs(plot: RunPlot) -> Markup:
@@ -55,7 +63,7 @@ def _head(plot: RunPlot) -> str:
 def row_svgs(plot: RunPlot, place: int) -> tuple[Markup, Markup]:
     """Give one row's runs, and its density."""
     row = plot.rows[place]
-    area = {"top": 0.0, "height": _ROW}
+    area = _Area(top=0.0, height=_ROW)
     small = " parts-small" if len(row.dots) > _SMALL else ""
     marks = [
         plots.boxes([(p.left, p.right) for p in plot.panels], "panel", **area),
@@ -63,7 +71,7 @@ def row_svgs(plot: RunPlot, place: int) -> tuple[Markup, Markup]:
         plots.segments([(a, y, b, y) for a, b, y in row.baseline_means], "baseline line", **area),
         plots.segments([(a, y, b, y) for a, b, y in row.means], f"{row.style} parts-mean", **area),
         plots.dots(row.dots, row.style + small, axis=row.axis, **area),
-        *(plots.dot(x, _ROW * (1 - y), "parts-ring", r=5.5) for x, y in row.rings),
+        *(plots.dot(x, _ROW * (1 - y), "parts-ring", r=4.8) for x, y in row.rings),
         *(plots.cross(x, 4, "ink line") for x in row.crosses),
         *_up_labels(row.ticks, _ROW),
     ]
@@ -87,7 +95,7 @@ def sessions_svg(plot: SessionPlot | None, style: str) -> Markup:
     rows = len(plot.rows)
     high = max(rows * plot.height, 0.0) + 12
     total = high + 36
-    area = {"top": 0.0, "height": high}
+    area = _Area(top=0.0, height=high)
     ups = [1 - (6 + (k + 0.5) * plot.height) / high for k in range(rows)]
     values = [x for _, x in plot.rows]
     places = list(zip(values, ups, strict=True))
@@ -120,7 +128,7 @@ def sessions_svg(plot: SessionPlot | None, style: str) -> Markup:
 
 def ecdf_svg(plot: EcdfPlot, style: str) -> Markup:
     """Give the share of runs up to each value."""
-    area = {"top": 0.0, "height": _TALL}
+    area = _Area(top=0.0, height=_TALL)
     marks = [
         plots.segments([(0, y, 1, y) for y in (0.25, 0.5, 0.75)], "grid", **area),
         plots.segments([(0, 0, 1, 0)], "one", **area),
@@ -144,7 +152,7 @@ def shift_svg(plot: ShiftPlot | None, style: str, word: str) -> Markup:
     """Give the speedup at each quantile."""
     if plot is None:
         return Markup("")
-    area = {"top": 0.0, "height": _TALL}
+    area = _Area(top=0.0, height=_TALL)
     low, high = plot.margin
     marks = [
         plots.band(0, 1, _TALL * (1 - high), _TALL * (1 - low), "margin"),
@@ -195,7 +203,7 @@ def strip_svg(strip: Strip) -> Markup:
 
 
 def _cloud(cloud: Cloud) -> Markup:
-    area = {"top": 0.0, "height": _SQUARE}
+    area = _Area(top=0.0, height=_SQUARE)
     marks = [
         plots.boxes([(0, 1)], "panel", **area),
         plots.segments([(0, 0, 1, 1)], "one", **area),
@@ -206,7 +214,7 @@ def _cloud(cloud: Cloud) -> Markup:
 
 def _up_labels(ticks: Sequence[Label], height: float) -> Iterator[str]:
     for tick in ticks:
-        y = height * (1 - tick.at) + 4
+        y = max(10.0, height * (1 - tick.at) + 4)  # below what stands above the row
         yield plots.label(0, y, tick.text, "", anchor="end", dx=-8)
 
 

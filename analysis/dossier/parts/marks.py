@@ -60,7 +60,8 @@ def marks_of(diagnosis: Diagnosis | None, benchmark: str) -> tuple[Mark, ...]:
             code=one.code,
             variant=one.variant or "",
             sessions=tuple(map(str, one.sessions)),
-            text=one.text,
+            # of the load the runner's sentence has figures only
+            text=f"{one.code} {one.text}" if one.text[:1].isdigit() else one.text,
         )
         for letter, one in zip(ascii_lowercase, found[:_MOST], strict=False)
     )

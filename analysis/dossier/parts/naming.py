@@ -59,24 +59,31 @@ def _placed(
         side == "between" and across(own, 0.5) <= across(other, 0.5)
     )
     for share in _RIGHT if towards_right else _LEFT:
-        if any(abs(share - label.up) < _LINE for label in taken):
-            continue
         # a curve rises: beside a line of text it is farthest right at the text's upper edge
         if towards_right:
             if side == "between":
                 at, room = across(own, share + _HALF), across(other, share - _HALF)
             else:
                 at, room = max(across(curve, share + _HALF) for curve in (own, other)), 1.0
-            if room - at >= _ROOM:
+            if room - at >= _ROOM and _free(at, share, taken):
                 return Label(text=name, at=at, up=share, anchor="start", style=style)
         else:
             if side == "between":
                 at, room = across(own, share - _HALF), across(other, share + _HALF)
             else:
                 at, room = min(across(curve, share - _HALF) for curve in (own, other)), 0.0
-            if at - room >= _ROOM:
+            if at - room >= _ROOM and _free(at - _ROOM, share, taken):
                 return Label(text=name, at=at, up=share, anchor="end", style=style)
     return None
+
+
+def _free(left: float, share: float, taken: Sequence[Label]) -> bool:
+    """Tell whether a name's place meets none that is taken."""
+    for label in taken:
+        other = label.at if label.anchor == "start" else label.at - _ROOM
+        if abs(share - label.up) < _LINE and abs(left - other) < _ROOM:
+            return False
+    return True
 
 
 def across(curve: Sequence[Place], share: float) -> float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from ...report import Value, plain
@@ -204,19 +205,14 @@ class Parts(Chapter):
 
 
 def _listed(part: Part) -> dict[str, Any]:
-    told = {
-        name: plain(getattr(part, name))
-        for name in Part.__dataclass_fields__
-        if name not in {*Part.unlisted, "candidates", "remarks", "finding"}
-    }
+    told = _plain(part, {*Part.unlisted, "variants", "candidates", "remarks", "finding"})
     told["finding"] = None if part.finding is None else part.finding.text
     told["remarks"] = [remark.text for remark in part.remarks]
-    told["candidates"] = [
-        {
-            name: plain(getattr(one, name))
-            for name in Against.__dataclass_fields__
-            if name not in Against.unlisted
-        }
-        for one in part.candidates
-    ]
+    told["variants"] = [_plain(one, {"style"}) for one in part.variants]
+    told["candidates"] = [_plain(one, Against.unlisted) for one in part.candidates]
     return told
+
+
+def _plain(one: VariantRuns | Against | Part, left_out: Collection[str]) -> dict[str, Any]:
+    names = (field.name for field in fields(one))
+    return {name: plain(getattr(one, name)) for name in names if name not in left_out}
