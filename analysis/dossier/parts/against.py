@@ -65,7 +65,7 @@ def against(
         variant=result.candidate,
         word=word,
         style=style,
-        unit="block" if result.design == "one session, blocks" else "session",
+        unit={"paired": "session", "one session, blocks": "block"}.get(result.design, ""),
         by_session=ratios,
         shift=_quantiles(shift, result, told),
         shift_note=_shift_note(shift, ours, theirs),

@@ -37,10 +37,10 @@ class Modes:
     dip : float
         p of one mode, by the dip test.
     at : tuple of float
-        The modes of the mixture that was fitted to logs and not rejected, in the values' unit; one
-        where it was rejected, or not fitted.
+        The modes of a mixture of several Gaussians that was fitted to logs and not rejected, in the
+        values' unit; none where there is no such mixture.
     parts : tuple of (weight, mean, sd)
-        Its components, of logs; empty where it was rejected.
+        Its components, of logs.
     """
 
     dip: float
@@ -126,6 +126,8 @@ def modes_of(cell: Cell, seed: int, name: str) -> Modes | None:
     try:
         dip = dip_test(np.log(values), rng=stream(seed, "parts-dip", name)).pvalue
         fitted = fit_mixture(values, scale="log")
+        if fitted.weights.size < 2:  # a single Gaussian adds nothing to the density: no long test
+            return Modes(dip=dip, at=(), parts=())
         test = ks_fit(
             values,
             fitted,

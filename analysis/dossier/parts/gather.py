@@ -32,7 +32,7 @@ from .strips import strips_of
 __all__ = ["gather"]
 
 _SEED = 20_261_122  # of tests that draw samples, where no trial names one
-_VALUES = 4000  # runs of which mixtures are tried, in all: the test of one takes a while
+_VALUES = 2000  # runs of which mixtures are tried, in all: the test of one takes a while
 _NAME = 14  # characters of a name beside a curve
 _UNKNOWN = Value("", None)
 
@@ -84,6 +84,7 @@ class _Shared:
     found: FoundRuns
     commands: Mapping[tuple[str, str], tuple[str, ...]]
     happened: str
+    together: bool
     seed: int
 
     @classmethod
@@ -112,6 +113,8 @@ class _Shared:
             found=FoundRuns(subject.verdict.diagnosis),
             commands={} if trial is None else read_commands(trial.path),
             happened=subject.anchor("happened") if timed and not subject.prefix else "",
+            together=trial is not None
+            or not any(r.design in ("separate", "confounded") for r in results.values()),
             seed=_SEED if trial is None else trial.manifest.seed,
         )
 
@@ -130,7 +133,7 @@ def _part(
 ) -> Part:
     subject, verdict = shared.subject, shared.subject.verdict
     failures = {v: shared.failures.get((name, v), ()) for v in cells}
-    frame = frame_of(cells, failures)
+    frame = frame_of(cells, failures, together=shared.together)
     told = {v: _variant(shared, name, v, cell) for v, cell in cells.items()}
     marks = marks_of(verdict.diagnosis, name)
     styles = {v: one.style for v, one in told.items()}

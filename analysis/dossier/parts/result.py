@@ -80,8 +80,8 @@ class Quantile:
 class Against:
     """One candidate against the baseline.
 
-    `unit` is "session", or "block" within one session; `by_session` is empty where sides are not
-    paired, `shift` where sessions have too few runs, which `shift_note` says.
+    `unit` is "session", or "block" within one session; it is "" and `by_session` is empty where
+    sides are not paired, `shift` where sessions have too few runs, which `shift_note` says.
     """
 
     unlisted: ClassVar[frozenset[str]] = frozenset(

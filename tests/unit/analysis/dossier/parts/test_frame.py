@@ -55,7 +55,7 @@ def test_panels_fill_the_width_and_never_touch() -> None:
 
 def test_sides_of_different_sessions_stand_in_turn() -> None:
     a, b = cell(["x", "y"], [0, 1]), cell(["p", "q", "r"], [0, 1, 2])
-    frame = frame_of({"a": a, "b": b}, {})
+    frame = frame_of({"a": a, "b": b}, {}, together=False)
     assert not frame.together
     assert frame.labels == ("1", "2", "3")
     assert frame.panel["a"].tolist() == [0, 1]
