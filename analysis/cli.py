@@ -30,6 +30,7 @@ COMMANDS = (
     "plan",
     "study",
     "report",
+    "plot",
     "merge",
 )
 

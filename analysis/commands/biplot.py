@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ..data import PerformanceMatrix
+    from ..methods.biplot import Biplot
+    from ..methods.biplot.result import Scale
     from ..report import Caution
     from .arguments import Subparsers
 
-__all__ = ["add"]
+__all__ = ["add", "systems_of"]
 
 
 def add(subparsers: Subparsers) -> None:
@@ -57,21 +59,27 @@ class _Systems:
 
 
 def _biplot(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from dataclasses import replace
-
-    from ..methods.biplot import biplot
-    from ..report.drawing import check_picture, write_picture
+    from ..plots import check_picture, write_picture
 
     picture = None if args.plot is None else check_picture(args.plot)
-    read = _read(args)
-    result = biplot(read.values, read.names, read.benchmarks, scale=args.scale)
-    result = replace(result, cautions=(*read.cautions, *result.cautions))
+    result = systems_of(args, args.scale)
     if picture is not None:
         from ..methods.biplot import biplot_figure
 
-        write_picture(biplot_figure(result), picture)
+        write_picture(biplot_figure(result), picture, title="biplot", alt=result.conclusion)
     show(result, out, as_json=args.json)
     return 0
+
+
+def systems_of(args: argparse.Namespace, scale: Scale = "log") -> Biplot:
+    """Read the systems that the sources name, and find their principal components."""
+    from dataclasses import replace
+
+    from ..methods.biplot import biplot
+
+    read = _read(args)
+    result = biplot(read.values, read.names, read.benchmarks, scale=scale)
+    return replace(result, cautions=(*read.cautions, *result.cautions))
 
 
 def _read(args: argparse.Namespace) -> _Systems:

@@ -131,7 +131,7 @@ def _add_fitting(parser: argparse.ArgumentParser) -> None:
 def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     picture = None
     if args.plot is not None:
-        from ..report.drawing import check_picture
+        from ..plots import check_picture
 
         picture = check_picture(args.plot)
     if not 1 <= args.digits <= _MOST_DIGITS:
@@ -164,10 +164,15 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             progress=progress,
         )
     if picture is not None:
-        from ..methods.mixture import mixture_figure
-        from ..report.drawing import write_picture
+        from ..methods.mixture import mixture_alt, mixture_figure
+        from ..plots import write_picture
 
-        write_picture(mixture_figure(report), picture)
+        write_picture(
+            mixture_figure(report),
+            picture,
+            title=f"mixtures of {report.benchmarks[0].benchmark}",
+            alt=mixture_alt(report),
+        )
     if args.json:
         show(report, out, as_json=True)
     else:
@@ -217,7 +222,7 @@ def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: Tex
         )
     if picture is not None:
         from ..methods.mixture import plane_figure
-        from ..report.drawing import write_picture
+        from ..plots import write_picture
 
         cell = report.cells[0]
         if len(report.cells) > 1 or cell.mixture is None or cell.pairs is None:
@@ -226,7 +231,12 @@ def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: Tex
                 args.plot,
                 "name one variant, runs/NAME:VARIANT, and add --benchmark NAME",
             )
-        write_picture(plane_figure(cell.mixture, cell.pairs.values, units=report.units), picture)
+        write_picture(
+            plane_figure(cell.mixture, cell.pairs.values, units=report.units),
+            picture,
+            title=f"{' and '.join(cell.mixture.names)} of {cell.variant} on {cell.benchmark}",
+            alt=" ".join(str(cell.mixture).split("\n\n")[0].split()),
+        )
     show(report, out, as_json=args.json)
     return 0
 

@@ -101,7 +101,7 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
 
 
 def _resample(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..report.drawing import check_picture, write_picture
+    from ..plots import check_picture, write_picture
 
     picture = None if args.plot is None else check_picture(args.plot)
     if not 2 <= args.resamples <= 10_000_000:
@@ -135,7 +135,12 @@ def _resample(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     if picture is not None:
         from ..methods.resampling import resampling_figure
 
-        write_picture(resampling_figure(report), picture)
+        write_picture(
+            resampling_figure(report),
+            picture,
+            title=f"{report.test.candidate} against {report.test.baseline}",
+            alt=" ".join(report.conclusions),
+        )
     show(report, out, as_json=args.json)
     return 0
 

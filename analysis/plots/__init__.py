@@ -9,22 +9,58 @@ from ..faces import hands_on
 if TYPE_CHECKING:
     from .cells import (
         again as again,
-        arrow as arrow,
         cell as cell,
         field as field,
         shared as shared,
         strokes as strokes,
         upright as upright,
     )
+    from .drawing import (
+        ENDINGS as ENDINGS,
+        INK as INK,
+        PALE as PALE,
+        Sheet as Sheet,
+        check_picture as check_picture,
+        look as look,
+        picture_bytes as picture_bytes,
+        write_picture as write_picture,
+    )
+    from .label_row import (
+        InRow as InRow,
+        RowLabel as RowLabel,
+        in_rows as in_rows,
+    )
+    from .labels import (
+        Box as Box,
+        Placed as Placed,
+        Wanted as Wanted,
+        kept_in_row as kept_in_row,
+        placed as placed,
+        spread_out as spread_out,
+        text_width as text_width,
+    )
     from .palette import (
+        COLOURS as COLOURS,
         DARK as DARK,
+        DASHES as DASHES,
         LIGHT as LIGHT,
         PRINT as PRINT,
         Palette as Palette,
         style_of as style_of,
     )
+    from .paper import (
+        beside as beside,
+        clear as clear,
+        density_axis as density_axis,
+        interval_row as interval_row,
+        margin_band as margin_band,
+        quantity_axis as quantity_axis,
+        ratio_axis as ratio_axis,
+        thin_ticks as thin_ticks,
+        tone as tone,
+    )
     from .paths import (
-        arrowhead as arrowhead,
+        arrow as arrow,
         boxes as boxes,
         cross as cross,
         segments as segments,
@@ -37,6 +73,10 @@ if TYPE_CHECKING:
         ratio_scale as ratio_scale,
         ratio_ticks as ratio_ticks,
         read_out as read_out,
+        unit_of as unit_of,
+    )
+    from .spaced import (
+        spaced_ticks as spaced_ticks,
     )
     from .svg import (
         band as band,
@@ -46,17 +86,24 @@ if TYPE_CHECKING:
         dots as dots,
         label as label,
         line as line,
+        nested as nested,
         plot as plot,
         stroke as stroke,
+        whole as whole,
     )
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "cells": "again arrow cell field shared strokes upright",
-            "palette": "DARK LIGHT PRINT Palette style_of",
-            "paths": "arrowhead boxes cross segments",
-            "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out",
-            "svg": "band curve diamond dot dots label line plot stroke",
+            "cells": "again cell field shared strokes upright",
+            "drawing": "ENDINGS INK PALE Sheet check_picture look picture_bytes write_picture",
+            "label_row": "InRow RowLabel in_rows",
+            "labels": "Box Placed Wanted kept_in_row placed spread_out text_width",
+            "palette": "COLOURS DARK DASHES LIGHT PRINT Palette style_of",
+            "paper": "beside clear density_axis interval_row margin_band quantity_axis ratio_axis thin_ticks tone",
+            "paths": "arrow boxes cross segments",
+            "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out unit_of",
+            "spaced": "spaced_ticks",
+            "svg": "band curve diamond dot dots label line nested plot stroke whole",
         },
     )

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-__all__ = ["again", "arrow", "cell", "field", "shared", "strokes", "upright"]
+__all__ = ["again", "cell", "field", "shared", "strokes", "upright"]
 
 _GRAIN = 1000  # units of a nested drawing's width
-_ARROW = 5.0  # half of an arrowhead's height, in CSS pixels
 
 
 def cell(marks: Iterable[str], alt: str) -> str:
@@ -39,14 +38,6 @@ def field(x1: float, x2: float, css: str) -> str:
     """Give a filled area from the cell's top to its bottom."""
     left, width = round(100 * x1, 2), round(100 * max(0.0, x2 - x1), 2)
     return f'<rect class="{css}" x="{left:g}%" y="0" width="{width:g}%" height="100%"/>'
-
-
-def arrow(x: float, y: float, css: str, *, left: bool) -> str:
-    """Give an open arrowhead whose point lies at (x, y): a line goes on beyond the scale."""
-    back = _ARROW if left else -_ARROW
-    shape = f"M{back:g} {-_ARROW:g}L0 0L{back:g} {_ARROW:g}"
-    place = f'x="{round(100 * x, 2):g}%" y="{y:g}"'
-    return f'<svg class="at" {place}><path class="open {css}" d="{shape}"/></svg>'
 
 
 def strokes(places: Iterable[float], css: str, *, top: float, height: float) -> str:

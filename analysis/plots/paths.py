@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from .svg import nested, whole
 
-__all__ = ["arrowhead", "boxes", "cross", "segments"]
+__all__ = ["arrow", "boxes", "cross", "segments"]
 
 
 def segments(
@@ -60,8 +60,8 @@ def cross(x: float, y: float, css: str, *, r: float = 3.5) -> str:
     )
 
 
-def arrowhead(x: float, y: float, towards: str, css: str, *, r: float = 4.0) -> str:
-    """Give an open arrowhead, where something leaves the scale ``left``, ``right``, ``up`` or ``down``."""
+def arrow(x: float, y: float, towards: str, css: str, *, r: float = 4.0) -> str:
+    """Give an open arrow, where something leaves the scale ``left``, ``right``, ``up`` or ``down``."""
     shape = {
         "left": f"M{r:g} {-r:g}L0 0L{r:g} {r:g}",
         "right": f"M{-r:g} {-r:g}L0 0L{-r:g} {r:g}",

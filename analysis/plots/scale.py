@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..report.figures import SCALES
@@ -16,9 +16,30 @@ __all__ = [
     "ratio_scale",
     "ratio_ticks",
     "read_out",
+    "unit_of",
 ]
 
-_BARE = 0.9  # of the length that fewer ticks span, which more of them span too
+_EACH = 0.06  # of the axis's length, that one more tick is worth
+_GRIDS = (  # beside 1
+    (0.001, 0.01, 0.1, 10.0, 100.0, 1000.0),
+    (0.01, 100.0),
+    (0.1, 10.0),
+    (0.0625, 0.125, 0.25, 0.5, 2.0, 4.0, 8.0, 16.0),
+    (0.0625, 0.25, 4.0, 16.0),
+    (0.02, 0.05, 0.2, 0.5, 2.0, 5.0, 20.0, 50.0),
+    (0.2, 5.0),
+    (0.5, 2.0),
+    (0.5, 0.7, 1.5, 2.0, 3.0),
+    (0.6, 0.8, 1.2, 1.4),
+    (0.7, 0.8, 0.9, 1.1, 1.2, 1.5),
+    (0.8, 0.9, 1.1, 1.2),
+    (0.8, 1.2),
+    (0.9, 1.1),
+    (0.9, 0.95, 1.05, 1.1),
+    (0.96, 0.98, 1.02, 1.04),
+    (0.98, 0.99, 1.01, 1.02),
+    (0.99, 0.995, 1.005, 1.01),
+)
 _LEAST = 1e-9  # relative width below which a range is a point
 
 
@@ -78,37 +99,22 @@ def ratio_scale(values: Iterable[float], margin: float = 0.0, room: float = 0.06
 def ratio_ticks(scale: Scale, most: int = 4) -> tuple[Tick, ...]:
     """Give ticks of speedups, such as ``2×``; 1 is always there if the scale holds it.
 
-    At most `most` of them, as many as can be had without leaving an end of the axis bare; where there
-    are more than two the ones without which it still can be read are minor.
+    At most `most` of them, from the grid that reaches over most of the axis with most ticks; where
+    there are more than two the ones without which it still can be read are minor.
     """
-    found = [1.0] if scale.holds(1.0) else []
-    for grid in (
-        (0.001, 0.01, 0.1, 10.0, 100.0, 1000.0),
-        (0.25, 0.5, 2.0, 4.0, 8.0, 16.0, 0.125, 0.0625),
-        (0.2, 0.5, 2.0, 5.0, 20.0, 50.0),
-        (0.5, 0.7, 1.5, 2.0, 3.0),
-        (0.7, 0.8, 0.9, 1.1, 1.2, 1.5),
-        (0.8, 0.9, 1.1, 1.2),
-        (0.9, 0.95, 1.05, 1.1),
-        (0.96, 0.98, 1.02, 1.04),
-        (0.98, 0.99, 1.01, 1.02),
-        (0.99, 0.995, 1.005, 1.01),
-    ):
-        inside = sorted({*found[:1], *(g for g in grid if scale.holds(g))})
-        bare = _spanned(inside) < _BARE * _spanned(found)
-        if len(found) < len(inside) <= most and not bare:
-            found = [1.0] if scale.holds(1.0) else []
-            found = [*found, *(g for g in inside if g not in found)]
-    ordered = sorted(found)
+    long = math.log(scale.high / scale.low)
+    best: tuple[float, list[float]] = (-1.0, [])
+    for grid in _GRIDS:
+        inside = sorted({g for g in (1.0, *grid) if scale.holds(g)})
+        if inside and len(inside) <= max(1, most):
+            score = math.log(inside[-1] / inside[0]) / long + _EACH * len(inside)
+            best = max(best, (score, inside), key=lambda found: found[0])
+    ordered = best[1]
     far = [value for value in ordered if value != 1.0]
     kept = {ordered[0], ordered[-1], 1.0} if ordered else set()
     return tuple(
         Tick(value, f"{value:g}×", minor=len(far) > 1 and value not in kept) for value in ordered
     )
-
-
-def _spanned(values: Sequence[float]) -> float:
-    return math.log(max(values) / min(values)) if values else 0.0
 
 
 def quantity_scale(values: Iterable[float], *, log: bool = True, room: float = 0.06) -> Scale:
@@ -133,10 +139,10 @@ def quantity_ticks(scale: Scale, unit: str, most: int = 5) -> tuple[Tick, ...]:
 
     Times and sizes are written in the unit that gives the axis's middle a sensible size.
     """
-    factor, name = _unit(scale, unit)
+    factor, name = unit_of(scale, unit)
     low, high = scale.low / factor, scale.high / factor
     found = _round_values(low, high, most, log=scale.log)
-    texts = [f"{value:g}" for value in found]
+    texts = _distinct(found)
     if texts and name:
         texts[-1] = f"{texts[-1]} {name}"
     return tuple(Tick(v * factor, text) for v, text in zip(found, texts, strict=True))
@@ -144,16 +150,28 @@ def quantity_ticks(scale: Scale, unit: str, most: int = 5) -> tuple[Tick, ...]:
 
 def read_out(scale: Scale, unit: str) -> str:
     """Describe an axis for the page's script: ends in the unit of its ticks, 1 if log, the unit."""
-    factor, name = _unit(scale, unit)
+    factor, name = unit_of(scale, unit)
     return f"{scale.low / factor:.6g} {scale.high / factor:.6g} {scale.log:d} {name}".rstrip()
 
 
-def _unit(scale: Scale, unit: str) -> tuple[float, str]:
+def unit_of(scale: Scale, unit: str) -> tuple[float, str]:
+    """Give the unit in which an axis of measured values is written: its size, and its name."""
     middle = math.sqrt(scale.low * scale.high) if scale.log else (scale.low + scale.high) / 2
     known = SCALES.get(unit)
     if known is None:
         return 1.0, "" if unit == "1" else unit
-    return next(((f, name) for f, name in known if abs(middle) >= f), known[-1])
+    return next(((f, name) for f, name in known if float(f"{abs(middle) / f:.2e}") >= 1), known[-1])
+
+
+def _distinct(values: Iterable[float]) -> list[str]:
+    """Write round numbers with as many digits as tell them apart: a narrow axis needs more."""
+    known = list(values)
+    texts: list[str] = []
+    for digits in (6, 9, 12, 15, 17):
+        texts = [f"{value:.{digits}g}" for value in known]
+        if len(set(texts)) == len(known):
+            break
+    return texts
 
 
 def _round_values(low: float, high: float, most: int, *, log: bool) -> list[float]:
@@ -177,7 +195,10 @@ def _round_values(low: float, high: float, most: int, *, log: bool) -> list[floa
         for digit in (1, 2, 5):
             step = digit * 10.0**k
             first = math.ceil(low / step - 1e-9)
-            inside = [round(n * step, 12) for n in range(first, math.floor(high / step + 1e-9) + 1)]
+            last = math.floor(high / step + 1e-9)
+            if last - first > most:
+                continue
+            inside = [float(f"{n * step:.15g}") for n in range(first, last + 1)]
             if len(best) < len(inside) <= most:
                 best = inside
     return best

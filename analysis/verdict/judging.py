@@ -14,7 +14,7 @@ import numpy as np
 
 from ..data import PerformanceMatrix, Trial
 from ..errors import UsageError
-from ..methods.hpt import hpt_speedup
+from ..methods.hpt import HptSpeedup, hpt_speedup
 from ..methods.multilevel import Multilevel, multilevel
 from ..report import merged
 from ..stats import Correction, counted, door
@@ -25,7 +25,7 @@ from .result import CandidateVerdict, HptBound, Verdict
 from .sides import comparable, sides_of, without
 from .surroundings import surroundings_of
 
-__all__ = ["judge", "judge_sides"]
+__all__ = ["judge", "judge_alone", "judge_sides"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,6 +243,61 @@ def judge_sides(
     )
 
 
+def judge_alone(
+    matrix: PerformanceMatrix,
+    *,
+    metric: str = "value",
+    confidence: float = 0.95,
+    benchmarks: Sequence[str] | None = None,
+) -> Verdict:
+    """Give each benchmark's interval of one side, where there is nothing to compare it with.
+
+    Parameters
+    ----------
+    matrix : PerformanceMatrix
+        The side.
+    metric : str
+        What the values are called on a screen.
+    confidence : float
+        Of each interval.
+    benchmarks : sequence of str, optional
+        Only these.
+
+    Raises
+    ------
+    UsageError
+        If a name is unknown.
+    """
+    _known("benchmark", benchmarks, matrix.benchmarks, matrix.name)
+    if benchmarks is not None:
+        matrix = without(matrix, set(matrix.benchmarks) - set(benchmarks))
+    return Verdict(
+        trial=None,
+        path=matrix.trial,
+        campaign=None,
+        campaign_path=None,
+        host=None,
+        metric=metric,
+        unit=matrix.unit,
+        better=matrix.better,
+        baseline=matrix.name,
+        sessions=0 if matrix.sessions is None else len({k for row in matrix.sessions for k in row}),
+        session_runs=_session_runs([matrix]),
+        runs=sum(matrix.runs),
+        warmups=0,
+        failed=0,
+        confidence=confidence,
+        margin=0.0,
+        correction="none",
+        looks=1,
+        always_valid=False,
+        finished=True,
+        candidates=(),
+        alone=alone(matrix, confidence),
+        cautions=tuple(c.of(matrix.name) for c in matrix.cautions if c.code != "warm-up-left-out"),
+    )
+
+
 def _looks(trial: Trial, looks: int | None, *, always_valid: bool) -> int:
     """Count the looks: what is valid at every look needs none."""
     if looks is not None:
@@ -294,24 +349,28 @@ def _candidate(
         looks=asked.looks,
         always_valid=asked.always_valid,
     )
+    best = _best(found, both, asked.confidence)
     return CandidateVerdict(
         variant=name,
         multilevel=found,
-        hpt_speedup=_bound(found, both, asked.confidence),
-        panel=ask(found, *both) if asked.explain else None,
+        hpt_speedup=None if best is None else _bound(best),
+        panel=ask(found, *both, best=best) if asked.explain else None,
     )
 
 
-def _bound(
+def _best(
     found: Multilevel, both: tuple[PerformanceMatrix, PerformanceMatrix], confidence: float
-) -> HptBound | None:
+) -> HptSpeedup | None:
     """Ask HPT for its speedup; of a single benchmark it has none, and none below even odds."""
     common = set(both[0].benchmarks) & set(both[1].benchmarks)
     if len(common) < 2 or found.design == "confounded" or not 0.5 < confidence < 1:
         return None
-    told = hpt_speedup(*both, confidence=confidence)
+    return hpt_speedup(*both, confidence=confidence)
+
+
+def _bound(told: HptSpeedup) -> HptBound:
     return HptBound(
-        required=confidence,
+        required=told.required,
         value=told.value,
         attained_confidence=told.attained_confidence,
         below_one=told.below_one,

@@ -111,9 +111,9 @@ def _interval(row: Row, axis: Axis, y: float) -> list[str]:
     style = f"interval {row.style}"
     marks = [plots.line(max(0.0, low), y, min(1.0, high), y, style)]
     if low < 0:
-        marks.append(plots.arrow(0.0, y, style, left=True))
+        marks.append(plots.arrow(0.0, y, "left", f"open {style}"))
     if high > 1:
-        marks.append(plots.arrow(1.0, y, style, left=False))
+        marks.append(plots.arrow(1.0, y, "right", f"open {style}"))
     return marks
 
 

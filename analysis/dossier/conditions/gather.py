@@ -2,13 +2,87 @@
 
 from __future__ import annotations
 
-from ..chapter import Chapter
-from ..subject import Subject
+from collections.abc import Sequence
 
-__all__ = ["gather"]
+from ...data import campaign_text
+from ...record import diff
+from ..chapter import Chapter
+from ..names import shown
+from ..subject import Subject
+from .facts import UNKNOWN, Source, facts_of, recorded, source_of
+from .failures import failures_of
+from .result import Conditions, Fact, Host
+from .sessions import answers_of, differed, sessions_of, the_same, well
+
+__all__ = ["EACH_METRIC", "gather"]
+
+EACH_METRIC = False  # host, campaign and failed runs are the trial's, whatever was judged
+_CHANGES = 20  # between two trials
+_CITED = ("no-certificate", "certificate-differs")
 
 
 def gather(subject: Subject) -> Chapter | None:
-    """Give the chapter; None where these sources have nothing to say of it."""
-    del subject
-    return None
+    """Give the chapter; None of files, which say nothing of where they stem from."""
+    if not subject.trials:
+        return None
+    sources = [source_of(trial) for trial in subject.trials]
+    return Conditions(
+        anchor=subject.anchor("conditions"),
+        title="Where and how it was measured",
+        failed_anchor=subject.anchor("failed"),
+        between=_between(sources),
+        facts=_aligned([facts_of(source) for source in sources]),
+        everything=_aligned([recorded(source) for source in sources]),
+        certificate=_certificate(subject),
+        hosts=tuple(
+            _host(source, "AB"[k] if len(sources) > 1 else "") for k, source in enumerate(sources)
+        ),
+    )
+
+
+def _host(source: Source, label: str) -> Host:
+    trial = source.trial
+    failed, more = failures_of(trial)
+    text = campaign_text(trial.path)
+    return Host(
+        label=label,
+        trial=shown(trial.manifest.trial),
+        sessions=tuple(map(str, sessions_of(source))),
+        differed=differed(source),
+        same=the_same(source),
+        answers=answers_of(source),
+        well=well(source),
+        campaign=None if text is None else "\n".join(map(shown, text.splitlines())),
+        identity=trial.manifest.campaign_sha256,
+        failed=failed,
+        more_failed=more,
+    )
+
+
+def _aligned(found: Sequence[dict[str, str]]) -> tuple[Fact, ...]:
+    """Put what is known of each trial side by side."""
+    names = dict.fromkeys(name for one in found for name in one)
+    return tuple(
+        Fact(name=name, texts=tuple(one.get(name, UNKNOWN) for one in found)) for name in names
+    )
+
+
+def _between(sources: Sequence[Source]) -> tuple[str, ...]:
+    """Say what differs from the first trial's environment to the second's."""
+    if len(sources) < 2:
+        return ()
+    first, second = (source.first for source in sources[:2])
+    if not first or not second:
+        return ("One of the trials has no record of its host: what differs is unknown.",)
+    changes = [f"From A to B {shown(change.what)}." for change in diff(first, second)]
+    if not changes:
+        return ("Nothing that was recorded of the host differs between A and B.",)
+    more = len(changes) - _CHANGES
+    return (*changes[:_CHANGES], *((f"And {more} more differences.",) if more > 0 else ()))
+
+
+def _certificate(subject: Subject) -> str:
+    verdict = subject.verdict
+    told = [] if verdict.certificate is None else [verdict.certificate.sentence]
+    told += [caution.text for caution in verdict.cautions if caution.code in _CITED]
+    return shown("; ".join(told)).rstrip(".") + "." if told else "not looked for."

@@ -113,9 +113,9 @@ def sessions_svg(plot: SessionPlot | None, style: str) -> Markup:
         low, up = plot.interval
         marks.append(plots.line(low, middle, up, middle, f"{style} interval"))
         if plot.leaves[0]:
-            marks.append(plots.arrowhead(low, middle, "left", f"{style} line"))
+            marks.append(plots.arrow(low, middle, "left", f"{style} line"))
         if plot.leaves[1]:
-            marks.append(plots.arrowhead(up, middle, "right", f"{style} line"))
+            marks.append(plots.arrow(up, middle, "right", f"{style} line"))
     if plot.mean is not None:
         marks.append(plots.dot(plot.mean, middle, f"{style}{hollow}", r=5))
     for (text, _), up in zip(plot.rows, ups, strict=True):
@@ -166,7 +166,7 @@ def shift_svg(plot: ShiftPlot | None, style: str, word: str) -> Markup:
     if word == "undecided":
         marks.append(plots.dots(plot.points, "parts-hole", **area))
     marks += [
-        plots.arrowhead(x, 0 if up else _TALL, "up" if up else "down", f"{style} line")
+        plots.arrow(x, 0 if up else _TALL, "up" if up else "down", f"{style} line")
         for x, up in plot.arrows
     ]
     marks += _up_labels(plot.ticks, _TALL)

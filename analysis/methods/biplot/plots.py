@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import InsufficientDataError
+from ...plots import COLOURS, INK, PALE, Sheet, look
 from ...report import figures
-from ...report.drawing import COLOURS, INK, PALE, look
 from .result import SCALES, Biplot
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ Array = NDArray[np.float64]
 
 _SYSTEMS, _BENCHMARKS = 40, 30  # named at most; the others are drawn without a name
 _NAME = 22
+_BESIDE = 120.0  # mm of width, from which on the shares of components stand beside
+_FEWEST = 3  # systems that can lie otherwise than on a line
+_OVER = 60.0  # cost from which a name lies over something
 _ARROW = 0.85  # length of the longest arrow, of the distance of the farthest point
 _BARS = 6
 _DISTANCES = (5, 9, 15, 23, 33, 46)  # points from the place to its name
@@ -32,27 +36,54 @@ _FAR = 14  # points, from which on a thin line leads from a name to its place
 _DARK = "#a84300"  # of the arrows' names: their colour, dark enough to be read
 
 
-def biplot_figure(result: Biplot) -> Figure:
+def biplot_figure(result: Biplot, sheet: Sheet | None = None) -> Figure:
     """Draw a biplot of the first two components, and beside it the explained variance.
 
+    On a `sheet` for a paper nothing is said above it, and a narrow one leaves out the shares of
+    further components.
+
     Arrows have the direction and relative length of the loadings; one factor fits them to the
-    points. Where there is one component only, all lies on a line.
+    points. A name without room is left out, the innermost first, and counted.
+
+    Raises
+    ------
+    InsufficientDataError
+        Below three systems: two lie on a line, whatever they are.
     """
     from matplotlib.figure import Figure
 
-    with look():
-        figure = Figure(figsize=(9.2, 6.2), layout="constrained")
-        axes, side = figure.subplots(1, 2, width_ratios=[4.2, 1])
-        _picture(axes, result)
-        _scree(side, result)
-        n, p = len(result.systems), len(result.benchmarks)
-        figure.suptitle(
-            f"{n} systems (points) over {p} benchmark{'s' * (p > 1)} (arrows) · "
-            f"{SCALES[result.scale]}",
-            fontsize=10,
-            x=0.01,
-            ha="left",
+    if len(result.systems) < _FEWEST:
+        raise InsufficientDataError(
+            "a biplot of two systems is a line, whatever they are: there is nothing to see",
+            fix="give 3 or more systems; of two, 'fairtrial plot forest' shows the speedups",
+            n=len(result.systems),
+            needed=_FEWEST,
         )
+
+    with look(sheet):
+        if sheet is None:
+            figure = Figure(figsize=(9.2, 6.2), layout="constrained")
+        else:
+            wide = sheet.width >= _BESIDE
+            figure = Figure(
+                figsize=(sheet.inches, sheet.inches * (0.62 if wide else 0.95)),
+                layout="constrained",
+            )
+        if sheet is None or sheet.width >= _BESIDE:
+            axes, side = figure.subplots(1, 2, width_ratios=[4.2, 1])
+            _scree(side, result)
+        else:
+            axes = figure.subplots()
+        _picture(axes, result)
+        if sheet is None:
+            n, p = len(result.systems), len(result.benchmarks)
+            figure.suptitle(
+                f"{n} systems (points) over {p} benchmark{'s' * (p > 1)} (arrows) · "
+                f"{SCALES[result.scale]}",
+                fontsize=10,
+                x=0.01,
+                ha="left",
+            )
         _name_all(figure, axes, result)
     return figure
 
@@ -150,7 +181,12 @@ def _scree(axes: Axes, result: Biplot) -> None:
     axes.bar(range(1, len(shares) + 1), shares, color=COLOURS[5], width=0.7)
     for k, share in enumerate(shares, 1):
         axes.annotate(
-            f"{share:.1f}", (k, share), (0, 2), textcoords="offset points", ha="center", fontsize=7
+            f"{share:.1f}",
+            (k, share),
+            (0, 2),
+            textcoords="offset points",
+            ha="center",
+            fontsize="x-small",
         )
     more = result.rank - len(shares)
     axes.set_xticks(range(1, len(shares) + 1))
@@ -177,20 +213,25 @@ def _name_all(figure: Figure, axes: Axes, result: Biplot) -> None:
     at_points, at_tips, origin = to_pixels(points), to_pixels(tips), to_pixels((0, 0))
     arrows = [k for k in _named(tips, _BENCHMARKS) if np.hypot(*tips[k]) > 0]
     names = _Names(axes, at_points, [(origin, at_tips[k]) for k in arrows])
-    for k in _named(points, _SYSTEMS):
-        names.write(result.systems[k], at_points[k], COLOURS[0])
-    for k in arrows:
-        names.write(result.benchmarks[k], at_tips[k], _DARK, away=at_tips[k] - origin)
+    drawn = [
+        sum(
+            names.write(result.systems[k], at_points[k], COLOURS[0])
+            for k in _named(points, _SYSTEMS)
+        ),
+        sum(
+            names.write(result.benchmarks[k], at_tips[k], _DARK, away=at_tips[k] - origin)
+            for k in arrows
+        ),
+    ]
     left = [
-        f"{kind} without a name: {count - most}"
-        for kind, count, most in (
-            ("points", len(points), _SYSTEMS),
-            ("arrows", len(tips), _BENCHMARKS),
+        f"{kind} without a name: {count - named}"
+        for kind, count, named in zip(
+            ("points", "arrows"), (len(points), len(tips)), drawn, strict=True
         )
-        if count > most
+        if count > named
     ]
     if left:
-        axes.set_title("; ".join(left), fontsize=8, color=PALE)
+        axes.set_title("; ".join(left), fontsize="small", color=PALE)
 
 
 class _Names:
@@ -205,24 +246,28 @@ class _Names:
         self._starts = np.array([start for start, _ in arrows]).reshape(-1, 2)
         self._stops = np.array([stop for _, stop in arrows]).reshape(-1, 2)
 
-    def write(self, name: str, place: Array, colour: str, *, away: Array | None = None) -> None:
-        """Write a name beside a place in pixels; for an arrow ahead of it, in the way `away`."""
-        from matplotlib.patheffects import withStroke
+    def write(self, name: str, place: Array, colour: str, *, away: Array | None = None) -> bool:
+        """Write a name beside a place in pixels; for an arrow ahead of it, in the way `away`.
 
+        Where each place is taken it is left out, and False is given.
+        """
         text = self._axes.text(
             0,
             0,
             figures.shorten(name, _NAME),
-            fontsize=8,
+            fontsize="small",
             color=colour,
             horizontalalignment="center",
             verticalalignment="center",
             zorder=4,
-            path_effects=[withStroke(linewidth=1.6, foreground="white")],
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.75},
         )
         size = text.get_window_extent()
         half = np.array([size.width, size.height]) / 2
         centre = self._best(place, half, away)
+        if centre is None:
+            text.remove()
+            return False
         self._taken.append(np.concatenate([centre - half, centre + half]))
         # in the data's coordinates: the figure may be written at any resolution
         back = self._axes.transData.inverted().transform
@@ -230,9 +275,10 @@ class _Names:
         if np.hypot(*np.maximum(np.abs(centre - place) - half, 0)) > _FAR * self._scale:
             ends = back([centre + np.clip(place - centre, -half, half), place])
             self._axes.plot(*ends.T, color=INK, linewidth=0.4, alpha=0.6, zorder=1)
+        return True
 
-    def _best(self, place: Array, half: Array, away: Array | None) -> Array:
-        """Give the centre that costs least: far off, aside, over others, or out of the frame."""
+    def _best(self, place: Array, half: Array, away: Array | None) -> Array | None:
+        """Give the centre that costs least: far off, aside, over an arrow; None if all are taken."""
         turns = np.arange(_ANGLES)
         steps = (turns + 1) // 2  # right or ahead first, then ever more to both sides
         start = 0.0 if away is None else math.atan2(away[1], away[0])
@@ -243,11 +289,13 @@ class _Names:
         aside = steps * (0.6 if away is None else 1.5)
         cost = (np.array(_DISTANCES)[:, None] * 0.5 + aside).ravel()
         boxes = np.hstack([centres - half, centres + half])
-        cost = cost + _covering(boxes, np.array(self._taken))
+        over = _covering(boxes, np.array(self._taken))
+        cost = cost + over
         cost += 60.0 * _crossing(boxes, self._starts, self._stops)
         outside = (boxes[:, :2] < self._frame[:2]) | (boxes[:, 2:] > self._frame[2:])
         cost += 1000.0 * outside.any(axis=1)
-        return np.asarray(centres[int(cost.argmin())])
+        best = int(cost.argmin())
+        return None if over[best] > _OVER or outside[best].any() else np.asarray(centres[best])
 
 
 def _covering(boxes: Array, taken: Array) -> Array:

@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ...report import figures
 from .curve import HptCurve
-from .page import pvalues
+from .page import hpt_pvalues
 from .report import HptReport
 
 __all__ = ["hpt_page"]
@@ -35,7 +35,7 @@ def hpt_page(report: HptReport) -> str:
         report=report,
         tested=tested,
         names=names,
-        pvalues=pvalues(tested),
+        pvalues=hpt_pvalues(tested),
         context=str(report.context).splitlines(),
         drawing=_drawing(report.best.curve, report),
         width=_WIDTH,

@@ -36,7 +36,12 @@ if TYPE_CHECKING:
     from .report.answer import mixture_report as mixture_report
     from .report.options import MixtureOptions as MixtureOptions
     from .report.page import mixture_page as mixture_page
-    from .report.plots import mixture_figure as mixture_figure
+    from .report.plots import (
+        draw_density as draw_density,
+        mixture_alt as mixture_alt,
+        mixture_figure as mixture_figure,
+        window_of as window_of,
+    )
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
@@ -62,6 +67,6 @@ else:
             "report.answer": "mixture_report",
             "report.options": "MixtureOptions",
             "report.page": "mixture_page",
-            "report.plots": "mixture_figure",
+            "report.plots": "draw_density mixture_alt mixture_figure window_of",
         },
     )

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...plots import COLOURS, DASHES, INK, PALE, Scale, density_axis, look, quantity_axis
 from ...report import figures, said
-from ...report.drawing import COLOURS, DASHES, INK, PALE, look
 from .distribution.result import DistributionComparison
 from .interval.result import BootstrapInterval
 from .randomization.result import RandomizationTest
@@ -38,6 +38,10 @@ def resampling_figure(report: ResamplingReport) -> Figure:
         _curves(middle, report.distributions)
         _boxes(bottom, report.distributions)
         middle.tick_params(labelbottom=False)
+        unit = report.distributions.systems[0].unit
+        across = Scale(*middle.get_xlim())
+        density_axis(middle, across, unit, middle.get_ylim()[1], of="passes")
+        quantity_axis(bottom, "x", across, unit)
         ours, theirs = (
             figures.shorten(name, _NAME) for name in (report.test.candidate, report.test.baseline)
         )
@@ -116,8 +120,6 @@ def _curves(axes: Axes, comparison: DistributionComparison) -> None:
         axes.fill_between(curve.grid, curve.density, color=COLOURS[k], alpha=0.12, linewidth=0)
         axes.axvline(system.observed, color=COLOURS[k], linestyle=":", linewidth=1.1)
     axes.set_ylim(bottom=0)
-    axes.set_ylabel("density")
-    axes.set_yticks([])  # in 1 / unit: only the shape is read
     axes.legend(loc="best", fontsize=8)
     if flat:
         axes.text(
@@ -147,12 +149,10 @@ def _boxes(axes: Axes, comparison: DistributionComparison) -> None:
     )
     axes.set_ylim(-len(shown) + 0.4, 0.6)
     axes.margins(x=0.03)
-    unit = figures.unit_text(comparison.systems[0].unit)
     lower = comparison.systems[0].better == "lower"
     left_out = len(comparison.systems) - len(shown)
     axes.set_xlabel(
         "mean of one pass"
-        + (f", {unit}" if unit else "")
         + f" ({'lower' if lower else 'higher'} is better; box: quartiles, ends: minimum, maximum)"
         + (f"; {left_out} more systems" if left_out else "")
     )

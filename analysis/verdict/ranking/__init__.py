@@ -9,13 +9,13 @@ from ...faces import hands_on
 if TYPE_CHECKING:
     from .best_run import best_of as best_of
     from .pairs import rank_variants as rank_variants
-    from .result import BestOf as BestOf, Ranking as Ranking
+    from .result import BestOf as BestOf, PairLine as PairLine, Place as Place, Ranking as Ranking
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
             "best_run": "best_of",
             "pairs": "rank_variants",
-            "result": "BestOf Ranking",
+            "result": "BestOf PairLine Place Ranking",
         },
     )

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....errors import UsageError
+from ....plots import COLOURS, DASHES, INK, Scale, look, quantity_axis
 from ....report import figures
-from ....report.drawing import COLOURS, DASHES, INK, look
 from ....stats import numbers
 from .model import Mixture2d
 
@@ -58,9 +58,9 @@ def plane_figure(
         for k in range(mixture.components):
             _draw_cluster(axes, mixture, k, pairs[clusters == k])
         for axis, name, unit in zip((axes.xaxis, axes.yaxis), mixture.names, units, strict=True):
-            axis.set_label_text(
-                figures.shorten(name, _NAME) + (f" ({unit})" if figures.unit_text(unit) else "")
-            )
+            axis.set_label_text(figures.shorten(name, _NAME))
+            low, high = axis.get_view_interval()
+            quantity_axis(axes, axis.axis_name, Scale(float(low), float(high)), unit or "1")
         axes.set_title(_title(mixture))
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure

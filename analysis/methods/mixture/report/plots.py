@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....errors import AnalysisError, UsageError
+from ....plots import COLOURS, DASHES, INK, PALE, Scale, density_axis, look, quantity_axis
 from ....report import figures
-from ....report.drawing import COLOURS, DASHES, INK, PALE, look
 from ..model.mixture import Mixture
 from .result import MixtureCell, MixtureReport
 
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["mixture_figure"]
+__all__ = ["draw_density", "mixture_alt", "mixture_figure", "window_of"]
 
 Array = NDArray[np.float64]
 _MOST = 6  # variants drawn
 _NAME = 44
+_LINE = 70  # characters of a caution's line
 _FEWEST_BINS, _MOST_BINS = 4, 60
 _GRID = 800
 _AROUND = np.linspace(-5, 5, 41)  # in standard deviations of each component
@@ -60,11 +62,13 @@ def mixture_figure(report: MixtureReport) -> Figure:
     with look():
         figure = Figure(figsize=(9.6, 1.0 + 2.9 * len(shown)), layout="constrained")
         axes = figure.subplots(len(shown), 2, sharex=True, squeeze=False, width_ratios=[1.25, 1])
-        window = _window(shown)
+        window = window_of(shown)
         for k, cell in enumerate(shown):
-            _density(axes[k, 0], cell, COLOURS[k], window)
+            draw_density(axes[k, 0], cell, COLOURS[k], window, unit=report.unit)
             _distribution(axes[k, 1], cell, COLOURS[k], window)
-        axes[0, 0].set_xlim(*window)
+            axes[k, 0].set_title(_said(cell))
+            axes[k, 0].legend(loc="best", fontsize=8)
+        quantity_axis(axes[0, 0], "x", Scale(*window), report.unit)  # the axis is shared
         for axis in axes[-1]:
             axis.set_xlabel(_axis(report))
         title = figures.shorten(benchmark.benchmark, _NAME)
@@ -74,13 +78,29 @@ def mixture_figure(report: MixtureReport) -> Figure:
     return figure
 
 
+def mixture_alt(report: MixtureReport) -> str:
+    """Say in words what the picture of a report shows."""
+    fitted = [cell for one in report.benchmarks for cell in one.cells if cell.mixture is not None]
+    return "; ".join(_said(cell).replace("\n", ", ") for cell in fitted[:_MOST])
+
+
 def _axis(report: MixtureReport) -> str:
-    unit = f", {figures.unit_text(report.unit)}".removesuffix(", ")
     word = "smaller" if report.better == "lower" else "larger"
-    return f"value of one run{unit} ({word} is better)"
+    return f"value of one run ({word} is better)"
 
 
-def _window(cells: Sequence[MixtureCell]) -> tuple[float, float]:
+def _said(cell: MixtureCell) -> str:
+    """Say what is drawn, and below it what a reader should know before believing it."""
+    k, modes = cell.fitted.components, cell.fitted.modes().size
+    title = (
+        f"{figures.shorten(cell.variant, 30)}: {cell.values.size} runs, {k} component{'s' * (k > 1)}, "
+        f"{modes} mode{'s' * (modes > 1)}"
+    )
+    told = [line for caution in cell.cautions for line in wrap(caution.text, _LINE)]
+    return "\n".join([title, *told])
+
+
+def window_of(cells: Sequence[MixtureCell]) -> tuple[float, float]:
     """Give the ends of the axis: all values, and a margin."""
     low = min(float(cell.values.min()) for cell in cells)
     high = max(float(cell.values.max()) for cell in cells)
@@ -88,7 +108,10 @@ def _window(cells: Sequence[MixtureCell]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _density(axes: Axes, cell: MixtureCell, colour: str, window: tuple[float, float]) -> None:
+def draw_density(
+    axes: Axes, cell: MixtureCell, colour: str, window: tuple[float, float], *, unit: str
+) -> None:
+    """Draw the histogram of a cell's values, a rug below it, its mixture and the components."""
     mixture, x = cell.fitted, cell.values
     edges = _bins(x)
     heights = np.histogram(x, bins=edges)[0] / x.size / np.diff(edges)
@@ -108,14 +131,7 @@ def _density(axes: Axes, cell: MixtureCell, colour: str, window: tuple[float, fl
     axes.set_ylim(-0.06 * top, top)
     _rug(axes, x, top)
     _beyond(axes, grid, curve, top)
-    axes.set_yticks([])  # in 1 / unit: only the shape is read
-    axes.set_ylabel("density")
-    k, modes = mixture.components, mixture.modes().size
-    axes.set_title(
-        f"{figures.shorten(cell.variant, 30)}: {x.size} runs, {k} component{'s' * (k > 1)}, "
-        f"{modes} mode{'s' * (modes > 1)}"
-    )
-    axes.legend(loc="best", fontsize=8)
+    density_axis(axes, Scale(*window), unit, top)
 
 
 def _distribution(axes: Axes, cell: MixtureCell, colour: str, window: tuple[float, float]) -> None:

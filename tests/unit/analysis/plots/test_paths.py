@@ -24,8 +24,8 @@ def test_boxes_have_the_full_height() -> None:
 
 
 @pytest.mark.parametrize("towards", ["left", "right", "up", "down"])
-def test_an_arrowhead_points_at_its_place(towards: str) -> None:
-    path = ElementTree.fromstring(plots.arrowhead(0.5, 10, towards, "ink"))[0].get("d")
+def test_an_arrow_points_at_its_place(towards: str) -> None:
+    path = ElementTree.fromstring(plots.arrow(0.5, 10, towards, "ink"))[0].get("d")
     assert path is not None
     first, tip, last = (
         tuple(map(float, point.split())) for point in path.removeprefix("M").split("L")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from analysis.errors import UsageError
 from analysis.methods.mixture.report.answer import mixture_report
 from analysis.methods.mixture.report.options import MixtureOptions
 from analysis.methods.mixture.report.plots import mixture_figure
-from analysis.report.drawing import write_picture
+from analysis.plots import write_picture
 from analysis.stats.streams import stream
 
 GOLDEN = Path(__file__).parents[4] / "golden" / "varcore_ammp"
@@ -129,6 +130,40 @@ def test_svg_is_the_same_every_time(tmp_path):
         texts.append((tmp_path / name).read_bytes())
     assert texts[0] == texts[1]
     assert b"<dc:date>" not in texts[0]
+
+
+def test_a_picture_of_few_runs_says_so(tmp_path):
+    # the caution of the screen stands in the picture, which travels without the screen
+    values = np.random.default_rng(2).normal(10, 1, 10)
+    found = report(values, np.random.default_rng(3).normal(10, 1, 40))
+    (few, _), (many, _) = drawn(mixture_figure(found), tmp_path)
+    assert "v0: 10 runs, " in few.get_title(loc="left")
+    assert "10 values hardly determine a number of components" in few.get_title(loc="left")
+    assert "hardly determine" not in many.get_title(loc="left")
+
+
+def test_ticks_are_in_a_sensible_unit_and_the_density_has_a_scale(tmp_path):
+    values = np.random.default_rng(2).normal(0.0025, 0.0003, 40)
+    ((density, _),) = drawn(mixture_figure(report(values)), tmp_path)
+    texts = [text.get_text() for text in density.get_xticklabels()]
+    assert texts[-1].endswith(" ms")
+    assert float(texts[0]) in (1.5, 2)
+    assert density.get_ylabel() == "share of runs per ms"
+    # the share of runs in the histogram's bars, by the numbers on the axes, is 1
+    edges, heights = density.patches[0].get_data().edges, density.patches[0].get_data().values
+    tick = density.get_yticks()[1]
+    factor = float(density.get_yticklabels()[1].get_text()) / tick  # of the axis's numbers
+    assert (np.diff(edges) * 1e3 * heights * factor).sum() == pytest.approx(1)
+
+
+def test_svg_holds_its_letters_as_text(tmp_path):
+    figure = mixture_figure(report(AMMP, names=["<b>&"]))
+    write_picture(figure, tmp_path / "x.svg", title="mixtures of b", alt="two modes <1 & 2>")
+    root = ElementTree.parse(tmp_path / "x.svg").getroot()
+    space = "{http://www.w3.org/2000/svg}"
+    assert root.findtext(f"{space}title") == "mixtures of b"
+    assert root.findtext(f"{space}desc") == "two modes <1 & 2>"
+    assert any("<b>&" in (text.text or "") for text in root.iter(f"{space}text"))
 
 
 def test_several_benchmarks_are_refused():

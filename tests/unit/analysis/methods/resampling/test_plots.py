@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from analysis import PerformanceMatrix, biplot
-from analysis.errors import UsageError
+from analysis.errors import InsufficientDataError, UsageError
 from analysis.methods.biplot.plots import biplot_figure
 from analysis.methods.resampling.plots import resampling_figure
 from analysis.methods.resampling.report import resampling_report
-from analysis.report.drawing import check_picture, write_picture
+from analysis.plots import Sheet, check_picture, write_picture
 
 
 def systems(count, benchmarks=5, runs=6, spread=0.02):
@@ -100,10 +100,41 @@ def test_a_crowd_is_drawn_with_the_outermost_named():
 
 @pytest.mark.parametrize("size", [1e-300, 1.0, 1e300])
 def test_few_systems_and_any_size(size):
-    for rows in ([[1.0], [2.0]], [[1.0, 2.0], [2.0, 1.0]], [[1.0, 5], [2.0, 5], [3.0, 5]]):
+    for rows in ([[1.0], [2.0], [4.0]], [[1.0, 5], [2.0, 5], [3.0, 5]]):
         values = np.array(rows) * size
         result = biplot(values, "abc"[: len(values)], "xy"[: values.shape[1]], scale="covariance")
         biplot_figure(result).draw_without_rendering()
+
+
+def test_two_systems_are_refused_because_they_lie_on_a_line():
+    with pytest.raises(InsufficientDataError, match="is a line"):
+        biplot_figure(biplot([[1.0, 2.0], [2.0, 1.0]], "ab", "xy"))
+
+
+def test_names_of_systems_that_lie_together_do_not_pile_up():
+    # 30 systems that are all but one: what has no room of its own is left out and counted
+    generator = np.random.default_rng(3)
+    values = np.exp(generator.normal(0, 1e-3, (30, 4)))
+    values[0] *= [8, 1, 1, 1]
+    figure = biplot_figure(
+        biplot(values, [f"a long machine name {k}" for k in range(30)], list("wxyz"))
+    )
+    texts, _ = drawn(figure)
+    boxes = list(texts.values())
+    for i, box in enumerate(boxes):
+        for other in boxes[i + 1 :]:
+            wide = min(box.x1, other.x1) - max(box.x0, other.x0)
+            high = min(box.y1, other.y1) - max(box.y0, other.y0)
+            assert min(wide, high) < 2  # pixels
+    assert "points without a name: " in figure.axes[0].get_title(loc="left")
+
+
+def test_a_biplot_for_a_column_has_its_width_and_no_title():
+    sheet = Sheet(width=85, font_size=7)
+    figure = biplot_figure(table(5, 4), sheet)
+    assert figure.get_size_inches()[0] * 25.4 == pytest.approx(85)
+    assert figure.get_suptitle() == ""
+    assert len(figure.axes) == 1
 
 
 @pytest.mark.parametrize("options", [{"runs": 1}, {"spread": 0.0}, {"benchmarks": 1}, {"runs": 2}])

@@ -1,0 +1,101 @@
+"""The runs of one benchmark, variant by variant, as figures draw them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...data import PerformanceMatrix
+from ...errors import InsufficientDataError
+from ...methods.multilevel import BenchmarkLine
+from ...plots import COLOURS, DASHES, style_of, tone
+from ..subject import Subject
+
+__all__ = ["Cell", "cells_of", "line_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cell:
+    """One variant on one benchmark.
+
+    Attributes
+    ----------
+    variant : str
+    values : array of float, shape (n,)
+        Its runs in the order of the trial, or of the file.
+    sessions, blocks : array of shape (n,), or None
+        Of each run; None where unknown.
+    colour, dash : str, object
+        What it is drawn in: grey is the baseline, one candidate has the colour of its word, several
+        have colours of their own.
+    """
+
+    variant: str
+    values: NDArray[np.float64]
+    sessions: NDArray[Any] | None
+    blocks: NDArray[Any] | None
+    colour: str
+    dash: Any
+
+    def by_session(self) -> list[NDArray[np.float64]]:
+        """Give the runs of each session, in the sessions' order; all where these are unknown."""
+        if self.sessions is None:
+            return [self.values]
+        return [self.values[self.sessions == one] for one in np.unique(self.sessions)]
+
+
+def line_of(subject: Subject, variant: str, benchmark: str) -> BenchmarkLine | None:
+    """Give what the verdict says of a candidate on a benchmark."""
+    for one in subject.candidates:
+        if one.variant == variant and one.multilevel is not None:
+            lines = (line for line in one.multilevel.benchmarks if line.name == benchmark)
+            return next(lines, None)
+    return None
+
+
+def cells_of(subject: Subject, benchmark: str) -> tuple[Cell, ...]:
+    """Give the cells of a benchmark that have runs, the baseline's first.
+
+    Raises
+    ------
+    InsufficientDataError
+        If no run of it counts.
+    """
+    found = []
+    candidates = [name for name in subject.matrices if name != subject.baseline]
+    for name, matrix in subject.matrices.items():
+        holder = _holder(matrix, benchmark)
+        if holder is None:
+            continue
+        k = holder.benchmarks.index(benchmark)
+        colour, dash = tone("baseline"), DASHES[0]
+        if name != subject.baseline:
+            place = candidates.index(name)
+            line = line_of(subject, name, benchmark)
+            colour = tone(style_of("undecided" if line is None else line.outcome))
+            if len(candidates) > 1:
+                colour, dash = COLOURS[place % len(COLOURS)], DASHES[place % len(DASHES)]
+        found.append(
+            Cell(
+                variant=name,
+                values=holder.samples[k],
+                sessions=None if holder.sessions is None else holder.sessions[k],
+                blocks=None if holder.blocks is None else holder.blocks[k],
+                colour=colour,
+                dash=dash,
+            )
+        )
+    if not found:
+        raise InsufficientDataError(f"no run of {benchmark!r} counts", n=0, needed=1)
+    return tuple(found)
+
+
+def _holder(matrix: PerformanceMatrix, benchmark: str) -> PerformanceMatrix | None:
+    """Give the matrix that has the benchmark: that of runs of 0 is kept apart."""
+    if benchmark in matrix.benchmarks:
+        return matrix
+    zeros = matrix.with_zeros
+    return zeros if zeros is not None and benchmark in zeros.benchmarks else None

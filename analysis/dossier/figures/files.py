@@ -1,0 +1,138 @@
+"""Writes figures: one as the kind that its file's ending says, or all that apply, each with its data."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...errors import AnalysisError, UsageError
+from ...plots import ENDINGS, Sheet, picture_bytes
+from .kinds import KINDS, draw
+from .result import Drawing
+
+if TYPE_CHECKING:
+    from ..subject import Subject
+
+__all__ = ["write_all", "write_drawing"]
+
+_OPEN = 8  # benchmarks whose own figures are drawn; of more, those that a caution names
+_NOTED = 3
+
+
+def write_drawing(drawing: Drawing, path: Path, sheet: Sheet, *, data: Path | None = None) -> None:
+    """Write one figure, and its data as CSV: beside it, or where `data` says.
+
+    Raises
+    ------
+    UsageError
+        If a file cannot be written.
+    """
+    kind = path.suffix.lower().removeprefix(".")
+    content = picture_bytes(drawing.figure, kind, title=drawing.title, alt=drawing.alt, sheet=sheet)
+    _write(path, content)
+    _write(path.with_suffix(".csv") if data is None else data, _table(drawing))
+
+
+def write_all(
+    subject: Subject,
+    folder: Path,
+    sheet: Sheet | None = None,
+    *,
+    benchmarks: tuple[str, ...] | None = None,
+    told: Callable[[str], None] | None = None,
+) -> tuple[Path, ...]:
+    """Write each kind that applies as SVG, PDF and PNG, with its data as CSV beside it.
+
+    Parameters
+    ----------
+    subject : Subject
+        What was judged.
+    folder : Path
+        Made where it is missing; files of the same names are replaced.
+    sheet : Sheet, optional
+        Two columns wide by default.
+    benchmarks : tuple of str, optional
+        Whose own figures are drawn: by default all of up to eight; of more, the first three that a
+        caution names, or the first three of the page.
+    told : callable, optional
+        Called with a sentence for each kind that does not apply.
+
+    Returns
+    -------
+    tuple of Path
+        The files, in the order of the kinds.
+
+    Raises
+    ------
+    UsageError
+        If a file cannot be written.
+    """
+    sheet = Sheet() if sheet is None else sheet
+    sheet.check()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"there is no such folder: {error.strerror}", str(folder)) from None
+    found = []
+    for name, benchmark in _wanted(subject, benchmarks):
+        try:
+            drawing = draw(name, subject, sheet, benchmark=benchmark)
+        except AnalysisError as error:
+            if told is not None:
+                where = "" if benchmark is None else f" of {benchmark}"
+                told(f"no {name}{where}: {error.what}")
+            continue
+        for ending in ENDINGS:
+            path = folder / f"{drawing.name}{ending}"
+            content = picture_bytes(
+                drawing.figure, ending[1:], title=drawing.title, alt=drawing.alt, sheet=sheet
+            )
+            _write(path, content)
+            found.append(path)
+        path = folder / f"{drawing.name}.csv"
+        _write(path, _table(drawing))
+        found.append(path)
+    return tuple(found)
+
+
+def _wanted(
+    subject: Subject, benchmarks: tuple[str, ...] | None
+) -> Iterator[tuple[str, str | None]]:
+    chosen = subject.order if benchmarks is None else benchmarks
+    if benchmarks is None and len(chosen) > _OPEN:
+        named = {name for caution in subject.verdict.cautions for name in caution.about}
+        chosen = (tuple(b for b in subject.order if b in named) or subject.order)[:_NOTED]
+    for name, kind in KINDS.items():
+        for benchmark in chosen if kind.each else (None,):
+            yield name, benchmark
+
+
+def _table(drawing: Drawing) -> bytes:
+    """Set the numbers as CSV, each as it is; what is unknown is empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(drawing.columns)
+    for row in drawing.rows:
+        writer.writerow(["" if cell is None else _cell(cell) for cell in row])
+    return text.getvalue().encode("utf-8", "backslashreplace")
+
+
+def _cell(cell: str | float) -> str:
+    return repr(float(cell)) if isinstance(cell, float) else str(cell)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write beside and rename, so that no half picture stands under the name."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_bytes(content)
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise UsageError(
+            f"the picture cannot be written: {error.strerror}", str(path), "name another file"
+        ) from None

@@ -1,0 +1,131 @@
+"""The kinds of figures: what each shows, and where it is drawn."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...errors import UsageError
+from .result import Drawing
+
+if TYPE_CHECKING:
+    from ...methods.biplot import Biplot
+    from ...plots import Sheet
+    from ..subject import Subject
+
+__all__ = ["KINDS", "Kind", "draw", "draw_table", "kind_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind.
+
+    Attributes
+    ----------
+    room : str
+        The module that draws it, with a function ``draw_KIND``.
+    each : bool
+        Whether it shows one benchmark, which is to be named where there are several.
+    shows : str
+        In a few words.
+    """
+
+    room: str
+    each: bool
+    shows: str
+
+
+_SUITE = {
+    "forest": ("forest", "speedups with their intervals, session values and margin"),
+    "ranks": ("ranking", "variants by rank, with bars that join what is not told apart"),
+    "curve": ("reliability", "HPT's reliability for each speedup under test"),
+    "box": ("suite", "five numbers of each benchmark and variant"),
+    "biplot": ("suite", "which systems are alike, and which benchmarks tell them apart"),
+    "cd": ("ranking", "Friedman's mean ranks, their critical difference, its false alarms"),
+}
+_EACH = {
+    "strip": ("runs", "every run of a benchmark as a dot, a line for each session"),
+    "order": ("runs", "the runs of a benchmark in their order, session by session"),
+    "ecdf": ("distributions", "the share of runs done by a time"),
+    "shift": ("distributions", "the speedup at each decile of the runs"),
+    "lag": ("dependence", "each run against the run before"),
+    "qq": ("dependence", "the runs against a normal law"),
+    "modes": ("modes", "a mixture of normal laws over the histogram of the runs"),
+}
+KINDS: dict[str, Kind] = {
+    **{name: Kind(room=room, each=False, shows=shows) for name, (room, shows) in _SUITE.items()},
+    **{name: Kind(room=room, each=True, shows=shows) for name, (room, shows) in _EACH.items()},
+}
+
+
+def kind_of(name: str) -> Kind:
+    """Look a kind up.
+
+    Raises
+    ------
+    UsageError
+        If there is none of that name.
+    """
+    if name not in KINDS:
+        raise UsageError(
+            f"there is no kind of figure {name!r}", fix=f"take one of {', '.join(KINDS)}"
+        )
+    return KINDS[name]
+
+
+def draw(name: str, subject: Subject, sheet: Sheet, *, benchmark: str | None = None) -> Drawing:
+    """Draw one figure.
+
+    Parameters
+    ----------
+    name : str
+        The kind.
+    subject : Subject
+        What was judged.
+    sheet : Sheet
+        Its width and letters.
+    benchmark : str, optional
+        Of a kind that shows one; not needed where there is only one.
+
+    Raises
+    ------
+    UsageError
+        If the kind or the benchmark is unknown, or a benchmark is to be named.
+    AnalysisError
+        If these sources have nothing that the kind shows.
+    """
+    from ...plots import look, thin_ticks
+
+    kind = kind_of(name)
+    function: Any = getattr(importlib.import_module(f"{__package__}.{kind.room}"), f"draw_{name}")
+    named: tuple[str, ...] = (_benchmark(name, subject, benchmark),) if kind.each else ()
+    with look(sheet):
+        drawing: Drawing = function(subject, sheet, *named)
+        thin_ticks(drawing.figure)
+    return drawing
+
+
+def draw_table(found: Biplot, sheet: Sheet) -> Drawing:
+    """Draw a biplot of systems that were read without a verdict, such as a table of medians."""
+    from ...plots import look, thin_ticks
+    from .suite import drawing_of
+
+    with look(sheet):
+        drawing = drawing_of(found, sheet, "biplot")
+        thin_ticks(drawing.figure)
+    return drawing
+
+
+def _benchmark(kind: str, subject: Subject, benchmark: str | None) -> str:
+    known = ", ".join(subject.order)
+    if benchmark is None:
+        if len(subject.order) == 1:
+            return subject.order[0]
+        raise UsageError(
+            f"a figure of kind {kind} shows one benchmark, and there are {len(subject.order)}",
+            fix=f"add --benchmark with one of {known}",
+        )
+    if benchmark not in subject.order:
+        raise UsageError(f"there is no benchmark {benchmark!r}", fix=f"known here: {known}")
+    return benchmark

@@ -1,0 +1,66 @@
+"""How figures are laid out on a sheet: their height by what they hold, panels beside or below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from ...plots import PRINT, Sheet
+from ..names import shortened
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["broad", "fresh", "names_of", "note", "panels", "rows_high"]
+
+_POINT = 25.4 / 72  # mm
+_TALLEST = 230.0  # mm: a page with its caption
+_LETTER = 0.55  # mean width of a letter, in its size
+
+
+def rows_high(sheet: Sheet, rows: float, each: float, around: float = 4.5) -> float:
+    """Give the height in mm of so many rows, each in lines of letters, with an axis below."""
+    return min(_TALLEST, (rows * each + around) * sheet.font_size * _POINT)
+
+
+def fresh(sheet: Sheet, height: float) -> Figure:
+    """Begin a figure of the sheet's width and a height in mm."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(sheet.inches, height / 25.4), layout="constrained")
+
+
+def panels(figure: Figure, count: int, across: int, **shared: bool | str) -> list[Axes]:
+    """Give so many axes, `across` in a row."""
+    down = -(-count // across)
+    found = figure.subplots(down, across, squeeze=False, **shared)  # type: ignore[arg-type]
+    every = list(found.ravel())
+    for empty in every[count:]:
+        empty.remove()
+    return every[:count]
+
+
+def note(figure: Figure, sheet: Sheet, texts: Sequence[str]) -> None:
+    """Write what a reader must know below all axes: a picture travels without its page."""
+    if texts:
+        width, height = figure.get_size_inches()
+        letters = int(0.95 * sheet.width / (_LETTER * _POINT * 0.85 * sheet.font_size))
+        lines = [line for text in texts for line in wrap(text, letters)]
+        # the panels keep their height
+        figure.set_size_inches(width, height + len(lines) * 1.2 * 0.85 * sheet.font_size / 72)
+        figure.supxlabel(
+            "\n".join(lines), x=0.01, ha="left", fontsize=0.85 * sheet.font_size, color=PRINT.second
+        )
+
+
+def broad(text: str, sheet: Sheet) -> float:
+    """Give about how much of the sheet's width a text takes."""
+    return len(text) * _LETTER * _POINT * sheet.font_size / sheet.width
+
+
+def names_of(names: Sequence[str], sheet: Sheet, share: float = 0.25) -> dict[str, str]:
+    """Shorten names that stand beside each other to a share of the width."""
+    letters = int(sheet.width * share / (_LETTER * _POINT * sheet.font_size))
+    return dict(shortened(list(names), max(8, min(24, letters))))

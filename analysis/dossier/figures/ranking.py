@@ -1,0 +1,240 @@
+"""Several variants over the suite: ranks by pairs of sessions, and Friedman's published diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ...errors import InsufficientDataError
+from ...plots import PRINT, Sheet, clear, interval_row, ratio_axis, ratio_scale, style_of
+from ...verdict.ranking import PairLine, Ranking, rank_variants
+from ..subject import Subject
+from .layout import broad, fresh, names_of, note, rows_high
+from .result import Drawing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["draw_cd", "draw_ranks"]
+
+_FEWEST = 3  # variants
+_ROUNDING = 1e-9  # ranks
+
+
+def draw_ranks(subject: Subject, sheet: Sheet) -> Drawing:
+    """Draw the variants from the best down, with bars that join what is not told apart.
+
+    Raises
+    ------
+    InsufficientDataError
+        Below three variants that can be compared.
+    """
+    found = _ranking(subject)
+    names = [place.variant for place in found.places]
+    shown = names_of(names, sheet)
+    against = {name: _against(found, name, subject.baseline) for name in names}
+    figure = fresh(sheet, rows_high(sheet, len(names), 2.0, 4.2))
+    axes, side = figure.subplots(1, 2, sharey=True, width_ratios=[8, 1])
+    known = [value for line in against.values() if line is not None for value in line[:3] if value]
+    ratio_axis(axes, "x", ratio_scale(known, found.margin))
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    for y, (name, place) in enumerate(zip(names, found.places, strict=True)):
+        line = against[name]
+        if line is not None and line[0] is not None:
+            ends = None if line[1] is None or line[2] is None else (line[1], line[2])
+            interval_row(axes, y, line[0], ends, style_of(line[3]), hollow=line[3] == "undecided")
+        elif name == subject.baseline:
+            axes.plot([1], [y], marker="o", color=PRINT.baseline, markersize=4.4, linestyle="none")
+        axes.text(
+            1.02, y, _place(place.best, place.worst), transform=axes.get_yaxis_transform(),
+            va="center", fontsize="small",
+        )  # fmt: skip
+    axes.set_yticks(range(len(names)), [shown[name] for name in names])
+    axes.tick_params(axis="y", labelcolor=PRINT.ink)
+    axes.set_xlabel(f"speedup over {subject.baseline}")
+    clear(axes, "left")
+    bars = _cliques(names, found.pairs)
+    _bars(side, bars)
+    note(figure, sheet, ["a bar joins variants of which no pair is told apart"] if bars else [])
+    told = [
+        f"{name}: {_place(p.best, p.worst)}" for name, p in zip(names, found.places, strict=True)
+    ]
+    joined = [f"{', '.join(names[first : last + 1])}" for first, last in bars]
+    return Drawing(
+        name=subject.anchor("ranks"),
+        title="variants by rank",
+        alt=f"Ranks over the suite by pairwise session t with Holm's correction, {found.sessions} "
+        f"sessions. {'. '.join(told)}. "
+        + (f"Not told apart: {'; '.join(joined)}." if joined else "All are told apart."),
+        figure=figure,
+        columns=(
+            "candidate", "baseline", "speedup", "low", "high", "p", "p_holm", "word",
+        ),
+        rows=tuple(
+            (
+                pair.candidate, pair.baseline, pair.speedup, pair.low, pair.high, pair.pvalue,
+                pair.pvalue_adjusted, pair.outcome,
+            )
+            for pair in found.pairs
+        ),
+    )  # fmt: skip
+
+
+def draw_cd(subject: Subject, sheet: Sheet) -> Drawing:
+    """Draw Friedman's mean ranks with Nemenyi's critical difference, and how often that is wrong.
+
+    Raises
+    ------
+    InsufficientDataError
+        Below three variants, or two benchmarks that all have.
+    """
+    found = _ranking(subject)
+    if found.friedman is None or found.nemenyi is None:
+        raise InsufficientDataError(
+            "Friedman's ranks need two benchmarks that all variants have", n=1, needed=2
+        )
+    ranks = sorted(zip(found.friedman.ranks, found.variants, strict=True), key=lambda pair: pair[0])
+    shown = names_of([name for _, name in ranks], sheet)
+    k, width = len(ranks), found.nemenyi
+    half = (k + 1) // 2
+    figure = fresh(sheet, rows_high(sheet, half + 3.4, 1.9, 3.4))
+    axes = figure.subplots()
+    share = min(0.4, max(broad(f"{name} 0.00 ", sheet) for name in shown.values()))
+    low, high = 1 - (k - 1) * share / (1 - 2 * share), k + (k - 1) * share / (1 - 2 * share)
+    axes.set_xlim(low, high)
+    axes.spines["top"].set_bounds(1, k)
+    axes.set_ylim(half + 0.5, -2.4)
+    axes.xaxis.set_ticks_position("top")
+    axes.set_xticks(range(1, k + 1))
+    axes.set_xlabel(f"mean rank over {found.friedman.benchmarks} benchmarks (1 is best)")
+    axes.xaxis.set_label_position("top")
+    clear(axes, "left", "bottom")
+    axes.spines["top"].set_visible(True)
+    axes.set_yticks([])
+    axes.tick_params(axis="x", length=2.5)
+    groups = _groups([rank for rank, _ in ranks], width)
+    for place, (rank, name) in enumerate(ranks):
+        left = place < half
+        y = (place if left else k - 1 - place) + 1.2
+        edge, align = (low, "left") if left else (high, "right")
+        axes.plot([rank, rank, edge], [-2.4, y, y], color=PRINT.baseline, linewidth=0.8)
+        axes.text(
+            edge, y - 0.08, f"{shown[name]} {rank:.2f}" if left else f"{rank:.2f} {shown[name]}",
+            ha=align, va="bottom",
+        )  # fmt: skip
+    for level, (first, last) in enumerate(groups):
+        y = -0.7 + 0.3 * (level % 3)
+        axes.plot(
+            [ranks[first][0] - 0.03, ranks[last][0] + 0.03], [y, y], color=PRINT.ink, linewidth=2.6,
+            solid_capstyle="butt",
+        )  # fmt: skip
+    axes.plot(
+        [1, 1 + width], [-1.6, -1.6], color=PRINT.ink, linewidth=1.0, marker="|", markersize=5
+    )
+    axes.text(
+        1 + width + 0.04,
+        -1.6,
+        f"critical difference {width:.2f}",
+        va="center",
+        fontsize="small",
+        bbox={"facecolor": PRINT.page, "edgecolor": "none", "pad": 0.6},
+    )
+    warnings = [caution.text for caution in found.cautions]
+    note(figure, sheet, warnings)
+    told = "; ".join(f"{name} {rank:.2f}" for rank, name in ranks)
+    return Drawing(
+        name=subject.anchor("cd"),
+        title="Friedman's mean ranks with Nemenyi's critical difference",
+        alt=f"Mean ranks: {told}. Critical difference {width:.2f}, p of Friedman's test "
+        f"{found.friedman.pvalue:.3g}. {' '.join(warnings)}.",
+        figure=figure,
+        columns=("variant", "mean_rank", "benchmarks", "critical_difference"),
+        rows=tuple((name, rank, found.friedman.benchmarks, width) for rank, name in ranks),
+    )
+
+
+def _ranking(subject: Subject) -> Ranking:
+    """Rank the variants that were judged, as they were judged."""
+    names = tuple(subject.matrices)
+    if subject.trial is None or len(names) < _FEWEST:
+        raise InsufficientDataError(
+            f"ranks need a trial with three variants or more, and here are {len(names)}",
+            fix="draw a forest: of two variants it shows which is better",
+            n=len(names),
+            needed=_FEWEST,
+        )
+    verdict = subject.verdict
+    return rank_variants(
+        subject.trial,
+        metric=verdict.metric,
+        confidence=verdict.confidence,
+        variants=names,
+        benchmarks=subject.asked.get("benchmarks"),
+        margin=verdict.margin,
+        weights=subject.asked.get("weights"),
+        looks=verdict.looks,
+    )
+
+
+def _place(best: int, worst: int) -> str:
+    return f"place {best}" if best == worst else f"place {best} to {worst}"
+
+
+def _against(
+    found: Ranking, name: str, baseline: str
+) -> tuple[float | None, float | None, float | None, str] | None:
+    """Give a variant's speedup over the baseline with its interval and word, however the pair stands."""
+    opposite = {"faster": "slower", "slower": "faster"}
+    for pair in found.pairs:
+        if (pair.candidate, pair.baseline) == (name, baseline):
+            return (pair.speedup, pair.low, pair.high, pair.outcome)
+        if (pair.candidate, pair.baseline) == (baseline, name):
+            turned = [None if v is None else 1 / v for v in (pair.speedup, pair.high, pair.low)]
+            return (turned[0], turned[1], turned[2], opposite.get(pair.outcome, pair.outcome))
+    return None
+
+
+def _cliques(names: Sequence[str], pairs: Sequence[PairLine]) -> list[tuple[int, int]]:
+    """Give the largest stretches of neighbours in rank of which no pair is told apart."""
+    apart = {
+        frozenset((pair.candidate, pair.baseline))
+        for pair in pairs
+        if pair.outcome in ("faster", "slower")
+    }
+
+    def alike(first: int, last: int) -> bool:
+        inside = names[first : last + 1]
+        return not any(
+            frozenset((a, b)) in apart for i, a in enumerate(inside) for b in inside[i + 1 :]
+        )
+
+    return _longest(len(names), alike)
+
+
+def _groups(ranks: Sequence[float], width: float) -> list[tuple[int, int]]:
+    """Give the largest stretches of ranks within the critical difference."""
+    return _longest(len(ranks), lambda first, last: ranks[last] - ranks[first] < width + _ROUNDING)
+
+
+def _longest(count: int, holds: Callable[[int, int], bool]) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    for first in range(count):
+        last = first
+        while last + 1 < count and holds(first, last + 1):
+            last += 1
+        if last > first and not any(a <= first and last <= b for a, b in found):
+            found.append((first, last))
+    return found
+
+
+def _bars(axes: Axes, bars: Sequence[tuple[int, int]]) -> None:
+    """Draw a bar beside the rows for each stretch; stretches that overlap stand beside each other."""
+    for k, (first, last) in enumerate(bars):
+        axes.plot(
+            [k, k], [first - 0.3, last + 0.3], color=PRINT.ink, linewidth=2.6,
+            solid_capstyle="butt",
+        )  # fmt: skip
+    axes.set_xlim(-0.7, max(len(bars), 3) - 0.3)
+    axes.set_xticks([])
+    clear(axes, "left", "bottom")
+    axes.tick_params(axis="y", labelleft=False)
