@@ -39,12 +39,18 @@ class Label:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """One session of the run plot; `label` is "" where there is no room, `letters` its findings."""
+    """One session of the run plot.
+
+    `label` is "" where there is no room; `found` says whether it has findings, `long` and `short` which,
+    as far as there is room on a wide and on a narrow page.
+    """
 
     label: str
     left: float
     right: float
-    letters: str
+    found: bool
+    long: str
+    short: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -8,6 +8,7 @@ from typing import TypedDict
 from markupsafe import Markup
 
 from ... import plots
+from ...words import shorten
 from ..names import shown
 from .drawings import Cloud, EcdfPlot, FoldedPlots, Label, RunPlot, SessionPlot, ShiftPlot, Strip
 
@@ -28,6 +29,7 @@ _AXIS = 20.0
 _SMALL = 400  # dots of a row, from which on they are smaller
 _SQUARE = 130.0
 _STRIP = 24.0
+_SESSION = 6  # letters of a session's name
 
 
 class _Area(TypedDict):
@@ -53,9 +55,10 @@ def _head(plot: RunPlot) -> str:
             marks.append(text)
         elif len(plot.panels) == 1:
             marks.append(plots.label(panel.left, 12, "all runs", "", anchor="start"))
-        if panel.letters:
-            marks.append(plots.label(panel.left, 25, panel.letters, "parts-letter", anchor="start"))
-    ruled = [(p.left, 0.5, p.right, 0.5) for p in plot.panels if p.letters]
+        for text, css in ((panel.long, "parts-long"), (panel.short, "parts-short")):
+            if text:
+                marks.append(plots.label(panel.left, 25, shown(text), css, anchor="start"))
+    ruled = [(p.left, 0.5, p.right, 0.5) for p in plot.panels if p.found]
     marks.append(plots.segments(ruled, "ink parts-bar", top=30, height=4))
     return plots.plot(_HEAD, marks, "")
 
@@ -219,7 +222,7 @@ def _up_labels(ticks: Sequence[Label], height: float) -> Iterator[str]:
 
 
 def _beside(text: str, y: float) -> str:
-    return plots.label(0, y, shown(text), "", anchor="end", dx=-8)
+    return plots.label(0, y, shorten(shown(text), _SESSION), "", anchor="end", dx=-8)
 
 
 def _below(tick: Label, y: float) -> str:

@@ -225,7 +225,7 @@ def _range(low: str, high: str) -> str:
 
 
 def _times(ratio: float) -> str:
-    return f"{ratio:.3f}" if 0.5 < ratio < 2 else figures.significant(ratio)
+    return figures.significant(ratio)
 
 
 # ---- the rest

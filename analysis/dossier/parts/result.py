@@ -102,12 +102,28 @@ class Against:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """Something found in some sessions, with the letter under which the picture shows it."""
+    """Something found in some sessions.
 
-    letter: str
+    Attributes
+    ----------
+    code, word : str
+        What it is, for programs and in a word or two.
+    variant : str
+        The one that it is of; "" of all.
+    sessions, figures : tuple of str
+        Where it was seen, and the figure that tells most there; "" where there is none.
+    everywhere : bool
+        Whether that are all sessions.
+    text : str
+        One sentence.
+    """
+
     code: str
+    word: str
     variant: str
     sessions: tuple[str, ...]
+    figures: tuple[str, ...]
+    everywhere: bool
     text: str
 
 

@@ -22,6 +22,8 @@ __all__ = ["run_plot"]
 Floats = NDArray[np.float64]
 _RINGS = 40  # in a row; the farthest of them
 _LABELLED = 12  # panels that have a label each
+_FINDINGS = 2  # of a session, that are named
+_WIDE, _NARROW = 80, 34  # letters above all panels, at 900 and at 360 pixels
 _TICKS_APART = 0.17  # of a row's height
 
 
@@ -82,15 +84,36 @@ def run_plot(
 
 
 def _panels(frame: Frame, marks: Sequence[Mark]) -> tuple[Panel, ...]:
+    """Give the panels; what was found in some sessions stands above them, as far as there is room."""
     count = len(frame.labels)
     every = -(-count // _LABELLED)
     found = []
+    before: list[str] = []
     for k, (label, (left, right)) in enumerate(zip(frame.labels, frame.spans, strict=True)):
-        letters = "".join(mark.letter for mark in marks if label in mark.sessions)
+        here = [one for one in marks if label in one.sessions and not one.everywhere]
+        told = [(one.word, one.figures[one.sessions.index(label)]) for one in here[:_FINDINGS]]
+        words = [  # what stood above the panel before is known: its figure is enough
+            figure if word in before and figure else f"{word} {figure}".strip()
+            for word, figure in told
+        ]
+        figures_only = [figure for _, figure in told if figure]
         found.append(
-            Panel(label=label if k % every == 0 else "", left=left, right=right, letters=letters)
+            Panel(
+                label=label if k % every == 0 else "",
+                left=left,
+                right=right,
+                found=bool(here),
+                long=_fitting([", ".join(words), *words[:1], *figures_only[:1]], _WIDE / count),
+                short=_fitting(figures_only[:1], _NARROW / count),
+            )
         )
+        before = [word for word, _ in told]
     return tuple(found)
+
+
+def _fitting(texts: Sequence[str], room: float) -> str:
+    """Give the first text that has room, in letters."""
+    return next((text for text in texts if len(text) <= room), "")
 
 
 def _up(values: Floats, scale: Scale) -> list[float]:
@@ -162,7 +185,8 @@ def _caption(rows: Sequence[RunRow], baseline: str) -> str:
     if len({row.axis.rpartition(" ")[0] for row in rows}) > 1:
         text += " The variants lie far apart: each row has an axis of its own, of the same ratio."
     if any(row.rings for row in rows):
-        text += " Ring: a run far from the others of its session."
+        far, runs = sum(len(row.rings) for row in rows), sum(len(row.dots) for row in rows)
+        text += f" Ring: a run far from the others of its session ({far:,} of {runs:,})."
     if any(row.crosses for row in rows):
         text += " Cross: a failed run."
     if any(row.components for row in rows):
