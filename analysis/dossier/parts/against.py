@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...methods.multilevel import BenchmarkLine, Multilevel
-from ...plots import quantity_scale, ratio_ticks
+from ...plots import quantity_scale, quantity_ticks, ratio_ticks
 from ...report import Value, figures
 from ...stats import Shift, shift_of
 from ..written import Written
-from .axes import bounded_ratios, labels_of, quantity_labels
+from .axes import bounded_ratios, labels_of, upright_labels
 from .cells import Cell
 from .drawings import EcdfPlot, Label, Place, SessionPlot, ShiftPlot
 from .naming import across, placed_names
@@ -27,7 +27,7 @@ _PLAIN = (0.0995, 9999.5)  # ratios that are written with the line's decimals
 _ROWS = 240.0  # pixels of all sessions together, at most
 _ROW, _LEAST_ROW = 20.0, 2.0
 _LABEL = 15.0  # pixels of a label
-_APART = 0.14  # of ticks, as a share of the width of a telephone's plot
+_ROOM, _INDENTED = 332.0, 280.0  # pixels of a telephone's plots
 _UP_APART = 0.16
 _NEAR = 0.14  # of the width: a curve that would go through "50 %"
 
@@ -130,7 +130,7 @@ def _sessions_plot(
         height=height,
         one=scale.at(1.0),
         margin=(scale.clipped(1 / (1 + margin)), scale.clipped(1 + margin)),
-        ticks=labels_of(ratio_ticks(scale, 5), scale, _APART),
+        ticks=labels_of(ratio_ticks(scale, 5), scale, _INDENTED),
         mean=scale.clipped(line.speedup),
         interval=interval,
         leaves=leaves,
@@ -185,7 +185,7 @@ def _ecdf_plot(
         theirs=other,
         half=1.0 if min(across(curve, 0.55) for curve in (mine, other)) < _NEAR else 0.0,
         names=placed_names(mine, other, names, style),
-        ticks=quantity_labels(scale, result.unit, _APART),
+        ticks=labels_of(quantity_ticks(scale, result.unit, 5), scale, _ROOM),
     )
 
 
@@ -277,7 +277,7 @@ def _shift_plot(shift: Shift, result: Multilevel, told: Written, *, timed: bool)
         arrows=tuple(arrows),
         one=scale.at(1.0),
         margin=(scale.clipped(1 / (1 + margin)), scale.clipped(1 + margin)),
-        ticks=labels_of(ratio_ticks(scale, 4), scale, _UP_APART, flat=False),
+        ticks=upright_labels(ratio_ticks(scale, 4), scale, _UP_APART),
         shares=tuple(
             Label(text=f"{100 * share:g}\u00a0%", at=share)
             for k, share in enumerate(across)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...diagnosis.audit import FarRun
-from ...plots import Scale, read_out
+from ...plots import Scale, quantity_ticks, read_out
 from ...report import figures
-from .axes import quantity_labels, row_scales
+from .axes import row_scales, upright_labels
 from .cells import Cell
 from .curves import Modes, densities, peak
 from .drawings import Panel, RunPlot, RunRow
@@ -69,7 +69,7 @@ def run_plot(
                 alt=_alt(name, cell, told[name], unit),
                 density_alt=_density_alt(name, cell, unit),
                 axis=read_out(scale, unit),
-                ticks=quantity_labels(scale, unit, _TICKS_APART, most=4, flat=False),
+                ticks=upright_labels(quantity_ticks(scale, unit, 4), scale, _TICKS_APART),
                 dots=tuple(zip(frame.across[name].tolist(), _up(cell.values, scale), strict=True)),
                 rings=_rings(cell, frame, name, scale, far.get(name, ())),
                 crosses=frame.failed.get(name, ()),

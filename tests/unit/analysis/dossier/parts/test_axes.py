@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 
-from analysis.dossier.parts.axes import apart, bounded_ratios, quantity_labels, row_scales
+from analysis.dossier.parts.axes import bounded_ratios, labels_of, row_scales, upright_labels
 from analysis.dossier.parts.cells import Cell
 from analysis.plots import Scale, Tick
 
@@ -57,16 +58,24 @@ def test_speedups_beyond_numbers_have_a_scale() -> None:
     assert math.isfinite(scale.low * scale.high)
 
 
-def test_ticks_that_stand_too_close_go_but_one_and_the_unit_stay() -> None:
+def test_upright_ticks_that_stand_too_close_go_but_one_and_the_unit_stay() -> None:
     scale = Scale(0, 10)
     ticks = [Tick(v, t) for v, t in ((0, "0"), (4, "4"), (5, "5"), (9, "9"), (10, "10 ms"))]
-    assert [t.text for t in apart(ticks, scale, 0.2)] == ["0", "5", "10 ms"]
-    ratios = [Tick(9.9, "0.99×"), Tick(10, "1×")]
-    assert [t.text for t in apart(ratios, scale, 0.2)] == ["1×"]
+    assert [one.text for one in upright_labels(ticks, scale, 0.2)] == ["0", "5", "10 ms"]
+    ratios = [Tick(9.9, "0.99×"), Tick(10, "1×"), Tick(11, "1.1×")]
+    assert [one.text for one in upright_labels(ratios, scale, 0.2)] == ["1×"]
 
 
-def test_labels_near_an_edge_stay_inside() -> None:
-    labels = quantity_labels(Scale(1.0, 9.0, log=True), "s", 0.1)
-    assert all(one.anchor == "end" for one in labels if one.at > 0.92)
-    assert all(one.anchor == "start" for one in labels if one.at < 0.08)
-    assert labels[-1].text.endswith(" s")
+def test_labels_have_room_for_their_letters_and_stay_inside() -> None:
+    scale = Scale(0.9, 1.1, log=True)
+    ticks = [Tick(0.9 + k / 100, f"{0.9 + k / 100:g}×") for k in range(21)]
+    labels = labels_of(ticks, scale, 280)
+    assert "1×" in [one.text for one in labels]
+    boxes = []
+    for one in labels:
+        wide = 7 * len(one.text) / 280
+        shift = {"start": 0.0, "middle": wide / 2, "end": wide}[one.anchor]
+        boxes.append((one.at - shift, one.at - shift + wide))
+    assert all(left >= 0 and right <= 1 for left, right in boxes)
+    assert all(a[1] < b[0] for a, b in itertools.pairwise(boxes))
+    assert len(labels) >= 4
