@@ -80,7 +80,7 @@ def diamond(x: float, y: float, css: str, *, r: float = 6.5, title: str = "") ->
 def label(x: float, y: float, text: str, css: str, *, anchor: str = "middle", dx: float = 0) -> str:
     """Give a text; it is escaped and has the page's size, whatever the width."""
     more = f' class="{css}"' if css else ""
-    more += f' x="{_p(x)}" y="{_n(y)}"' + (f' dx="{_n(dx)}"' if dx else "")
+    more += (f' x="{_p(x)}"' if x else "") + f' y="{_n(y)}"' + (f' dx="{_n(dx)}"' if dx else "")
     more += f' text-anchor="{anchor}"' if anchor != "start" else ""
     return f"<text{more}>{escape(text)}</text>"
 

@@ -27,7 +27,7 @@ _PLAIN = (0.0995, 9999.5)  # ratios that are written with the line's decimals
 _ROWS = 240.0  # pixels of all sessions together, at most
 _ROW, _LEAST_ROW = 20.0, 2.0
 _LABEL = 15.0  # pixels of a label
-_ROOM, _INDENTED = 332.0, 280.0  # pixels of a telephone's plots
+_ROOM, _INDENTED = 268.0, 215.0  # pixels of the narrowest pictures: print has three in a row
 _UP_APART = 0.16
 _NEAR = 0.14  # of the width: a curve that would go through "50 %"
 

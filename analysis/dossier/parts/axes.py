@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from ...plots import Scale, Tick, quantity_scale, ratio_scale
+from ...plots import Scale, Tick, quantity_scale, ratio_scale, text_width
 from .cells import Cell
 from .drawings import Label
 
@@ -14,7 +14,7 @@ __all__ = ["bounded_ratios", "labels_of", "row_scales", "upright_labels"]
 _FAR = 4.0  # variants that differ by more have an axis each, of the same ratio
 _ROOM = 1.07
 _FARTHEST = 1e100  # a speedup beyond stands at the edge
-_LETTER, _SPACE = 7.2, 8.0  # pixels of a letter, and between two labels
+_SPACE = 7.0  # pixels between two labels
 _EDGE = 0.08  # a label so near to an edge stands inside of it
 
 
@@ -70,7 +70,7 @@ def labels_of(ticks: Sequence[Tick], scale: Scale, room: float) -> tuple[Label, 
     ranked = sorted(reversed(inside), key=lambda tick: tick.text != "1×")
     kept: list[tuple[float, float, float, Label]] = []
     for tick in ranked:
-        at, wide = scale.at(tick.value), (_LETTER * len(tick.text) + _SPACE) / room
+        at, wide = scale.at(tick.value), (text_width(tick.text) + _SPACE) / room
         anchor, left = "middle", at - wide / 2
         if at < _EDGE:
             anchor, left = "start", at

@@ -95,11 +95,15 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RunPlot:
-    """All runs, a panel for each session and a row for each variant."""
+    """All runs, a panel for each session and a row for each variant.
+
+    `caption` says what every such picture has, `special` what not every one has.
+    """
 
     panels: tuple[Panel, ...]
     rows: tuple[RunRow, ...]
     caption: str
+    special: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

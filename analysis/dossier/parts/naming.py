@@ -5,11 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
+from ...plots import text_width
 from .drawings import Label, Place
 
 __all__ = ["across", "placed_names"]
 
-_ROOM = 0.3  # of the width, which a name may take on a telephone
+_PICTURE = 268.0  # pixels of the narrowest picture: print has three in a row
+_SPACE = 14.0  # pixels beside a name
 _HALF = 0.05  # of the height, half a line of text
 _LEFT, _RIGHT = (0.72, 0.9, 0.3), (0.8, 0.62, 0.4, 0.2)
 _LINE = 0.13  # of the height, from one line of text to the next
@@ -55,6 +57,7 @@ def _placed(
 ) -> Label | None:
     """Try one side of a name's own curve: away from the other one, towards it, or beyond both."""
     name, style = who
+    needed = _wide(name)
     towards_right = side == "right" or (
         side == "between" and across(own, 0.5) <= across(other, 0.5)
     )
@@ -65,23 +68,29 @@ def _placed(
                 at, room = across(own, share + _HALF), across(other, share - _HALF)
             else:
                 at, room = max(across(curve, share + _HALF) for curve in (own, other)), 1.0
-            if room - at >= _ROOM and _free(at, share, taken):
+            if room - at >= needed and _free(at, needed, share, taken):
                 return Label(text=name, at=at, up=share, anchor="start", style=style)
         else:
             if side == "between":
                 at, room = across(own, share - _HALF), across(other, share + _HALF)
             else:
                 at, room = min(across(curve, share - _HALF) for curve in (own, other)), 0.0
-            if at - room >= _ROOM and _free(at - _ROOM, share, taken):
+            if at - room >= needed and _free(at - needed, needed, share, taken):
                 return Label(text=name, at=at, up=share, anchor="end", style=style)
     return None
 
 
-def _free(left: float, share: float, taken: Sequence[Label]) -> bool:
+def _wide(name: str) -> float:
+    """Give the share of the narrowest picture's width that a name takes at most."""
+    return (text_width(name, bold=True) + _SPACE) / _PICTURE
+
+
+def _free(left: float, wide: float, share: float, taken: Sequence[Label]) -> bool:
     """Tell whether a name's place meets none that is taken."""
     for label in taken:
-        other = label.at if label.anchor == "start" else label.at - _ROOM
-        if abs(share - label.up) < _LINE and abs(left - other) < _ROOM:
+        other_wide = _wide(label.text)
+        other = label.at if label.anchor == "start" else label.at - other_wide
+        if abs(share - label.up) < _LINE and left < other + other_wide and other < left + wide:
             return False
     return True
 

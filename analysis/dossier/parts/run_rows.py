@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from ...diagnosis.audit import FarRun
 from ...plots import Scale, quantity_ticks, read_out
 from ...report import figures
+from ...words import shorten
+from ..names import shown
 from .axes import row_scales, upright_labels
 from .cells import Cell
 from .curves import Modes, densities, peak
@@ -22,6 +24,7 @@ __all__ = ["run_plot"]
 Floats = NDArray[np.float64]
 _RINGS = 40  # in a row; the farthest of them
 _LABELLED = 12  # panels that have a label each
+_NAME = 24  # letters
 _FINDINGS = 2  # of a session, that are named
 _WIDE, _NARROW = 80, 34  # letters above all panels, at 900 and at 360 pixels
 _TICKS_APART = 0.17  # of a row's height
@@ -80,7 +83,12 @@ def run_plot(
                 components=parts[name],
             )
         )
-    return RunPlot(panels=_panels(frame, marks), rows=tuple(rows), caption=_caption(rows, baseline))
+    return RunPlot(
+        panels=_panels(frame, marks),
+        rows=tuple(rows),
+        caption=_caption(rows, baseline),
+        special=_special(rows),
+    )
 
 
 def _panels(frame: Frame, marks: Sequence[Mark]) -> tuple[Panel, ...]:
@@ -174,21 +182,30 @@ def _density_alt(name: str, cell: Cell, unit: str) -> str:
 
 
 def _caption(rows: Sequence[RunRow], baseline: str) -> str:
-    """Say what each mark is, of those that are there."""
+    """Say what dots and strokes are."""
     sessions = any(len(row.means) > 1 for row in rows)
     text = "Each dot is a run, left to right in the order of its blocks"
     text += ", a panel for each session." if sessions else "."
     text += " Stroke: mean of the session" if sessions else " Stroke: mean of the runs"
     if any(row.baseline_means for row in rows):
-        text += f"; grey: {baseline}, repeated in each row"
-    text += "."
-    if len({row.axis.rpartition(" ")[0] for row in rows}) > 1:
-        text += " The variants lie far apart: each row has an axis of its own, of the same ratio."
+        text += f"; grey: {shorten(shown(baseline), _NAME)}, repeated in each row"
+    return f"{text}."
+
+
+def _special(rows: Sequence[RunRow]) -> str:
+    """Say what the other marks are, of those that are there."""
+    found = []
+    if len({row.axis for row in rows}) > 1:
+        found.append(
+            "The variants lie far apart: each row has an axis of its own, of the same ratio."
+        )
     if any(row.rings for row in rows):
         far, runs = sum(len(row.rings) for row in rows), sum(len(row.dots) for row in rows)
-        text += f" Ring: a run far from the others of its session ({far:,} of {runs:,})."
+        found.append(f"Ring: a run far from the others of its session ({far:,} of {runs:,}).")
     if any(row.crosses for row in rows):
-        text += " Cross: a failed run."
+        found.append("Cross: a failed run.")
     if any(row.components for row in rows):
-        text += " Thin lines beside the density: the components of a Gaussian mixture that fits."
-    return text
+        found.append(
+            "Thin lines beside the density: the components of a Gaussian mixture that fits."
+        )
+    return " ".join(found)

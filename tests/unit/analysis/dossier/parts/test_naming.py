@@ -6,7 +6,7 @@ import numpy as np
 
 from analysis.dossier.parts.naming import across, placed_names
 
-ROOM, HALF = 0.28, 0.045  # of a name on a telephone: width, and half of its height
+ROOM, HALF = 0.25, 0.045  # of a name in a narrow picture: width, and half of its height
 
 
 def steps(values: np.ndarray) -> tuple[tuple[float, float], ...]:
@@ -41,7 +41,7 @@ def test_names_never_meet_each_other_nor_leave_the_picture() -> None:
             steps(np.clip(rng.normal(*centre, 20), 0, 1))
             for centre in rng.uniform((0, 0.01), (1, 0.3), (2, 2))
         ]
-        names = placed_names(*curves, ("a", "b"), "neither")
+        names = placed_names(*curves, ("candidate", "base-line"), "neither")
         placed += len(names)
         boxes = []
         for name in names:
@@ -53,3 +53,8 @@ def test_names_never_meet_each_other_nor_leave_the_picture() -> None:
             (x1, y1), (x2, y2) = boxes
             assert abs(x1 - x2) >= ROOM or abs(y1 - y2) >= 2 * HALF
     assert placed > 700  # of 800: few find no room
+
+
+def test_a_name_that_fits_nowhere_is_left_out() -> None:
+    curve = steps(np.linspace(0.1, 0.9, 50))
+    assert placed_names(curve, curve, ("W" * 40, "M" * 40), "neither") == ()

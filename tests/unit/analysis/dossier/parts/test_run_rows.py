@@ -62,14 +62,14 @@ def test_variants_far_apart_repeat_no_mean_and_the_caption_says_why() -> None:
     plot = drawn({"old": OLD, "new": cell(20, 20, 21, 30, 30, 30)})
     assert plot.rows[1].baseline_means == ()
     assert plot.rows[1].baseline_density == ()
-    assert "axis of its own, of the same ratio" in plot.caption
+    assert "axis of its own, of the same ratio" in plot.special
 
 
 def test_a_ring_is_at_the_run_that_is_far() -> None:
     far = {"new": [FarRun(benchmark="x", variant="new", session=2, run=3, ratio=2.0)]}
     plot = drawn({"old": OLD, "new": NEW}, far=far)
     assert plot.rows[1].rings == (plot.rows[1].dots[5],)
-    assert "Ring: a run far from the others of its session (1 of 12)." in plot.caption
+    assert "Ring: a run far from the others of its session (1 of 12)." in plot.special
 
 
 def test_a_failed_run_is_a_cross_in_its_own_row() -> None:
@@ -77,7 +77,7 @@ def test_a_failed_run_is_a_cross_in_its_own_row() -> None:
     plot = drawn({"old": OLD, "new": NEW}, failures=failures)
     assert [len(row.crosses) for row in plot.rows] == [0, 1]
     assert plot.rows[1].crosses[0] > plot.rows[1].dots[5][0]
-    assert "Cross: a failed run." in plot.caption
+    assert "Cross: a failed run." in plot.special
     assert "1 failed" in plot.rows[1].alt
 
 
