@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,8 @@ class Subject:
         What ids of this metric begin with: "" for the first metric of the page.
     asked : mapping of str to object
         The options with which it was judged, as `judge` takes them.
+    how : Reading
+        How the sources were read.
     """
 
     sources: tuple[str, ...]
@@ -49,6 +51,7 @@ class Subject:
     order: tuple[str, ...]
     prefix: str
     asked: Mapping[str, Any]
+    how: Reading = field(default_factory=Reading)
 
     @property
     def trial(self) -> Trial | None:
@@ -162,6 +165,7 @@ def _subject(
         order=tuple(_order(found.verdict, found.matrices)),
         prefix=f"metric-{number + 1}-" if number else "",
         asked=found.asked,
+        how=how,
     )
 
 
