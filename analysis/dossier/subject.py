@@ -277,11 +277,11 @@ def _chosen(matrix: PerformanceMatrix, benchmarks: Sequence[str] | None) -> Perf
 
 def _order(verdict: Verdict, matrices: Mapping[str, PerformanceMatrix]) -> list[str]:
     """Sort by the first candidate's speedup; those without one come last, in the trial's order."""
-    every = [bench for matrix in matrices.values() for bench in matrix.benchmarks]
-    lines = {}
-    if verdict.candidates and verdict.candidates[0].multilevel is not None:
-        found = verdict.candidates[0].multilevel.benchmarks
-        lines = {line.name: line.speedup for line in found}
-        every = [*lines, *every]
-    known = dict.fromkeys(every)
-    return sorted(known, key=lambda bench: -(lines.get(bench) or 0.0))
+    compared = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
+    known = [line.name for found in compared for line in found.benchmarks]
+    for matrix in matrices.values():
+        zeros = () if matrix.with_zeros is None else matrix.with_zeros.benchmarks
+        known += [*matrix.benchmarks, *zeros]
+    first = verdict.candidates[0].multilevel if verdict.candidates else None
+    lines = {} if first is None else {line.name: line.speedup for line in first.benchmarks}
+    return sorted(dict.fromkeys(known), key=lambda bench: -(lines.get(bench) or 0.0))

@@ -7,7 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis import PerformanceMatrix, hpt, multilevel, randomization_test, stream
+from analysis import (
+    PerformanceMatrix,
+    hpt,
+    judge,
+    multilevel,
+    randomization_test,
+    read_trial,
+    stream,
+)
 from analysis.verdict.panel import ask
 
 METHODS = [
@@ -159,3 +167,13 @@ def test_where_session_and_variant_are_one_no_method_is_believed():
     assert texts
     assert all("nothing tells them apart" in text for text in texts)
     assert "0 sessions" not in " ".join(one.text for one in told.disagreements)
+
+
+def test_where_every_run_is_0_no_method_is_asked(synthetic, tmp_path):
+    data = {name: {b: [1.0, 1.1, 0.9, 1.2] for b in ("x", "y")} for name in ("old", "new")}
+    made = synthetic(data, sessions=2)
+    made.rows[:] = [replace(row, system_s=0.0) for row in made.rows]
+    found = judge(read_trial(made.write(tmp_path / "t")), metric="system", explain=True)
+    (said,) = found.candidates[0].panel.methods
+    assert (said.method, said.word) == ("all", None)
+    assert said.answer == "not possible: every benchmark has runs of 0"
