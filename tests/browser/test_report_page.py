@@ -94,7 +94,7 @@ def test_the_page_is_valid_html(report, kind: str) -> None:
     assert chromium.invalid(report(kind)) == []
 
 
-@pytest.mark.parametrize("wide, high", [(8.27, 11.69), (8.5, 11)], ids=["A4", "Letter"])
+@pytest.mark.parametrize(("wide", "high"), [(8.27, 11.69), (8.5, 11)], ids=["A4", "Letter"])
 def test_the_page_is_printed(browser, report, wide: float, high: float) -> None:
     browser.open(report("sample"))
     pdf = browser.printed(wide=wide, high=high)
