@@ -58,6 +58,8 @@ KINDS: dict[str, Kind] = {
     "hostile": made(hostile.write),
     "two sides": sides,
     "matrix files": matrices,
+    "one file": lambda folder: [matrices(folder)[0], "--better", "lower"],
+    "two metrics": lambda _: [str(SAMPLE), "--metric", "wall,max_rss"],
     "40 benchmarks": made(big.write, big.Design(40, 3, 3, 5)),
     "6 variants": made(big.write, big.Design(7, 6, 3, 6)),
     "30 sessions": made(big.write, big.Design(5, 2, 30, 3)),
