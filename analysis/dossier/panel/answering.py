@@ -14,7 +14,7 @@ from ...verdict.panel import Panel, Said
 from ..written import Written, column_of, written
 from .result import MethodAnswer, Ratio
 
-__all__ = ["ANSWERS", "Asked", "asked_of", "chance", "missing"]
+__all__ = ["ANSWERS", "Asked", "asked_of", "chance", "missing", "pvalue"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -85,9 +85,7 @@ def missing(name: str) -> MethodAnswer:
 
 
 def _ratios(told: Written) -> tuple[Ratio, Ratio, Ratio]:
-    value, low, high = (
-        Ratio(one.text, one.value) for one in (told.speedup, told.low, told.high)
-    )
+    value, low, high = (Ratio(one.text, one.value) for one in (told.speedup, told.low, told.high))
     return value, low, high
 
 
@@ -109,6 +107,7 @@ def _line(asked: Asked, line: Line | None) -> MethodAnswer:
         value=value,
         low=low if low.value is not None else None,
         high=high if high.value is not None else None,
+        pvalue=None if line.pvalue is None else pvalue(line.pvalue),
         first=(" ", value),
         second=_interval(low, high),
     )
@@ -120,6 +119,10 @@ def _these(asked: Asked) -> MethodAnswer:
 
 def _similar(asked: Asked) -> MethodAnswer:
     return _line(asked, asked.found.similar)
+
+
+def _p(told: Said) -> Value | None:
+    return None if told.pvalue is None else pvalue(told.pvalue)
 
 
 def _refused(asked: Asked, told: Said) -> MethodAnswer:
@@ -149,6 +152,8 @@ def _hpt(asked: Asked) -> MethodAnswer:
         style=style_of(told.word),
         low=low,
         bound=low is not None,
+        pvalue=_p(told),
+        share=reached,
         first=first,
         second=second,
     )
@@ -197,6 +202,7 @@ def _randomization(asked: Asked) -> MethodAnswer:
         candidate=asked.name,
         word=asked.word(told.word),
         style=style_of(told.word),
+        pvalue=_p(told),
         first=(", p ", Value(figures.pvalue(result.pvalue), result.pvalue)),
         second=("the least possible" if least else "",),
     )
@@ -228,6 +234,7 @@ def _mixtures(asked: Asked) -> MethodAnswer:
         second = (chance(told.low), " to ", chance(told.high), " by benchmark")
     return MethodAnswer(
         candidate=asked.name,
+        share=chance(told.value),
         first=(f"{asked.word('faster')} with chance ", chance(told.value)),
         second=second,
     )
@@ -242,9 +249,15 @@ def _friedman(asked: Asked) -> MethodAnswer:
         candidate=asked.name,
         word=asked.word(told.word),
         style=style_of(told.word),
+        pvalue=_p(told),
         first=(", p ", Value(figures.pvalue(told.pvalue), told.pvalue)),
         second=(ranks,),
     )
+
+
+def pvalue(p: float | None) -> Value:
+    """Write a p for a column that says so in its heading; "" where there was no test."""
+    return Value("" if p is None else figures.pvalue(p).removeprefix("= "), p)
 
 
 def chance(value: float) -> Value:

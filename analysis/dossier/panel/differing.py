@@ -132,13 +132,14 @@ def _hpt(asked: Asked, told: Sequence[Disagreement]) -> Iterator[_Difference]:
     if bound is None or bound.value is None or line.speedup is None:
         if texts:
             yield _Difference(
-                "hpt", ", ".join(one.reason for one in told), _question(asked, "HPT"), " ".join(texts)
+                "hpt",
+                ", ".join(one.reason for one in told),
+                _question(asked, "HPT"),
+                " ".join(texts),
             )
         return
     claimed = asked.bound(bound.value)
-    known = {
-        one.name: one.speedup for one in asked.found.benchmarks if one.speedup is not None
-    }
+    known = {one.name: one.speedup for one in asked.found.benchmarks if one.speedup is not None}
     least, most = min(known, key=lambda b: known[b]), max(known, key=lambda b: known[b])
     n = len(asked.found.benchmarks)
     ours = _these(asked)
@@ -170,7 +171,9 @@ def _weights(asked: Asked) -> Iterator[_Difference]:
         else "The Speedup-Test divides arithmetic means of all runs, which a few slow runs move; the "
         "interval is of geometric means, session by session."
     )
-    yield _Difference("speedup-test", "", (ours, " or ", Value(overall.text, overall.value), "?"), text)
+    yield _Difference(
+        "speedup-test", "", (ours, " or ", Value(overall.text, overall.value), "?"), text
+    )
 
 
 def _sums(asked: Asked) -> Iterator[_Difference]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ...report import figures
 from ..chapter import Chapter
 from ..subject import Subject
 from ..written import written_of

@@ -24,9 +24,9 @@ def histogram_plot(found: Histogram) -> Markup:
 def _marks(found: Histogram) -> Iterator[str]:
     scale = Scale(found.low, found.high, log=True)
     ground = _TOP + _HEIGHT
-    most = max(found.counts) or 1
+    most = max(*found.counts, 1)
     wide = 1 / len(found.counts)
-    points = [(0.0, 0.0)]
+    points: list[tuple[float, float]] = [(0.0, 0.0)]
     for place, count in enumerate(found.counts):
         points += [(place * wide, count / most), ((place + 1) * wide, count / most)]
     yield curve([*points, (1.0, 0.0)], "area", top=_TOP, height=_HEIGHT, closed=True)
@@ -49,4 +49,3 @@ def _marks(found: Histogram) -> Iterator[str]:
         yield line(low, ground, high, ground, "interval ink")
         for end in (low, high):
             yield stroke(end, ground - 6, ground + 1, "interval ink")
-

@@ -37,6 +37,8 @@ def _table(chapter: MethodsPanel, place: int) -> Table:
             Column("value"),
             Column("low"),
             Column("high"),
+            Column("p"),
+            Column("chance or reliability"),
         ),
         rows=tuple(
             (
@@ -54,7 +56,7 @@ def _table(chapter: MethodsPanel, place: int) -> Table:
 def _numbers(answer: MethodAnswer) -> tuple[Cell, ...]:
     return tuple(
         Value("", None) if one is None else Value(one.text, one.value)
-        for one in (answer.value, answer.low, answer.high)
+        for one in (answer.value, answer.low, answer.high, answer.pvalue, answer.share)
     )
 
 

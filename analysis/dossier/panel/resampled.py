@@ -88,9 +88,7 @@ def _range(values: NDArray[np.float64]) -> str:
     return f"{low:.{digits}f} to {high:.{digits}f}"
 
 
-def _binned(
-    values: NDArray[np.float64], also: list[float]
-) -> tuple[float, float, tuple[int, ...]]:
+def _binned(values: NDArray[np.float64], also: list[float]) -> tuple[float, float, tuple[int, ...]]:
     """Count the values in bins of equal width in logs; the axis holds `also` too."""
     logs = np.log(values)
     others = [math.log(value) for value in also]
@@ -99,5 +97,3 @@ def _binned(
     low, high = low - free, high + free
     counts, _ = np.histogram(logs, bins=_BINS, range=(low, high))
     return math.exp(low), math.exp(high), tuple(counts.tolist())
-
-

@@ -36,6 +36,8 @@ class MethodAnswer:
         What stands on the axis of speedups.
     bound : bool
         `low` is a lower bound: nothing is said of what lies above.
+    pvalue, share : Value or None
+        Its p, and its reliability or the chance that it gives.
     first, second : tuple of str or Value
         The two lines of the cell; the word stands before the first.
     reasons : tuple of str
@@ -49,6 +51,8 @@ class MethodAnswer:
     low: Ratio | None = None
     high: Ratio | None = None
     bound: bool = False
+    pvalue: Value | None = None
+    share: Value | None = None
     first: tuple[Piece, ...] = ()
     second: tuple[Piece, ...] = ()
     reasons: tuple[str, ...] = ()

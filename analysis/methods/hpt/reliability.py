@@ -99,9 +99,7 @@ def _points(found: HptCurve, marks: list[float]) -> Iterator[tuple[float, float]
 def reliability_plot(steps: ReliabilitySteps, height: float = 150.0) -> str:
     """Draw the steps as inline SVG, with the speedup under test and the largest one marked."""
     scale = Scale(steps.points[0][0], steps.points[-1][0], log=True)
-    return plot(
-        height + _TOP + _BELOW, _marks(steps, scale, height), steps.alt, css="reliability"
-    )
+    return plot(height + _TOP + _BELOW, _marks(steps, scale, height), steps.alt, css="reliability")
 
 
 def _marks(steps: ReliabilitySteps, scale: Scale, height: float) -> Iterator[str]:
@@ -116,9 +114,7 @@ def _marks(steps: ReliabilitySteps, scale: Scale, height: float) -> Iterator[str
         css = "tick minor" if tick.minor else "tick"
         yield label(scale.at(tick.value), y(0) + 17, tick.text, css)
     yield line(0, y(steps.required), 1, y(steps.required), "one dashed")
-    yield label(
-        1, y(steps.required) - 4, f"reliability {steps.required:g}", "level", anchor="end"
-    )
+    yield label(1, y(steps.required) + 13, f"reliability {steps.required:g}", "level", anchor="end")
     if steps.tested != 1:
         yield stroke(scale.at(steps.tested), y(1), y(0), "one")
     if scale.holds(1.0):
@@ -131,4 +127,3 @@ def _marks(steps: ReliabilitySteps, scale: Scale, height: float) -> Iterator[str
         yield stroke(place, y(steps.required), y(0), "ink")
         anchor, dx = ("end", -5.0) if place > 0.5 else ("start", 5.0)
         yield label(place, y(0) - 6, f"{steps.largest.text}×", "said", anchor=anchor, dx=dx)
-

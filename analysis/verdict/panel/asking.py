@@ -221,9 +221,7 @@ def _bootstrap(
     return result
 
 
-def _mixtures(
-    pairs: Sequence[MixturePair], better: Better, told: list[Said]
-) -> tuple[float, ...]:
+def _mixtures(pairs: Sequence[MixturePair], better: Better, told: list[Said]) -> tuple[float, ...]:
     """Give I2 of each benchmark that both mixtures fit."""
     of = "one run against another"
     both = ((pair.candidate, pair.baseline) for pair in pairs)
