@@ -100,7 +100,7 @@ def dots(
         the pointer is shown.
     """
     place = "".join(f"M{round(x * _GRAIN)} {_y(y)}h0" for x, y in points)
-    return _nested(f'<path class="dots {css}" d="{place}"/>', top, height, left, width, axis)
+    return _nested(f'<path class="dots {css}" d="{place}"/>', top, height, left, width, axis=axis)
 
 
 def curve(
@@ -129,7 +129,7 @@ def curve(
 
 
 def _nested(
-    inner: str, top: float, height: float, left: float, width: float, axis: str = ""
+    inner: str, top: float, height: float, left: float, width: float, *, axis: str = ""
 ) -> str:
     place = f'x="{_p(left)}" y="{_n(top)}" width="{_p(width)}" height="{_n(height)}"'
     if axis:
