@@ -118,7 +118,11 @@ def _other_words(asked: Asked) -> str:
         name = differing[0].name or ""
         ours, theirs = asked.word(lines[name].outcome), asked.word(differing[0].word)
         return f"{name}: {ours} or {theirs}?"
-    return f"Another word on {len(differing)} of {len(lines)} benchmarks?"
+    if differing:
+        return f"Another word on {len(differing)} of {len(lines)} benchmarks?"
+    tests = () if suite is None else suite.benchmarks
+    stopped = sum(test.mean.significant is None for test in tests)
+    return f"No conclusion on {stopped} of {len(tests)} means?"
 
 
 def _these(asked: Asked) -> Value:
@@ -156,13 +160,19 @@ def _hpt(asked: Asked, told: Sequence[Disagreement]) -> Iterator[_Difference]:
     )
 
 
+def _alike(one: Value, other: Value) -> bool:
+    """Whether two numbers are the same as far as the rougher one is written."""
+    digits = min(len(value.text.partition(".")[2]) for value in (one, other))
+    return round(one.value or 0.0, digits) == round(other.value or 0.0, digits)
+
+
 def _weights(asked: Asked) -> Iterator[_Difference]:
     """Say what the overall speedups weigh, where they are written otherwise than the mean."""
     suite, line = asked.panel.answers.suite, asked.line
     if suite is None or line.speedup is None:
         return
     ours, overall = _these(asked), asked.ends(suite.speedup["mean"], None, None)[0]
-    if ours.text == overall.text:
+    if _alike(ours, overall):
         return
     text = (
         "The Speedup-Test divides sums of mean values, so benchmarks with large ones weigh most; "
@@ -206,7 +216,7 @@ def _sums(asked: Asked) -> Iterator[_Difference]:
             f"held the truth in {100 * known:.1f} % of suites and not in {100 * result.confidence:g} %.",
         )
     ours = _these(asked)
-    if value.text != ours.text:
+    if not _alike(ours, value):
         yield _Difference(
             "bootstrap",
             "",

@@ -37,10 +37,10 @@ def _marks(found: Histogram) -> Iterator[str]:
         yield label(scale.at(tick.value), ground + 17, tick.text, css)
     if scale.holds(1.0):
         yield stroke(scale.at(1.0), _TOP, ground, "one")
-    value = found.observed.value
-    if value is None:
+    at = found.observed.value
+    if at is None:
         return
-    place = scale.clipped(value)
+    place = scale.clipped(at)
     yield stroke(place, _TOP - 4, ground, "ink")
     anchor = "start" if place < 0.15 else "end" if place > 0.85 else "middle"
     yield label(place, _TOP - 8, f"{found.observed.text}×", "said", anchor=anchor)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from analysis import PerformanceMatrix, hpt, multilevel, randomization_test, stream
+from analysis.report import plain
 from analysis.verdict.panel import ask
 
 METHODS = [
@@ -159,3 +160,14 @@ def test_where_session_and_variant_are_one_no_method_is_believed():
     assert texts
     assert all("nothing tells them apart" in text for text in texts)
     assert "0 sessions" not in " ".join(one.text for one in told.disagreements)
+
+
+def test_the_methods_own_results_are_kept_and_are_no_part_of_the_json():
+    ours, theirs = side("new", 0.9), side("base", 1.0)
+    _, told = panel(ours, theirs)
+    assert told.answers.hpt is not None
+    assert told.answers.hpt.pvalue == hpt(ours, theirs).pvalue
+    assert [pair.benchmark for pair in told.answers.mixtures] == list(ours.benchmarks)
+    assert len(told.answers.chances) == len(told.answers.mixtures)
+    assert set(plain(told)) == {"methods", "disagreements"}
+    assert "answers" not in repr(told)
