@@ -40,10 +40,10 @@ def _marks(found: Histogram) -> Iterator[str]:
     at = found.observed.value
     if at is None:
         return
-    place = scale.clipped(at)
-    yield stroke(place, _TOP - 4, ground, "ink")
-    anchor = "start" if place < 0.15 else "end" if place > 0.85 else "middle"
-    yield label(place, _TOP - 8, f"{found.observed.text}×", "said", anchor=anchor)
+    here = scale.clipped(at)
+    yield stroke(here, _TOP - 4, ground, "ink")
+    anchor = "start" if here < 0.15 else "end" if here > 0.85 else "middle"
+    yield label(here, _TOP - 8, f"{found.observed.text}×", "said", anchor=anchor)
     if found.ends is not None and None not in (found.ends[0].value, found.ends[1].value):
         low, high = (scale.clipped(end.value or found.low) for end in found.ends)
         yield line(low, ground, high, ground, "interval ink")
