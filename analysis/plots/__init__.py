@@ -7,6 +7,15 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
+    from .cells import (
+        again as again,
+        arrow as arrow,
+        cell as cell,
+        field as field,
+        shared as shared,
+        strokes as strokes,
+        upright as upright,
+    )
     from .palette import (
         DARK as DARK,
         LIGHT as LIGHT,
@@ -39,6 +48,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "cells": "again arrow cell field shared strokes upright",
             "palette": "DARK LIGHT PRINT Palette style_of",
             "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out",
             "spaced": "spaced_ticks",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..report.figures import SCALES
@@ -18,6 +18,7 @@ __all__ = [
     "read_out",
 ]
 
+_BARE = 0.9  # of the length that fewer ticks span, which more of them span too
 _LEAST = 1e-9  # relative width below which a range is a point
 
 
@@ -77,8 +78,8 @@ def ratio_scale(values: Iterable[float], margin: float = 0.0, room: float = 0.06
 def ratio_ticks(scale: Scale, most: int = 4) -> tuple[Tick, ...]:
     """Give ticks of speedups, such as ``2×``; 1 is always there if the scale holds it.
 
-    At most `most` of them; where there are more than two the ones without which it still can be read
-    are minor.
+    At most `most` of them, as many as can be had without leaving an end of the axis bare; where there
+    are more than two the ones without which it still can be read are minor.
     """
     found = [1.0] if scale.holds(1.0) else []
     for grid in (
@@ -94,7 +95,8 @@ def ratio_ticks(scale: Scale, most: int = 4) -> tuple[Tick, ...]:
         (0.99, 0.995, 1.005, 1.01),
     ):
         inside = sorted({*found[:1], *(g for g in grid if scale.holds(g))})
-        if len(found) < len(inside) <= most:
+        bare = _spanned(inside) < _BARE * _spanned(found)
+        if len(found) < len(inside) <= most and not bare:
             found = [1.0] if scale.holds(1.0) else []
             found = [*found, *(g for g in inside if g not in found)]
     ordered = sorted(found)
@@ -103,6 +105,10 @@ def ratio_ticks(scale: Scale, most: int = 4) -> tuple[Tick, ...]:
     return tuple(
         Tick(value, f"{value:g}×", minor=len(far) > 1 and value not in kept) for value in ordered
     )
+
+
+def _spanned(values: Sequence[float]) -> float:
+    return math.log(max(values) / min(values)) if values else 0.0
 
 
 def quantity_scale(values: Iterable[float], *, log: bool = True, room: float = 0.06) -> Scale:
