@@ -108,6 +108,7 @@ def _line(asked: Asked, line: Line | None) -> MethodAnswer:
         low=low if low.value is not None else None,
         high=high if high.value is not None else None,
         pvalue=None if line.pvalue is None else pvalue(line.pvalue),
+        pvalue_of="" if line.pvalue is None else line.pvalue_of,
         first=(" ", value),
         second=_interval(low, high),
     )
@@ -140,7 +141,13 @@ def _hpt(asked: Asked) -> MethodAnswer:
     second: tuple[str | Value, ...] = ("reliability ", reached)
     if told.word == "undecided":
         ties = sum(one.winner == "tie" for one in result.benchmarks)
-        second = (*second, f"; {ties} of {len(result.benchmarks)} tied")
+        opposite = 1 - result.pvalue_baseline
+        second = (
+            *second,
+            f" for {asked.word('faster')}, ",
+            Value(figures.reliability(opposite, result.required), opposite),
+            f" for {asked.word('slower')}; {ties} of {len(result.benchmarks)} tied",
+        )
     first: tuple[str | Value, ...] = ()
     if low is not None:
         first = (", at least ", low)
@@ -153,6 +160,7 @@ def _hpt(asked: Asked) -> MethodAnswer:
         low=low,
         bound=low is not None,
         pvalue=_p(told),
+        pvalue_of=told.pvalue_of,
         share=reached,
         first=first,
         second=second,
@@ -203,6 +211,7 @@ def _randomization(asked: Asked) -> MethodAnswer:
         word=asked.word(told.word),
         style=style_of(told.word),
         pvalue=_p(told),
+        pvalue_of=told.pvalue_of,
         first=(", p ", Value(figures.pvalue(result.pvalue), result.pvalue)),
         second=("the least possible" if least else "",),
     )
@@ -250,6 +259,7 @@ def _friedman(asked: Asked) -> MethodAnswer:
         word=asked.word(told.word),
         style=style_of(told.word),
         pvalue=_p(told),
+        pvalue_of=told.pvalue_of,
         first=(", p ", Value(figures.pvalue(told.pvalue), told.pvalue)),
         second=(ranks,),
     )

@@ -27,7 +27,7 @@ __all__ = ["path_of"]
 def path_of(subject: Subject, asked: Asked, number: int) -> DecisionPath:
     """Give the ways of all methods to their answers on one candidate, the `number`-th of the page."""
     return DecisionPath(
-        anchor=subject.anchor(f"methods-path-{number}"),
+        anchor=subject.anchor(f"panel-path-{number}"),
         candidate=asked.name,
         methods=tuple(_methods(subject, asked, number)),
     )
@@ -37,7 +37,7 @@ def _methods(subject: Subject, asked: Asked, number: int) -> Iterator[Evidence]:
     answers = asked.panel.answers
 
     def anchor(key: str) -> str:
-        return subject.anchor(f"methods-path-{number}-{key}")
+        return subject.anchor(f"panel-path-{number}-{key}")
 
     order = {name: place for place, name in enumerate(subject.order)}
     if answers.hpt is not None:

@@ -51,7 +51,7 @@ def reasons_of(asked: Sequence[Asked], anchor: Callable[[str], str]) -> tuple[Re
     ranked = sorted(merged.items(), key=lambda item: order.index(item[0][0]))
     return tuple(
         Reason(
-            anchor=anchor(f"methods-why-{number}"),
+            anchor=anchor(f"panel-why-{number}"),
             method=method,
             code=code,
             questions=tuple(questions),
@@ -84,6 +84,8 @@ def _sentence(asked: Asked, text: str) -> str:
     if line.speedup is not None:
         theirs = figures.ratio_within(line.speedup, line.low, line.high)
         text = text.replace(f"of {theirs} ", f"of {asked.lines[line.name].speedup.text}x ")
+    if text.startswith("bootstrap "):
+        text = f"the {text}"
     return f"{text[:1].upper()}{text[1:]}."
 
 

@@ -38,6 +38,7 @@ def _table(chapter: MethodsPanel, place: int) -> Table:
             Column("low"),
             Column("high"),
             Column("p"),
+            Column("p of", "left"),
             Column("chance or reliability"),
         ),
         rows=tuple(
@@ -54,10 +55,11 @@ def _table(chapter: MethodsPanel, place: int) -> Table:
 
 
 def _numbers(answer: MethodAnswer) -> tuple[Cell, ...]:
-    return tuple(
+    found = [
         Value("", None) if one is None else Value(one.text, one.value)
         for one in (answer.value, answer.low, answer.high, answer.pvalue, answer.share)
-    )
+    ]
+    return (*found[:4], answer.pvalue_of, *found[4:])
 
 
 def _said(answer: MethodAnswer) -> str:

@@ -38,6 +38,8 @@ class MethodAnswer:
         `low` is a lower bound: nothing is said of what lies above.
     pvalue, share : Value or None
         Its p, and its reliability or the chance that it gives.
+    pvalue_of : str
+        What the p belongs to, such as "two-sided"; "" without one.
     first, second : tuple of str or Value
         The two lines of the cell; the word stands before the first.
     reasons : tuple of str
@@ -52,6 +54,7 @@ class MethodAnswer:
     high: Ratio | None = None
     bound: bool = False
     pvalue: Value | None = None
+    pvalue_of: str = ""
     share: Value | None = None
     first: tuple[Piece, ...] = ()
     second: tuple[Piece, ...] = ()
