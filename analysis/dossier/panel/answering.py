@@ -17,6 +17,10 @@ from .result import MethodAnswer, Ratio
 __all__ = ["ANSWERS", "Asked", "asked_of", "chance", "missing", "pvalue"]
 
 
+_MOST = 8  # decimals of a bound
+_ROUNDING = 1e-12  # so that 1.75 in binary is not rounded down to 1.74
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Asked:
     """One candidate, all that is known of it, and how its numbers are written."""
@@ -38,11 +42,14 @@ class Asked:
         return "" if word is None else said(word, timed=self.found.timed)
 
     def bound(self, value: float) -> Ratio:
-        """Write a lower bound: it is rounded down."""
+        """Write a lower bound: it is rounded down, and to 1 only where it is 1."""
         text = self.ends(value, None, None)[0].text
-        if float(text) > value and "e" not in text:
-            digits = len(text.partition(".")[2])
-            text = f"{math.floor(value * 10**digits) / 10**digits:.{digits}f}"
+        if "e" in text:
+            return Ratio(text, value)
+        for digits in range(len(text.partition(".")[2]), _MOST):
+            text = f"{math.floor(value * 10**digits * (1 + _ROUNDING)) / 10**digits:.{digits}f}"
+            if float(text) != 1 or math.isclose(value, 1):
+                break
         return Ratio(text, value)
 
     def ends(

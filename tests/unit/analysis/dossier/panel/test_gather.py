@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from analysis.dossier.panel.answering import asked_of
 from analysis.dossier.panel.gather import gather
 from analysis.dossier.panel.result import Ratio
 from analysis.dossier.written import written_of
@@ -83,6 +84,16 @@ def test_the_bound_of_hpt_is_rounded_down(judged):
         assert answer.value is None
         assert answer.low.value == one.hpt_speedup.value
         assert float(answer.low.text) <= answer.low.value
+
+
+def test_a_bound_is_written_as_1_only_where_it_is_1(judged):
+    subject = judged()
+    asked = asked_of(subject.candidates[0], written_of(subject)["quick"])
+    assert asked.bound(1.0).text == "1.00"
+    assert asked.bound(1.0004).text == "1.0004"
+    assert asked.bound(1.759).text == "1.75"
+    assert asked.bound(0.9999).text == "0.99"  # down, as all bounds
+    assert asked.bound(1.75).text == "1.75"
 
 
 def test_the_bound_is_the_largest_speedup_of_hpt_itself(judged):

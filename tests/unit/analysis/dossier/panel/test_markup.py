@@ -73,8 +73,22 @@ def test_cells_sort_by_their_numbers(chapter):
     page = Read(str(html_of(chapter)))
     sortable = [attrs for attrs in page.every("table") if "sortable" in attrs.get("class", "")]
     assert len(sortable) == sum(len(one.tables) for path in chapter.paths for one in path.methods)
-    for given in (attrs["data-sort"] for attrs in page.every("td") if "data-sort" in attrs):
-        assert given == "" or float(given) is not None
+    found = re.findall(r'<td(?: data-sort="([^"]*)")?>([^<]*)</td>', str(html_of(chapter)))
+    values = [
+        cell
+        for path in chapter.paths
+        for one in path.methods
+        for table in one.tables
+        for row in table.table.rows
+        for cell in row
+        if isinstance(cell, Value)
+    ]
+    assert len(found) == len(values)
+    for (sort, said), cell in zip(found, values, strict=True):
+        if cell.value is None:
+            assert (sort, said) == ("", "")
+        else:  # a bare number sorts as it stands, as exactly as it is written
+            assert float(sort or said) == pytest.approx(cell.value, rel=0.01, abs=0.0006)
 
 
 def test_the_first_path_is_open_and_the_others_are_folded(chapter):
@@ -104,6 +118,9 @@ def test_five_candidates_have_one_column_and_a_table_of_words(judged, draw):
     assert [a["class"] for a in page.every("table")][:2] == ["panel-said panel-1", "panel-words"]
     for name in chapter.candidates:
         assert name in "".join(page.text)
+    folded = [a for a in page.every("details") if a.get("class") == "panel-rows"]
+    assert len(folded) == 1  # the sentences on the other candidates
+    assert all(f'id="{reason.anchor}"' in text for reason in chapter.reasons)
     assert all(command in "".join(page.text) for command in chapter.on_request)
 
 
