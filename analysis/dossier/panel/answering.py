@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ...methods.multilevel import Line, Multilevel
-from ...plots import style_of
 from ...report import Value, Word, figures, said
 from ...verdict import CandidateVerdict
 from ...verdict.panel import Panel, Said
@@ -109,8 +108,8 @@ def _line(asked: Asked, line: Line | None) -> MethodAnswer:
     value, low, high = _ratios(asked.lines[line.name])
     return MethodAnswer(
         candidate=asked.name,
-        word=asked.word(line.outcome),
-        style=style_of(line.outcome),
+        word=line.outcome,
+        said=asked.word(line.outcome),
         value=value,
         low=low if low.value is not None else None,
         high=high if high.value is not None else None,
@@ -162,8 +161,8 @@ def _hpt(asked: Asked) -> MethodAnswer:
             second = (*second, f"; {result.required:g} for ", low)
     return MethodAnswer(
         candidate=asked.name,
-        word=asked.word(told.word),
-        style=style_of(told.word),
+        word=told.word,
+        said=asked.word(told.word),
         low=low,
         bound=low is not None,
         pvalue=_p(told),
@@ -186,18 +185,19 @@ def _speedup_test(asked: Asked) -> MethodAnswer:
     counts = [f"{means.count(w)} of {n} means, {medians.count(w)} of {n} medians" for w in some]
     only: Word = some[0] if len(some) == 1 else "undecided"
     if n == 1:
-        by = [name for name, told in (("mean", means), ("median", medians)) if only in told]
+        by = [name for name, of in (("mean", means), ("median", medians)) if only in of]
         first = f" by {' and '.join(by)}" if some else ""
     elif len(some) == 2:
         first = "; ".join(f"{asked.word(w)}: {c}" for w, c in zip(some, counts, strict=True))
     else:
         first = f": {counts[0]}" if some else f": none of {n} means and medians"
+    told = len(some) < 2 or n == 1  # else the words stand among the counts
     stopped = sum(test.mean.significant is None for test in suite.benchmarks)
     overall = asked.ends(suite.speedup["mean"], None, None)[0]
     return MethodAnswer(
         candidate=asked.name,
-        word=asked.word(only) if len(some) < 2 or n == 1 else "",
-        style=style_of(only),
+        word=only if told else None,
+        said=asked.word(only) if told else "",
         value=overall,
         first=(first,),
         second=(
@@ -215,8 +215,8 @@ def _randomization(asked: Asked) -> MethodAnswer:
     least = result.pvalue <= result.smallest_pvalue * (1 + 1e-9)
     return MethodAnswer(
         candidate=asked.name,
-        word=asked.word(told.word),
-        style=style_of(told.word),
+        word=told.word,
+        said=asked.word(told.word),
         pvalue=_p(told),
         pvalue_of=told.pvalue_of,
         first=(", p ", Value(figures.pvalue(result.pvalue), result.pvalue)),
@@ -231,8 +231,8 @@ def _bootstrap(asked: Asked) -> MethodAnswer:
     value, low, high = asked.ends(result.ratio, result.low, result.high)
     return MethodAnswer(
         candidate=asked.name,
-        word=asked.word(told.word),
-        style=style_of(told.word),
+        word=told.word,
+        said=asked.word(told.word),
         value=value,
         low=low,
         high=high,
@@ -263,8 +263,8 @@ def _friedman(asked: Asked) -> MethodAnswer:
     ranks, _, _ = told.answer.partition(", p ")
     return MethodAnswer(
         candidate=asked.name,
-        word=asked.word(told.word),
-        style=style_of(told.word),
+        word=told.word,
+        said=asked.word(told.word),
         pvalue=_p(told),
         pvalue_of=told.pvalue_of,
         first=(", p ", Value(figures.pvalue(told.pvalue), told.pvalue)),

@@ -136,10 +136,10 @@ def _piece(piece: Piece) -> Markup:
 def _answer(answer: MethodAnswer) -> Markup:
     """Set the first line of a cell; what differs links to the sentence that says why."""
     word = Markup("")
-    if answer.word:
+    if answer.said:
         bold = answer.style != "neither"
         tag = "b" if bold else "span"
-        word = Markup('<{0} class="{1}">{2}</{0}>').format(tag, answer.style, answer.word)
+        word = Markup('<{0} class="{1}">{2}</{0}>').format(tag, answer.style, answer.said)
     rest = _line(answer.first)
     if not answer.reasons:
         return word + rest

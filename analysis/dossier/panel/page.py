@@ -64,7 +64,7 @@ def _numbers(answer: MethodAnswer) -> tuple[Cell, ...]:
 
 def _said(answer: MethodAnswer) -> str:
     second = _text(answer.second)
-    return f"{answer.word}{_text(answer.first)}".strip() + (f" ({second})" if second else "")
+    return f"{answer.said}{_text(answer.first)}".strip() + (f" ({second})" if second else "")
 
 
 def _text(pieces: tuple[Piece, ...]) -> str:

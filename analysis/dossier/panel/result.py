@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...report import Value
+from ...plots import style_of
+from ...report import Value, Word
 from ..chapter import Chapter
 from .evidence import DecisionPath
 
@@ -28,10 +29,10 @@ class MethodAnswer:
     ----------
     candidate : str
         Its name.
-    word : str
-        As a screen says it; "" where the method gives none.
-    style : {"faster", "slower", "neither", "baseline"}
-        The role in which word and marks are drawn.
+    word : {"faster", "slower", "equivalent", "undecided"} or None
+        What the candidate is; None where the method gives no word.
+    said : str
+        The word as a screen says it; "" without one.
     value, low, high : Ratio or None
         What stands on the axis of speedups.
     bound : bool
@@ -47,8 +48,8 @@ class MethodAnswer:
     """
 
     candidate: str
-    word: str = ""
-    style: str = "neither"
+    word: Word | None = None
+    said: str = ""
     value: Ratio | None = None
     low: Ratio | None = None
     high: Ratio | None = None
@@ -59,6 +60,11 @@ class MethodAnswer:
     first: tuple[Piece, ...] = ()
     second: tuple[Piece, ...] = ()
     reasons: tuple[str, ...] = ()
+
+    @property
+    def style(self) -> str:
+        """The role in which word and marks are drawn."""
+        return "neither" if self.word is None else style_of(self.word)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,10 +51,13 @@ def judged(synthetic: Callable, tmp_path: Path) -> Callable[..., Subject]:
         *,
         sessions: int = 5,
         metric: str | None = None,
+        change: Callable = lambda made: None,
         **asked: object,
     ) -> Subject:
         given = drawn(FACTORS, sessions=sessions) if times is None else times
-        path = synthetic(given, sessions=sessions).write(tmp_path / "trial")
+        made = synthetic(given, sessions=sessions)
+        change(made)
+        path = made.write(tmp_path / "trial")
         return subject_of(
             [str(path)], Reading(metric=metric), **{"confidence": 0.95, "margin": 0.01, **asked}
         )

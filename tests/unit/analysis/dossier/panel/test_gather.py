@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -122,9 +124,18 @@ def test_what_differs_leads_to_a_sentence(judged):
 
 
 def test_a_metric_that_is_no_time_is_better_and_not_faster(judged):
-    subject = judged(metric="max_rss")
-    words = {answer.word for one in gather(subject).rows for answer in one.answers}
-    assert not words & {"faster", "slower"}
+    def smaller(made):
+        for k, run in enumerate(made.rows):
+            size = (50 << 20) + 4096 * (k % 7)
+            less = size // 2 if run.variant == "quick" else size
+            made.rows[k] = replace(run, max_rss_bytes=less)
+
+    chapter = gather(judged(metric="max_rss", change=smaller))
+    answers = [answer for one in chapter.rows for answer in one.answers]
+    assert row(chapter, "these").answers[0].said == "better"
+    assert row(chapter, "these").answers[0].word == "faster"
+    assert not {answer.said for answer in answers} & {"faster", "slower"}
+    assert "better with chance" in text(row(chapter, "mixtures").answers[0].first)
 
 
 def test_nothing_compared_gives_no_chapter(judged, draw):
