@@ -134,7 +134,14 @@ def _these(asked: Asked) -> Value:
 def _hpt(asked: Asked, told: Sequence[Disagreement]) -> Iterator[_Difference]:
     """Set the mean beside the largest speedup that HPT claims, then what else it says."""
     bound, line = asked.verdict.hpt_speedup, asked.line
-    texts = [_sentence(asked, one.text) for one in told]
+    whose = (
+        f" (for '{asked.word('faster')}') belongs to 1x"  # the row of a slower one has the other
+    )
+    slower = asked.told["HPT"].word == "slower"
+    texts = [
+        _sentence(asked, one.text.replace(" belongs to 1x", whose) if slower else one.text)
+        for one in told
+    ]
     if bound is None or bound.value is None or line.speedup is None:
         if texts:
             yield _Difference(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from analysis.dossier.panel.gather import gather
 
 
@@ -87,3 +89,10 @@ def test_a_bootstrap_that_covers_too_little_says_how_much(judged):
     assert known < 0.94
     texts = [reason.text for reason in gather(subject).reasons if reason.method == "bootstrap"]
     assert any(f"{100 * known:.1f} %" in one for one in texts)
+
+
+@pytest.mark.parametrize(("factor", "whose"), [(0.5, True), (2.0, False)])
+def test_of_a_slower_candidate_it_is_said_whose_reliability_is_meant(judged, draw, factor, whose):
+    times = draw({"base": (1.0,) * 6, "other": (factor,) * 6}, sessions=5)
+    (text,) = [reason.text for reason in gather(judged(times)).reasons if reason.method == "hpt"]
+    assert ("(for 'faster') belongs to 1x" in text) == whose
