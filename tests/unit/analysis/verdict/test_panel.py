@@ -16,6 +16,7 @@ from analysis import (
     read_trial,
     stream,
 )
+from analysis.report import plain
 from analysis.verdict.panel import ask
 
 METHODS = [
@@ -177,3 +178,14 @@ def test_where_every_run_is_0_no_method_is_asked(synthetic, tmp_path):
     (said,) = found.candidates[0].panel.methods
     assert (said.method, said.word) == ("all", None)
     assert said.answer == "not possible: every benchmark has runs of 0"
+
+
+def test_the_methods_own_results_are_kept_and_are_no_part_of_the_json():
+    ours, theirs = side("new", 0.9), side("base", 1.0)
+    _, told = panel(ours, theirs)
+    assert told.answers.hpt is not None
+    assert told.answers.hpt.pvalue == hpt(ours, theirs).pvalue
+    assert [pair.benchmark for pair in told.answers.mixtures] == list(ours.benchmarks)
+    assert len(told.answers.chances) == len(told.answers.mixtures)
+    assert set(plain(told)) == {"methods", "disagreements"}
+    assert "answers" not in repr(told)
