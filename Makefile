@@ -1,4 +1,4 @@
-# make demo        sets up everything and runs the quickstart campaign and its verdict
+# make demo        sets up everything and runs the quickstart campaign, its verdict and its report
 # make test        sets up everything and passes the tests (with lint, types and a wheel check)
 # make calibrate   all simulations of error rates and coverage, of which `make test` makes a few
 # make cover       which lines the tests reach, by file
@@ -33,7 +33,10 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(READY)
 	$(BIN)/fairtrial run configs/quickstart.yaml
 	@echo
-	$(BIN)/fairtrial verdict "$$(ls -td runs/quickstart-* | head -n 1)"
+	$(BIN)/fairtrial verdict "$$(ls -td runs/quickstart-*/ | head -n 1)"
+	@echo
+	@echo "The report, a page for any browser:"
+	@trial="$$(ls -td runs/quickstart-*/ | head -n 1)"; $(BIN)/fairtrial report "$$trial" -o "$${trial%/}.html"
 	@echo
 	@echo "fairtrial is $(BIN)/fairtrial; 'source $(BIN)/activate' puts it on the PATH (docs/install.md)"
 

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
-from ..errors import UsageError
 from ..formats import files_said
 
 if TYPE_CHECKING:
@@ -38,7 +36,6 @@ __all__ = [
     "number",
     "reading",
     "show",
-    "write_file",
 ]
 
 SIDE = f"a variant of a trial (runs/NAME:VARIANT), {files_said()}"
@@ -209,19 +206,3 @@ def line_to(err: TextIO) -> Callable[[str], None]:
         err.flush()
 
     return say
-
-
-def write_file(path: Path, text: str) -> None:
-    """Write a page or a report.
-
-    Raises
-    ------
-    UsageError
-        If the file cannot be written.
-    """
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            f"the page cannot be written: {error.strerror}", str(path), "name another file"
-        ) from None

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
-from .arguments import SIDE, add_confidence, add_json, add_reading, reading, show, write_file
+from .arguments import SIDE, add_confidence, add_json, add_reading, reading, show
+from .files import write_file
 
 if TYPE_CHECKING:
     from ..data import Trial

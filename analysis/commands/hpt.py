@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from .arguments import add_confidence, add_json, add_sides, number, reading, show, write_file
+from .arguments import add_confidence, add_json, add_sides, number, reading, show
+from .files import write_file
 
 if TYPE_CHECKING:
     from .arguments import Subparsers

@@ -3,15 +3,36 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from .arguments import SIDE, add_confidence, add_reading, number, reading, write_file
+from ..errors import UsageError
+from .arguments import SIDE, line_to, reading
+from .files import check_file, check_folder, write_file, write_files
+from .judging import add_choice, add_judging, asked
+from .sheet import add_sheet, sheet_of
 
 if TYPE_CHECKING:
+    from ..dossier import Dossier, Subject
+    from ..plots import Sheet
     from .arguments import Subparsers
 
 __all__ = ["add"]
+
+_ENDINGS = {
+    ".html": "html",
+    ".htm": "html",
+    ".md": "md",
+    ".markdown": "md",
+    ".tex": "latex",
+    ".json": "json",
+    ".csv": "csv",
+    ".txt": "txt",
+}
+_FORMATS = ("html", "md", "latex", "json", "csv", "txt")
+_NUMBERS = "numbers.tex"
+_MANY = 150  # cells of a trial from which on a person is told that it takes a while
 
 
 def add(subparsers: Subparsers) -> None:
@@ -19,48 +40,200 @@ def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "report",
         help="one file with the answer, the evidence, the doubt and the conditions",
-        description="Write the report on a trial, or on two sides, as one self-contained HTML file.",
+        description="Write the report on a trial, on two sides, or on one file of runs: as one "
+        "self-contained HTML file, as tables for a pull request (md) or a paper (latex), as all its "
+        "values (json, csv), or as one line a benchmark (txt).",
     )
-    parser.add_argument("source", metavar="SOURCE", help=f"a trial, {SIDE}")
+    parser.add_argument(
+        "source",
+        metavar="SOURCE",
+        nargs="?",
+        help=f"a trial (default: the newest in runs/), {SIDE}",
+    )
     parser.add_argument(
         "baseline", metavar="BASELINE", nargs="?", help="compare SOURCE with this one instead"
     )
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write")
+    parser.add_argument("more", nargs="*", help=argparse.SUPPRESS)  # refused in words
     parser.add_argument(
-        "--variant", action="append", metavar="V", help="this candidate only; may be given again"
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="the file to write, which is replaced if it is there; - is standard output, a folder "
+        "takes a CSV file for each table (default: standard output, but html needs a file)",
     )
     parser.add_argument(
-        "--benchmark", action="append", metavar="B", help="this benchmark only; may be given again"
+        "--format", choices=_FORMATS, help="what to write (default: as FILE's ending says)"
     )
     parser.add_argument(
-        "--margin",
-        type=number,
-        default=0.01,
-        metavar="M",
-        help="differences within it are equivalent (default: 0.01)",
+        "--plots",
+        metavar="DIR",
+        help="also write each picture as SVG, PDF and PNG into this folder, with its data as CSV",
     )
-    add_reading(parser)
-    add_confidence(parser, "of each interval")
+    add_sheet(parser)
+    add_choice(parser)
+    add_judging(parser)
     parser.set_defaults(run=_report)
 
 
-def _report(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from dataclasses import replace
+def _report(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    sources = _sources(args)
+    place = None if args.output in {None, "-"} else Path(args.output)
+    form = _format(args.format, place, named=args.output is not None, plots=args.plots)
+    _check(place, form)
+    sheet = None if args.plots is None else sheet_of(args)
 
-    from ..dossier import assemble, html_page, subject_of
+    from ..dossier import assemble, subjects_of
 
-    sources = [args.source] if args.baseline is None else [args.source, args.baseline]
-    asked: dict[str, Any] = {
-        "confidence": args.confidence,
-        "margin": args.margin,
-        "benchmarks": args.benchmark,
-        "variants": args.variant,
-    }
-    metrics = (args.metric or "wall").split(",") if args.metric else [None]
-    subjects = [
-        subject_of(sources, replace(reading(args), metric=metric), number=k, **asked)
-        for k, metric in enumerate(metrics)
-    ]
-    write_file(Path(args.output), html_page(assemble(subjects)))
-    out.write(f"{args.output}\n")
+    metrics = [] if args.metric is None else args.metric.split(",")
+    if err.isatty():
+        _tell_of_a_long_way(sources, err)
+    subjects = subjects_of(
+        sources,
+        reading(args),
+        metrics,
+        variants=args.variant,
+        certificate=args.certificate,
+        explain=form is not None,  # pictures take nothing from it
+        **asked(args),
+    )
+    if sheet is not None:
+        _draw(subjects, Path(args.plots), sheet, out, err)
+    if form is not None:
+        _write(assemble(subjects), form, place, out, err)
     return 0
+
+
+def _sources(args: argparse.Namespace) -> list[str]:
+    from ..formats import newest_trial
+
+    if args.source is None:
+        return [str(newest_trial())]
+    return [text for text in (args.source, args.baseline, *args.more) if text is not None]
+
+
+def _format(
+    asked_for: str | None, place: Path | None, *, named: bool, plots: str | None
+) -> str | None:
+    """Say what is written: what was asked for, else what the file's ending says."""
+    if asked_for == "html" and not named:
+        raise UsageError("an HTML page needs a file", fix="add -o report.html")
+    if asked_for is not None:
+        return asked_for
+    if place is None:
+        if plots is not None and not named:
+            return None  # pictures alone
+        raise UsageError(
+            "the report needs a file or a format",
+            fix="add -o report.html, or --format txt to read it here",
+        )
+    known = _ENDINGS.get(place.suffix.lower())
+    if known is None:
+        if place.is_dir():
+            return "csv"
+        raise UsageError(
+            f"the ending {place.suffix!r} says no format",
+            str(place),
+            f"add --format, one of {', '.join(_FORMATS)}, or end the file in {', '.join(_ENDINGS)}",
+        )
+    return known
+
+
+def _check(place: Path | None, form: str | None) -> None:
+    """Refuse what cannot be written before anything is computed."""
+    if place is None:
+        return
+    if form == "csv" and place.is_dir():
+        check_folder(place)
+        return
+    check_file(place)
+    if form == "latex":
+        if place.name == _NUMBERS:
+            raise UsageError(
+                f"{_NUMBERS} is written beside the report", str(place), "name another file"
+            )
+        check_file(place.with_name(_NUMBERS))
+
+
+def _tell_of_a_long_way(sources: list[str], err: TextIO) -> None:
+    """Say what is under way if it takes longer than a person waits without a word."""
+    from ..errors import FairtrialError
+    from ..formats import trial_and_variant
+    from ..record import read_manifest
+
+    for source in sources:
+        named = trial_and_variant(source)
+        if named is None:
+            continue
+        try:
+            manifest = read_manifest(named[0])
+        except FairtrialError:
+            continue  # whoever reads it says what is wrong
+        cells = len(manifest.variants) * len(manifest.benchmarks)
+        if cells >= _MANY:
+            line_to(err)(f"judging {cells} cells of {named[0]} ...")
+
+
+def _draw(
+    subjects: tuple[Subject, ...], folder: Path, sheet: Sheet, out: TextIO, err: TextIO
+) -> None:
+    """Write the pictures; the room that draws them is opened when it is asked for."""
+    from ..dossier.figures import write_all
+
+    for subject in subjects:
+        place = folder / subject.verdict.metric if len(subjects) > 1 else folder
+        for path in write_all(subject, place, sheet, told=line_to(err)):
+            out.write(f"{path}\n")
+
+
+def _write(dossier: Dossier, form: str, place: Path | None, out: TextIO, err: TextIO) -> None:
+    """Write the report as one form, and say where it is."""
+    if place is not None and form == "csv" and place.is_dir():
+        written = {f"{name}.csv": text for name, text in _tables(dossier).items()}
+        write_files(place, written)
+        _say(place, written, out)
+        return
+    text = _text(dossier, form)
+    if place is None:
+        out.write(text)
+        if form == "latex":
+            line_to(err)(f"for {_NUMBERS}, one command for each number: add -o report.tex")
+        return
+    write_file(place, text)
+    names = {place.name: text}
+    if form == "latex":
+        from ..dossier.brief.macros import macros_of
+
+        names[_NUMBERS] = macros_of(dossier.briefs)
+        write_file(place.with_name(_NUMBERS), names[_NUMBERS])
+    _say(place.parent, names, out)
+
+
+def _say(folder: Path, names: Mapping[str, str], out: TextIO) -> None:
+    for name in names:
+        out.write(f"{folder / name}\n")
+
+
+def _tables(dossier: Dossier) -> Mapping[str, str]:
+    from ..report import as_csv, page_of
+
+    return as_csv.separate(page_of(dossier))
+
+
+def _text(dossier: Dossier, form: str) -> str:
+    """Set the report."""
+    from ..report import as_csv, as_latex, as_markdown, as_text, page_of
+
+    if form == "html":
+        from ..dossier import html_page
+
+        return html_page(dossier)
+    if form == "json":
+        import json
+
+        return json.dumps(dossier.to_dict(), indent=2, allow_nan=False) + "\n"
+    if form == "txt":
+        from ..dossier.page import brief_page
+
+        return as_text.render(brief_page(dossier)) + "\n"
+    render = {"md": as_markdown.render, "latex": as_latex.render, "csv": as_csv.render}[form]
+    return render(page_of(dossier))

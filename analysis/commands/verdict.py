@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
-from .arguments import SIDE, add_confidence, add_json, add_reading, number, reading, show
+from .arguments import SIDE, add_json, reading, show
+from .judging import add_choice, add_judging, asked, candidates_of, weights
 
 if TYPE_CHECKING:
     from ..verdict import Verdict
@@ -35,12 +36,7 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "baseline", metavar="BASELINE", nargs="?", help="compare SOURCE with this one instead"
     )
-    parser.add_argument(
-        "--variant", action="append", metavar="V", help="this candidate only; may be given again"
-    )
-    parser.add_argument(
-        "--benchmark", action="append", metavar="B", help="this benchmark only; may be given again"
-    )
+    add_choice(parser)
     parser.add_argument("--all", action="store_true", help="show all benchmarks and cautions")
     parser.add_argument(
         "--explain",
@@ -53,45 +49,7 @@ def add(subparsers: Subparsers) -> None:
         metavar="CONDITION",
         help="then decide a condition such as 'slower>2%%', with the exit codes of 'fairtrial gate'",
     )
-    parser.add_argument(
-        "--margin",
-        type=number,
-        default=0.01,
-        metavar="M",
-        help="differences within it are equivalent (default: 0.01)",
-    )
-    parser.add_argument(
-        "--correction",
-        choices=("holm", "bh", "none"),
-        default="holm",
-        help="of the words for the number of benchmarks: Holm (default), Benjamini-Hochberg, none",
-    )
-    parser.add_argument(
-        "--weight",
-        action="append",
-        default=[],
-        metavar="NAME=W",
-        help="weight of a benchmark in the suite; those without have 1; may be given again",
-    )
-    parser.add_argument(
-        "--looks",
-        type=int,
-        metavar="K",
-        help="how often these sessions are looked at, each look at risk / K "
-        "(default: 1, and 1 for each time the trial was appended to)",
-    )
-    parser.add_argument(
-        "--always-valid",
-        action="store_true",
-        help="intervals that hold however often one looks, from 3 sessions on",
-    )
-    parser.add_argument(
-        "--certificate",
-        metavar="FILE",
-        help="the certificate of 'fairtrial calibrate' to cite (default: the newest beside the trial)",
-    )
-    add_reading(parser)
-    add_confidence(parser, "of each interval")
+    add_judging(parser)
     add_json(parser)
     parser.set_defaults(run=_verdict)
 
@@ -148,7 +106,7 @@ def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     if args.baseline is None and (named is not None or not Path(source).is_file()):
         folder, variant = named or (Path(source), None)
         trial = open_trial(folder)
-        variants = _variants(args.variant, variant)
+        variants = candidates_of(args.variant, variant)
         code = 0
         for k, metric in enumerate(metrics):
             _apart(out, k, as_json=args.json)
@@ -183,7 +141,7 @@ def _show_trial(
         metric=metric,
         explain=args.explain,
         certificate=args.certificate,
-        **_asked(args),
+        **asked(args),
     )
     show(replace(answer, whole=args.all), out, as_json=args.json)
     without = [one.variant for one in answer.candidates if one.multilevel is None]
@@ -223,7 +181,7 @@ def _ranked(
         variants=variants,
         benchmarks=args.benchmark,
         margin=args.margin,
-        weights=_weights(args.weight),
+        weights=weights(args.weight),
         looks=args.looks,
         ranked=args.rank,
     )
@@ -233,60 +191,10 @@ def _sides(source: str, args: argparse.Namespace) -> Verdict:
     """Judge two sides that are not one trial's campaign."""
     from dataclasses import replace
 
-    from ..formats import open_trial, read_sides, sessions_apart, trial_and_variant
-    from ..report import merged
-    from ..verdict import judge_sides
+    from ..verdict import judge_sources
 
-    sides = sessions_apart(read_sides(source, args.baseline, reading(args)))
-    folders = {
-        named[0]: None
-        for text in (source, args.baseline or "")
-        if (named := trial_and_variant(text)) is not None
-    }
-    trials = [open_trial(folder) for folder in folders]
-    asked = _asked(args)
-    if args.looks is None and not args.always_valid:
-        asked["looks"] = max([1, *(trial.manifest.looks for trial in trials)])
-    answer = judge_sides(
-        sides.candidate,
-        sides.baseline,
-        metric=args.metric or ("wall" if trials else "values"),
-        explain=args.explain,
-        **asked,
-    )
-    known = merged(*(trial.cautions for trial in trials), answer.cautions)
-    return replace(answer, whole=args.all, cautions=known)
-
-
-def _asked(args: argparse.Namespace) -> dict[str, Any]:
-    return {
-        "confidence": args.confidence,
-        "benchmarks": args.benchmark,
-        "margin": args.margin,
-        "correction": args.correction,
-        "weights": _weights(args.weight),
-        "looks": args.looks,
-        "always_valid": args.always_valid,
-    }
-
-
-def _variants(asked: list[str] | None, named: str | None) -> tuple[str, ...] | None:
-    """Name the candidates, those of ``runs/NAME:VARIANT`` among them."""
-    found = [*([] if named is None else [named]), *(asked or ())]
-    return tuple(dict.fromkeys(found)) or None
-
-
-def _weights(given: list[str]) -> dict[str, float] | None:
-    weights = {}
-    for text in given:
-        name, equals, value = text.rpartition("=")
-        try:
-            weights[name] = float(value)
-        except ValueError:
-            equals = ""
-        if not (equals and name):
-            raise UsageError(f"--weight takes NAME=W, not {text!r}", fix="write --weight text=2")
-    return weights or None
+    found = judge_sources(source, args.baseline, reading(args), explain=args.explain, **asked(args))
+    return replace(found.verdict, whole=args.all)
 
 
 def _apart(out: TextIO, k: int, *, as_json: bool) -> None:

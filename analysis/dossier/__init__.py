@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from .assemble import assemble as assemble
     from .model import Dossier as Dossier
     from .shell import html_page as html_page
-    from .subject import Subject as Subject, subject_of as subject_of
+    from .subject import (
+        Subject as Subject,
+        subject_of as subject_of,
+        subjects_of as subjects_of,
+    )
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
@@ -23,6 +27,6 @@ else:
             "assemble": "assemble",
             "model": "Dossier",
             "shell": "html_page",
-            "subject": "Subject subject_of",
+            "subject": "Subject subject_of subjects_of",
         },
     )

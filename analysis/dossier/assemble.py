@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Iterator, Sequence
 
 from ..report import merged
+from .brief.gather import gather as gather_brief
 from .chapter import Chapter
 from .model import Dossier
 from .subject import Subject
@@ -30,6 +31,7 @@ def assemble(subjects: Sequence[Subject]) -> Dossier:
         title=first.title,
         headline=next((c.headline for c in chapters if hasattr(c, "headline")), first.title),
         metrics=tuple(subject.verdict.metric for subject in subjects),
+        briefs=tuple(gather_brief(subject) for subject in subjects),
         chapters=chapters,
         cautions=merged(*(subject.verdict.cautions for subject in subjects)),
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..report import Result
+from ..report import Result, cautions_to_dict, plain
+from .brief.result import Brief
 from .chapter import Chapter
 
 __all__ = ["Dossier"]
@@ -23,6 +24,8 @@ class Dossier(Result):
         The verdict in one sentence; the page's only h1.
     metrics : tuple of str
         What was judged; the chapters of a second metric follow those of the first.
+    briefs : tuple of Brief
+        The answer as a compact table, one for each metric.
     chapters : tuple of Chapter
         In the order of the page.
     """
@@ -32,6 +35,7 @@ class Dossier(Result):
     title: str
     headline: str
     metrics: tuple[str, ...]
+    briefs: tuple[Brief, ...] = ()
     chapters: tuple[Chapter, ...]
 
     def body(self) -> dict[str, Any]:
@@ -40,7 +44,8 @@ class Dossier(Result):
             "title": self.title,
             "headline": self.headline,
             "metrics": list(self.metrics),
+            "brief": plain(self.briefs),
         }
         for chapter in self.chapters:
             found.setdefault(chapter.name, []).append(chapter.to_dict())
-        return found
+        return found | cautions_to_dict(self.cautions)

@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..words import shorten
+from ..words import shorten, shown
 
 __all__ = ["shortened", "shown"]
-
-# What has no glyph of its own but an effect: controls, marks and overrides of direction (UAX 9),
-# separators of lines, invisible and deprecated formats, tags, halves of surrogate pairs (they come
-# from file names that are no UTF-8, and cannot be written as UTF-8) and noncharacters. The joiners
-# U+200C and U+200D stay: scripts and emoji are spelt with them, and `<bdi>` bounds their effect.
-_UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    "\ufff9-\ufffb\ufdd0-\ufdef\ud800-\udfff\U000e0000-\U000e007f"
-    f"{''.join(chr(plane + last) for plane in range(0, 0x110000, 0x10000) for last in (0xFFFE, 0xFFFF))}]"
-)
-
-
-def shown(text: str) -> str:
-    """Give a whole name as it may be shown; it is still to be escaped.
-
-    ASCII controls become their pictures (a line feed ``␊``), other characters without a glyph their
-    number, such as ``U+202E``. What is left says the same and can be written as UTF-8.
-    """
-    return _UNSEEN.sub(_picture, text)
 
 
 def shortened(names: Sequence[str], width: int) -> Mapping[str, str]:
@@ -59,13 +39,6 @@ def shortened(names: Sequence[str], width: int) -> Mapping[str, str]:
     for alike in _alike(found, whole):
         found.update((name, whole[name]) for name in alike)
     return found
-
-
-def _picture(found: re.Match[str]) -> str:
-    number = ord(found.group())
-    if number < 0x20:
-        return chr(0x2400 + number)
-    return "\u2421" if number == 0x7F else f"U+{number:04X}"
 
 
 def _alike(found: Mapping[str, str], whole: Mapping[str, str]) -> list[list[str]]:

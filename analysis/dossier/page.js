@@ -1,1 +1,244 @@
 "use strict";
+// Sorts, filters, shows values, copies, downloads. Without it the page says all the same.
+(() => {
+  const all = (what, within = document) => [...within.querySelectorAll(what)];
+  const make = (tag, properties = {}, ...inside) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...inside);
+    return element;
+  };
+  const button = (text, act) => {
+    const made = make("button", {type: "button", textContent: text});
+    made.addEventListener("click", () => act(made));
+    return made;
+  };
+  const told = make("p", {className: "unseen", role: "status"});
+  const tip = make("div", {className: "tip screen", id: "tip", role: "tooltip", hidden: true});
+  document.body.append(told, tip);
+  const tell = (text) => { told.textContent = text; };
+  const choice = (title, options, act) => {
+    const select = make("select", {}, ...options.map(([value, text]) => make("option", {value, textContent: text})));
+    select.addEventListener("change", () => act(select.value, select));
+    return make("label", {}, `${title} `, select);
+  };
+
+  // What an element says: drawings and our own buttons left out, one space where a line ends.
+  const words = (element) => {
+    const copy = element.cloneNode(true);
+    all("svg,script,style,.permalink,.tools", copy).forEach((one) => one.remove());
+    all("br,p,div,li,.second,.small", copy).forEach((one) => one.before(" "));
+    return copy.textContent.replace(/\s+/g, " ").trim();
+  };
+
+  // --- sorting
+  const collator = new Intl.Collator("en", {numeric: true});
+  const key = (text) => (text.trim() === "" || Number.isNaN(Number(text)) ? text : Number(text));
+  const compare = (a, b) => {
+    if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
+    return typeof a === "number" ? a - b : collator.compare(a, b);
+  };
+  // Puts rows in order; those without a value come last either way, those that are fixed after them.
+  const arrange = (body, value, direction) => {
+    const rows = [...body.rows];
+    rows.forEach((row, place) => { row.dataset.place ??= place; });
+    const free = rows.filter((row) => !row.matches(".fixed")).map((row) => [direction ? value(row) : Number(row.dataset.place), row]);
+    free.sort(([a], [b]) => (a === "") - (b === "") || (direction || 1) * compare(a, b));
+    body.append(...free.map(([, row]) => row), ...rows.filter((row) => row.matches(".fixed")));
+  };
+  const cellAt = (row, column) => {
+    let end = 0;
+    return [...row.cells].find((cell) => (end += cell.colSpan) > column);
+  };
+  const sortable = (table) => {
+    const heads = table.tHead ? [...table.tHead.rows].at(-1).cells : [];
+    let column = 0;
+    for (const head of heads) {
+      const at = column;
+      column += head.colSpan;
+      if (head.colSpan > 1 || !head.textContent.trim()) continue;
+      const press = button("", () => {
+        const direction = {ascending: -1, descending: 0}[head.getAttribute("aria-sort")] ?? 1;
+        for (const other of heads) other.removeAttribute("aria-sort");
+        if (direction) head.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
+        const value = (row) => {
+          const cell = cellAt(row, at);
+          return cell ? key(cell.dataset.sort ?? words(cell)) : "";
+        };
+        for (const body of table.tBodies) arrange(body, value, direction);
+      });
+      press.append(...head.childNodes);
+      head.append(press);
+    }
+  };
+  // Tables that stand side by side keep one order of their rows.
+  const together = (tables) => {
+    const by = (value) => {
+      const [place, direction] = value.split(" ").map(Number);
+      const from = new Map(all("tr[data-row]", tables[place] ?? tables[0]).map((row) => [row.dataset.row, place < 0 ? words(row.cells[0]) : key(row.dataset.sort ?? "")]));
+      for (const table of tables)
+        for (const body of table.tBodies)
+          if (body.querySelector("tr[data-row]")) arrange(body, (row) => from.get(row.dataset.row) ?? "", direction);
+    };
+    const named = tables.map((table, place) => [`${place} -1`, `speedup of ${table.dataset.variant ?? place + 1}`]);
+    return choice("order", [["0 0", "as reported"], ["-1 1", "name"], ...named], by);
+  };
+
+  // --- filtering
+  const filter = (list) => {
+    const items = () => list.tBodies ? [...list.tBodies].flatMap((body) => [...body.rows]) : [...list.children].filter((item) => item.matches("details,li,[data-jump]"));
+    const box = make("input", {type: "search", autocomplete: "off", spellcheck: false});
+    const wait = {};
+    box.addEventListener("input", () => {
+      clearTimeout(wait.timer);
+      wait.timer = setTimeout(() => {
+        const asked = box.value.toLowerCase().split(/\s+/);
+        let left = 0;
+        for (const item of items()) {
+          const said = (item.dataset.jump ?? (item.matches("details") ? item.firstElementChild : item).textContent).toLowerCase();
+          item.hidden = !asked.every((word) => said.includes(word));
+          left += !item.hidden;
+        }
+        tell(`${left} of ${items().length}`);
+      }, 100);
+    });
+    (list.closest(".wide") ?? list).before(make("p", {className: "tools screen"}, make("label", {}, `${list.dataset.filter || "show only"} `, box)));
+  };
+
+  // --- values under the pointer, or of what has the focus
+  const show = (text, x, y) => {
+    tip.textContent = text;
+    tip.hidden = false;
+    const {width, height} = tip.getBoundingClientRect();
+    tip.style.left = `${Math.max(4, Math.min(x + 12, innerWidth - width - 4))}px`;
+    tip.style.top = `${y > height + 20 ? y - height - 10 : y + 18}px`;
+  };
+  const hide = () => { tip.hidden = true; };
+  const clouds = new WeakMap();
+  // The dot of a cloud that is nearest to the pointer, and its value on the cloud's axis.
+  const nearest = (plot, x, y) => {
+    let best = 14 ** 2, text = "";
+    for (const cloud of all("[data-axis] path", plot)) {
+      if (!clouds.has(cloud)) clouds.set(cloud, [...cloud.getAttribute("d").matchAll(/M(-?\d+) (-?\d+)h0/g)].map((m) => [+m[1], +m[2]]));
+      const to = cloud.getScreenCTM();
+      for (const [a, b] of clouds.get(cloud)) {
+        const far = (to.a * a + to.e - x) ** 2 + (to.d * b + to.f - y) ** 2;
+        if (far >= best) continue;
+        best = far;
+        const [low, high, log, unit] = cloud.closest("[data-axis]").dataset.axis.split(" ");
+        const share = 1 - b / 1000;
+        const value = log === "1" ? low * (high / low) ** share : +low + (high - low) * share;
+        text = `${+value.toPrecision(3)} ${unit ?? ""}`;
+      }
+    }
+    return text;
+  };
+  addEventListener("pointermove", ({target, clientX, clientY}) => {
+    const text = target.closest?.("[data-tip]")?.dataset.tip ?? (target.closest?.("svg.plot") ? nearest(target.closest("svg.plot"), clientX, clientY) : "");
+    if (text) show(text, clientX, clientY);
+    else if (!tip.hidden) hide();
+  }, {passive: true});
+  addEventListener("focusin", ({target}) => {
+    if (!target.dataset?.tip) return;
+    const box = target.getBoundingClientRect();
+    target.setAttribute("aria-describedby", "tip");
+    show(target.dataset.tip, box.left, box.top);
+  });
+  addEventListener("focusout", hide);
+  addEventListener("keydown", ({key: pressed}) => { if (pressed === "Escape") hide(); });
+
+  // --- copies
+  const copy = async (text) => {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const area = make("textarea", {value: text, className: "unseen"});
+      document.body.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+    }
+    tell("copied");
+  };
+  const literal = (text) => text.replace(/[\\|`*_<>]/g, "\\$&").replace(/\]\(/g, "]\\(");
+  const seen = (element) => element.getClientRects().length > 0;
+  const markdown = (table) => {
+    const line = (row) => [...row.cells].filter((cell) => !cell.matches("[data-off]")).flatMap((cell) => [literal(words(cell)), ...Array(cell.colSpan - 1).fill("")]);
+    const head = table.tHead ? line([...table.tHead.rows].at(-1)) : [];
+    const rows = [...table.tBodies, table.tFoot].flatMap((body) => (body ? [...body.rows] : [])).filter(seen).map(line);
+    const wide = Math.max(head.length, ...rows.map((row) => row.length));
+    const full = (row) => `| ${[...row, ...Array(wide - row.length).fill("")].join(" | ")} |`;
+    return [full(head), full(Array(wide).fill("---")), ...rows.map(full)].join("\n");
+  };
+  const summary = () => {
+    const first = document.querySelector("[data-summary]") ?? document.querySelector("main section");
+    return all("h1,h2,h3,p,table,li", first).filter((one) => seen(one) && !one.matches(".screen,table *") && words(one)).map((one) => {
+      if (one.matches("table")) return `${one.dataset.variant ? `**${literal(one.dataset.variant)}**\n\n` : ""}${markdown(one)}\n`;
+      return (one.matches("li") ? "- " : one.matches("p") ? "" : "## ") + literal(words(one)) + (one.matches("li") ? "" : "\n");
+    }).join("\n") + "\n";
+  };
+
+  // --- what can be done with what has become visible
+  const done = new WeakSet();
+  const equip = () => {
+    const fresh = (one) => !done.has(one) && !one.closest("details:not([open])") && done.add(one);
+    for (const table of all("table").filter(fresh)) {
+      if (table.matches(".sortable")) sortable(table);
+      if (!table.matches("[data-plain],[data-together]")) (table.closest(".wide") ?? table).after(make("p", {className: "tools screen"}, button("copy as Markdown", () => copy(markdown(table)))));
+    }
+    for (const text of all(".copyable").filter(fresh)) text.after(make("p", {className: "tools screen"}, button("copy", () => copy(text.textContent))));
+    all("[data-filter]").filter((list) => list.matches("table") ? done.has(list) && !list.dataset.filtered : fresh(list)).forEach((list) => {
+      list.dataset.filtered = "yes";
+      filter(list);
+    });
+  };
+  document.addEventListener("toggle", equip, true);
+  for (const raw of all("script[data-download]"))
+    raw.before(make("p", {className: "tools screen"}, button(`download ${raw.dataset.download}`, () => {
+      const href = URL.createObjectURL(new Blob([raw.textContent], {type: "application/json"}));
+      make("a", {href, download: raw.dataset.download}).click();
+      setTimeout(() => URL.revokeObjectURL(href), 60000);
+    })));
+
+  // --- the row of controls
+  const controls = document.getElementById("controls");
+  const values = (name) => [...new Set(all(`[data-${name}]`).map((one) => one.dataset[name]))];
+  const jumps = all("[data-jump][id]");
+  if (jumps.length > 1)
+    controls.append(choice("go to", [["", "a benchmark"], ...jumps.map((one) => [one.id, one.dataset.jump])], (id, select) => {
+      if (location.hash === `#${id}`) reveal();
+      else if (id) location.hash = id;
+      select.value = "";
+    }));
+  const forest = all("table[data-together]");
+  if (forest.length) controls.append(together(forest));
+  const metrics = values("metric");
+  if (metrics.length > 1)
+    controls.append(choice("metric", [["", "all"], ...metrics.map((name) => [name, name])], (name) => {
+      for (const part of all("[data-metric]")) part.toggleAttribute("data-off", name !== "" && part.dataset.metric !== name);
+    }));
+  const variants = values("variant");
+  if (variants.length > 1)
+    controls.append(make("fieldset", {}, make("legend", {className: "unseen"}, "variants shown"), ...variants.map((name) => {
+      const box = make("input", {type: "checkbox", checked: true});
+      box.addEventListener("change", () => {
+        for (const one of all("[data-variant]")) if (one.dataset.variant === name) one.toggleAttribute("data-off", !box.checked);
+      });
+      return make("label", {}, box, make("bdi", {textContent: name}));
+    })));
+  if (jumps.some((one) => one.matches("details")))
+    controls.append(...[["unfold all", true], ["fold all", false]].map(([text, open]) => button(text, () => {
+      for (const one of all("details:has([data-jump]),details[data-jump]")) one.open = open;
+    })));
+  controls.append(button("copy summary as Markdown", () => copy(summary())));
+  controls.hidden = false;
+
+  // --- a permalink opens what holds its target
+  const reveal = () => {
+    const target = document.getElementById(location.hash.slice(1));
+    for (let one = target; one; one = one.parentElement) if (one.matches("details")) one.open = true;
+    target?.scrollIntoView();
+  };
+  addEventListener("hashchange", reveal);
+  equip();
+  if (location.hash) reveal();
+})();

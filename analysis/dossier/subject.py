@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..data import PerformanceMatrix, Trial
-from ..errors import AnalysisError
-from ..formats import Reading, open_trial, read_sides, sessions_apart, trial_and_variant
-from ..verdict import CandidateVerdict, Verdict, judge, judge_sides
+from ..errors import AnalysisError, UsageError
+from ..formats import Reading, is_file, open_trial, read_one, trial_and_variant
+from ..verdict import CandidateVerdict, Verdict, judge, judge_alone, judge_sources, without
 
-__all__ = ["Subject", "subject_of"]
+__all__ = ["Subject", "subject_of", "subjects_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -79,82 +79,190 @@ class Subject:
 
 
 def subject_of(
-    sources: Sequence[str],
-    how: Reading,
-    *,
-    number: int = 0,
-    explain: bool = True,
-    **asked: object,
+    sources: Sequence[str], how: Reading, *, number: int = 0, **asked: object
 ) -> Subject:
     """Read the sources and judge one metric of them.
 
     Parameters
     ----------
     sources : sequence of str
-        A trial, a variant of one, or two sides (each a variant of a trial, or a file).
+        A trial, a variant of one, two sides (each a variant of a trial, or a file), or one file, of
+        which nothing is compared.
     how : Reading
         How they are read; its metric is the one that is judged.
     number : int
         The metric's place among those of the page, from 0.
-    explain : bool
-        Whether the published methods are asked as well, which takes longest.
     **asked
         ``confidence``, ``margin``, ``correction``, ``weights``, ``looks``, ``always_valid``,
-        ``benchmarks``, and for one trial ``variants`` and ``certificate``: as `judge` takes them.
+        ``benchmarks``, and for one trial ``variants`` and ``certificate``: as `judge` takes them;
+        ``explain`` (default: True): whether the published methods are asked, which takes longest.
 
     Raises
     ------
     FairtrialError
         If the sources cannot be read, or cannot be judged.
     """
-    options: dict[str, Any] = dict(asked)
+    return _subject(sources, how, number, asked, {})
+
+
+def subjects_of(
+    sources: Sequence[str], how: Reading, metrics: Sequence[str] = (), **asked: object
+) -> tuple[Subject, ...]:
+    """Read the sources once and judge several metrics of them, the first metric first.
+
+    Parameters
+    ----------
+    sources, how, **asked
+        As for `subject_of`.
+    metrics : sequence of str
+        Their names, each once; the metric of `how` where none is named.
+
+    Raises
+    ------
+    FairtrialError
+        As for `subject_of`, for any of the metrics.
+    """
+    hows = [replace(how, metric=metric) for metric in dict.fromkeys(metrics)] or [how]
+    opened: dict[Path, Trial] = {}
+    return tuple(_subject(sources, one, k, asked, opened) for k, one in enumerate(hows))
+
+
+def _subject(
+    sources: Sequence[str],
+    how: Reading,
+    number: int,
+    asked: Mapping[str, object],
+    opened: dict[Path, Trial],
+) -> Subject:
+    if len(sources) > 2:
+        raise UsageError(
+            f"a report is on one trial or on two sides, not on {len(sources)} sources",
+            " ".join(sources),
+            "name a trial; its variants are all compared with its baseline",
+        )
     first = trial_and_variant(sources[0])
-    metric = how.metric or "wall"
-    if len(sources) == 1:
-        folder, variant = first or (Path(sources[0]), None)
-        trial = open_trial(folder)
-        if variant is not None:
-            options["variants"] = tuple(dict.fromkeys((variant, *(options.get("variants") or ()))))
-        verdict = judge(trial, metric=metric, explain=explain, **options)
-        trials: tuple[Trial, ...] = (trial,)
-        matrices = dict(_matrices(trial, verdict))
-        title = trial.manifest.campaign_name
+    if len(sources) == 2:
+        found = _of_two(sources, how, asked)
+    elif first is None and is_file(sources[0]):
+        found = _of_one_file(sources[0], how, asked)
     else:
-        sides = sessions_apart(read_sides(sources[0], sources[1], how))
-        folders = dict.fromkeys(
-            named[0] for text in sources if (named := trial_and_variant(text)) is not None
-        )
-        trials = tuple(open_trial(folder) for folder in folders)
-        for name in ("variants", "certificate"):
-            options.pop(name, None)
-        named_metric = how.metric or ("wall" if trials else "values")
-        verdict = judge_sides(
-            sides.candidate, sides.baseline, metric=named_metric, explain=explain, **options
-        )
-        matrices = {one.name: one for one in (sides.baseline, sides.candidate)}
-        title = f"{sides.candidate.name} and {sides.baseline.name}"
+        found = _of_one_trial(*(first or (Path(sources[0]), None)), how, asked, opened)
     return Subject(
         sources=tuple(sources),
-        title=title,
-        trials=trials,
-        verdict=verdict,
-        matrices=matrices,
-        order=tuple(_order(verdict, matrices)),
+        title=found.title,
+        trials=found.trials,
+        verdict=found.verdict,
+        matrices=found.matrices,
+        order=tuple(_order(found.verdict, found.matrices)),
         prefix=f"metric-{number + 1}-" if number else "",
+        asked=found.asked,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Read:
+    title: str
+    trials: tuple[Trial, ...]
+    verdict: Verdict
+    matrices: Mapping[str, PerformanceMatrix]
+    asked: Mapping[str, Any]
+
+
+def _of_one_trial(
+    folder: Path,
+    variant: str | None,
+    how: Reading,
+    asked: Mapping[str, Any],
+    opened: dict[Path, Trial],
+) -> _Read:
+    trial = opened.get(folder)
+    if trial is None:
+        trial = opened[folder] = open_trial(folder)
+    metric = how.metric or "wall"
+    better = trial.metric(metric).better
+    if how.better not in {None, better}:
+        raise UsageError(
+            f"in this trial {better} values are better",
+            str(folder),
+            f"leave out --better {how.better}",
+        )
+    options = dict(asked)
+    explain = bool(options.pop("explain", True))
+    if variant is not None and trial.manifest.variants != (variant,):
+        options["variants"] = tuple(dict.fromkeys((variant, *(options.get("variants") or ()))))
+    verdict = judge(trial, metric=metric, explain=explain, **options)
+    return _Read(
+        title=trial.manifest.campaign_name,
+        trials=(trial,),
+        verdict=verdict,
+        matrices=dict(_matrices(trial, verdict, options.get("benchmarks"))),
         asked=options,
     )
 
 
-def _matrices(trial: Trial, verdict: Verdict) -> Iterator[tuple[str, PerformanceMatrix]]:
-    """Read the runs that count: the baseline's first."""
-    names = [one.variant for one in verdict.candidates] or [one.variant for one in verdict.alone][
-        :1
-    ]
+def _of_two(sources: Sequence[str], how: Reading, asked: Mapping[str, Any]) -> _Read:
+    options = _without_trial(sources[0], asked)
+    explain = bool(options.pop("explain", True))
+    found = judge_sources(sources[0], sources[1], how, explain=explain, **options)
+    sides = (found.sides.baseline, found.sides.candidate)
+    return _Read(
+        title=f"{found.sides.candidate.name} and {found.sides.baseline.name}",
+        trials=found.trials,
+        verdict=found.verdict,
+        matrices={one.name: _chosen(one, options.get("benchmarks")) for one in sides},
+        asked=options,
+    )
+
+
+def _of_one_file(source: str, how: Reading, asked: Mapping[str, Any]) -> _Read:
+    options = _without_trial(source, asked)
+    options.pop("explain", None)
+    matrix = read_one(source, how)
+    chosen = options.get("benchmarks")
+    verdict = judge_alone(
+        matrix,
+        metric=how.metric or "values",
+        confidence=options.get("confidence", 0.95),
+        benchmarks=chosen,
+    )
+    return _Read(
+        title=matrix.name,
+        trials=(),
+        verdict=verdict,
+        matrices={matrix.name: _chosen(matrix, chosen)},
+        asked=options,
+    )
+
+
+def _without_trial(source: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuse what only one trial has."""
+    for name, option in (("variants", "--variant"), ("certificate", "--certificate")):
+        if asked.get(name) is not None:
+            raise UsageError(f"{option} is for one trial", source, f"leave out {option}")
+    return {name: value for name, value in asked.items() if name not in {"variants", "certificate"}}
+
+
+def _matrices(
+    trial: Trial, verdict: Verdict, benchmarks: Sequence[str] | None
+) -> Iterator[tuple[str, PerformanceMatrix]]:
+    """Read the runs that count of what was judged: the baseline's first."""
+    names = [one.variant for one in verdict.candidates]
+    names += [one.variant for one in verdict.alone]
     for name in dict.fromkeys((verdict.baseline, *names)):
         try:
-            yield name, trial.matrix(name, verdict.metric, carry_zeros=True)
+            matrix = _chosen(trial.matrix(name, verdict.metric, carry_zeros=True), benchmarks)
         except AnalysisError:  # no run counts: the verdict says so
             continue
+        if matrix.benchmarks:
+            yield name, matrix
+
+
+def _chosen(matrix: PerformanceMatrix, benchmarks: Sequence[str] | None) -> PerformanceMatrix:
+    """Leave out the benchmarks that were not asked for."""
+    if benchmarks is None:
+        return matrix
+    zeros = () if matrix.with_zeros is None else matrix.with_zeros.benchmarks
+    return without(matrix, {*matrix.benchmarks, *zeros} - set(benchmarks))
 
 
 def _order(verdict: Verdict, matrices: Mapping[str, PerformanceMatrix]) -> list[str]:

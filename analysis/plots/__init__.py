@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         quantity_ticks as quantity_ticks,
         ratio_scale as ratio_scale,
         ratio_ticks as ratio_ticks,
+        read_out as read_out,
         unit_of as unit_of,
     )
     from .svg import (
@@ -65,7 +66,7 @@ else:
             "drawing": "ENDINGS INK PALE Sheet check_picture look picture_bytes write_picture",
             "palette": "COLOURS DARK DASHES LIGHT PRINT Palette style_of",
             "paper": "beside clear density_axis interval_row margin_band quantity_axis ratio_axis spread_out thin_ticks tone",
-            "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks unit_of",
+            "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out unit_of",
             "svg": "band curve diamond dot dots label line plot stroke",
         },
     )

@@ -15,6 +15,7 @@ __all__ = [
     "quantity_ticks",
     "ratio_scale",
     "ratio_ticks",
+    "read_out",
     "unit_of",
 ]
 
@@ -145,6 +146,12 @@ def quantity_ticks(scale: Scale, unit: str, most: int = 5) -> tuple[Tick, ...]:
     if texts and name:
         texts[-1] = f"{texts[-1]} {name}"
     return tuple(Tick(v * factor, text) for v, text in zip(found, texts, strict=True))
+
+
+def read_out(scale: Scale, unit: str) -> str:
+    """Describe an axis for the page's script: ends in the unit of its ticks, 1 if log, the unit."""
+    factor, name = unit_of(scale, unit)
+    return f"{scale.low / factor:.6g} {scale.high / factor:.6g} {scale.log:d} {name}".rstrip()
 
 
 def unit_of(scale: Scale, unit: str) -> tuple[float, str]:

@@ -81,6 +81,7 @@ def dots(
     height: float,
     left: float = 0.0,
     width: float = 1.0,
+    axis: str = "",
 ) -> str:
     """Give many dots as one path.
 
@@ -94,9 +95,12 @@ def dots(
         The area in CSS pixels.
     left, width : float
         The area as shares of the picture's width.
+    axis : str
+        What `read_out` gives of the upright axis: where scripts are on, the value of the dot under
+        the pointer is shown.
     """
     place = "".join(f"M{round(x * _GRAIN)} {_y(y)}h0" for x, y in points)
-    return _nested(f'<path class="dots {css}" d="{place}"/>', top, height, left, width)
+    return _nested(f'<path class="dots {css}" d="{place}"/>', top, height, left, width, axis)
 
 
 def curve(
@@ -124,8 +128,12 @@ def curve(
     return _nested(f'<path class="{css}" d="{"".join(d)}{end}"/>', top, height, left, width)
 
 
-def _nested(inner: str, top: float, height: float, left: float, width: float) -> str:
+def _nested(
+    inner: str, top: float, height: float, left: float, width: float, axis: str = ""
+) -> str:
     place = f'x="{_p(left)}" y="{_n(top)}" width="{_p(width)}" height="{_n(height)}"'
+    if axis:
+        place += f' data-axis="{escape(axis)}"'
     return f'<svg {place} viewBox="0 0 {_GRAIN} {_GRAIN}" preserveAspectRatio="none">{inner}</svg>'
 
 

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
-    from .judging import judge as judge, judge_sides as judge_sides
+    from .judging import judge as judge, judge_alone as judge_alone, judge_sides as judge_sides
     from .result import CandidateVerdict as CandidateVerdict, Verdict as Verdict
-    from .sides import all_failed as all_failed
+    from .sides import all_failed as all_failed, without as without
+    from .sourced import Sourced as Sourced, judge_sources as judge_sources
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "judging": "judge judge_sides",
+            "judging": "judge judge_alone judge_sides",
             "result": "CandidateVerdict Verdict",
-            "sides": "all_failed",
+            "sides": "all_failed without",
+            "sourced": "Sourced judge_sources",
         },
     )

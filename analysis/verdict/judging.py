@@ -25,7 +25,7 @@ from .result import CandidateVerdict, HptBound, Verdict
 from .sides import comparable, sides_of, without
 from .surroundings import surroundings_of
 
-__all__ = ["judge", "judge_sides"]
+__all__ = ["judge", "judge_alone", "judge_sides"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,6 +240,61 @@ def judge_sides(
             ),
             method_cautions([only]),
         ),
+    )
+
+
+def judge_alone(
+    matrix: PerformanceMatrix,
+    *,
+    metric: str = "value",
+    confidence: float = 0.95,
+    benchmarks: Sequence[str] | None = None,
+) -> Verdict:
+    """Give each benchmark's interval of one side, where there is nothing to compare it with.
+
+    Parameters
+    ----------
+    matrix : PerformanceMatrix
+        The side.
+    metric : str
+        What the values are called on a screen.
+    confidence : float
+        Of each interval.
+    benchmarks : sequence of str, optional
+        Only these.
+
+    Raises
+    ------
+    UsageError
+        If a name is unknown.
+    """
+    _known("benchmark", benchmarks, matrix.benchmarks, matrix.name)
+    if benchmarks is not None:
+        matrix = without(matrix, set(matrix.benchmarks) - set(benchmarks))
+    return Verdict(
+        trial=None,
+        path=matrix.trial,
+        campaign=None,
+        campaign_path=None,
+        host=None,
+        metric=metric,
+        unit=matrix.unit,
+        better=matrix.better,
+        baseline=matrix.name,
+        sessions=0 if matrix.sessions is None else len({k for row in matrix.sessions for k in row}),
+        session_runs=_session_runs([matrix]),
+        runs=sum(matrix.runs),
+        warmups=0,
+        failed=0,
+        confidence=confidence,
+        margin=0.0,
+        correction="none",
+        looks=1,
+        always_valid=False,
+        finished=True,
+        candidates=(),
+        alone=alone(matrix, confidence),
+        cautions=tuple(c.of(matrix.name) for c in matrix.cautions if c.code != "warm-up-left-out"),
     )
 
 

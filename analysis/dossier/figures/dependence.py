@@ -35,9 +35,9 @@ def draw_lag(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         If nobody knows the order of the runs, or no session has enough of them.
     """
     cells = cells_of(subject, benchmark)
-    if any(cell.sessions is None and cell.blocks is None for cell in cells):
+    if not subject.trials and any(cell.blocks is None for cell in cells):
         raise AnalysisError(
-            "the order of these runs is unknown: the files name neither sessions nor blocks",
+            "the order of these runs is unknown: the files name no blocks",
             benchmark,
             "give a trial",
         )

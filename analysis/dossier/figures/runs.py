@@ -98,9 +98,9 @@ def draw_order(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         If nobody knows the order of the runs.
     """
     cells = cells_of(subject, benchmark)
-    if any(cell.sessions is None and cell.blocks is None for cell in cells):
+    if not subject.trials and any(cell.blocks is None for cell in cells):
         raise AnalysisError(
-            "the order of these runs is unknown: the files name neither sessions nor blocks",
+            "the order of these runs is unknown: the files name no blocks",
             benchmark,
             "draw a strip instead, or give a trial",
         )

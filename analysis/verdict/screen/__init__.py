@@ -10,7 +10,12 @@ if TYPE_CHECKING:
     from .closing import cited as cited, first_cautions as first_cautions, following as following
     from .one_candidate import single as single
     from .several import beside as beside
-    from .spoken import interval_text as interval_text, ratio_text as ratio_text
+    from .spoken import (
+        advice as advice,
+        interval_text as interval_text,
+        ratio_text as ratio_text,
+        word as word,
+    )
     from .top import heading as heading
 else:
     __getattr__, __dir__ = hands_on(
@@ -19,7 +24,7 @@ else:
             "closing": "cited first_cautions following",
             "one_candidate": "single",
             "several": "beside",
-            "spoken": "interval_text ratio_text",
+            "spoken": "advice interval_text ratio_text word",
             "top": "heading",
         },
     )

@@ -1,0 +1,68 @@
+"""The verdict on two sources, each a variant of a trial or a file, as a command line names them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..data import Trial
+from ..formats import Reading, Sides, open_trial, read_sides, sessions_apart, trial_and_variant
+from ..report import merged
+from .judging import judge_sides
+from .result import Verdict
+
+__all__ = ["Sourced", "judge_sources"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sourced:
+    """A verdict with what it rests on: both sides, and the trials that they stem from."""
+
+    verdict: Verdict
+    sides: Sides
+    trials: tuple[Trial, ...]
+
+
+def judge_sources(
+    candidate: str,
+    baseline: str | None,
+    how: Reading,
+    *,
+    looks: int | None = None,
+    always_valid: bool = False,
+    **asked: Any,  # noqa: ANN401 - the further options of `judge_sides`, which checks them
+) -> Sourced:
+    """Read two sources and judge them.
+
+    Parameters
+    ----------
+    candidate, baseline : str
+        As for `read_sides`.
+    how : Reading
+        How they are read.
+    looks : int, optional
+        How often these sessions are judged; by default as often as the trials were appended to.
+    always_valid, **asked
+        As for `judge_sides`.
+
+    Raises
+    ------
+    FairtrialError
+        If the sources cannot be read, or cannot be judged.
+    """
+    sides = sessions_apart(read_sides(candidate, baseline, how))
+    named = (trial_and_variant(text) for text in (candidate, baseline or ""))
+    folders = dict.fromkeys(one[0] for one in named if one is not None)
+    trials = tuple(open_trial(folder) for folder in folders)
+    if looks is None and not always_valid:
+        looks = max([1, *(trial.manifest.looks for trial in trials)])
+    answer = judge_sides(
+        sides.candidate,
+        sides.baseline,
+        metric=how.metric or ("wall" if trials else "values"),
+        looks=looks,
+        always_valid=always_valid,
+        **asked,
+    )
+    known = merged(*(trial.cautions for trial in trials), answer.cautions)
+    return Sourced(verdict=replace(answer, cautions=known), sides=sides, trials=trials)

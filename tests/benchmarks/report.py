@@ -1,0 +1,172 @@
+"""How long a report takes, how large it is, and how soon Chromium has read it.
+
+Two trials are written, 40 benchmarks x 300 runs x 3 variants and 500 x 30 x 2, and reported by the
+command, each in a fresh process after one that warmed up. Execute it by hand::
+
+    python tests/benchmarks/report.py            # measure
+    python tests/benchmarks/report.py FOLDER     # only write the trials there
+
+Figures to reach: 15 s and 5 MB, 40 s and 10 MB; DOMContentLoaded within 2 s.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+
+from analysis.record import MEASUREMENTS, PLAN, Manifest, encode, encode_checked
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Design:
+    """How large a trial is, and what its report may take."""
+
+    benchmarks: int
+    variants: int
+    sessions: int
+    blocks: int  # of a session: a run of each cell in each
+    seconds: float
+    megabytes: float
+
+
+DESIGNS = {
+    "big40": Design(40, 3, 10, 30, seconds=15, megabytes=5),
+    "big500": Design(500, 2, 5, 6, seconds=40, megabytes=10),
+}
+
+
+def write(path: Path, design: Design) -> None:
+    """Write a finished trial: most benchmarks differ, by sizes of their own; some do not.
+
+    Sessions shift, some cells have two modes, a run in a thousand is far, one in three thousand fails.
+    """
+    rng = random.Random(20261122)
+    variants = tuple(f"variant-{k}" for k in range(design.variants))
+    benches = tuple(f"group-{k % 7}/benchmark-{k}" for k in range(design.benchmarks))
+    cells = [(bench, variant) for bench in benches for variant in variants]
+    level = {bench: rng.lognormvariate(math.log(0.05), 1.0) for bench in benches}
+    ratio = {
+        cell: 1.0
+        if cell[1] == variants[0] or rng.random() < 0.3
+        else rng.lognormvariate(0.05, 0.1) * 1.15 ** (variants.index(cell[1]) - 1)
+        for cell in cells
+    }
+    modes = {bench for bench in benches if rng.random() < 0.1}
+    path.mkdir(parents=True)
+    position = now = 0
+    with (path / PLAN).open("wb") as plan, (path / MEASUREMENTS).open("wb") as measurements:
+        for session in range(1, design.sessions + 1):
+            shift = {cell: rng.gauss(0, 0.01) for cell in cells}
+            now += 60 * 10**9
+            for block in range(1, design.blocks + 1):
+                for bench, variant in rng.sample(cells, len(cells)):
+                    planned = {
+                        "position": position,
+                        "session": session,
+                        "block": block,
+                        "benchmark": bench,
+                        "variant": variant,
+                        "warmup": False,
+                    }
+                    log = shift[bench, variant] + rng.gauss(0, 0.02)
+                    log += 0.2 * (bench in modes and rng.random() < 0.4)
+                    log += 0.7 * (rng.random() < 0.001)
+                    wall = int(1e9 * level[bench] / ratio[bench, variant] * math.exp(log))
+                    measured = {
+                        "segment": 1,
+                        "started_at": "2026-11-22T04:00:00.000000+00:00",
+                        "start_ns": now,
+                        "wall_ns": wall,
+                        "user_s": wall / 1e9,
+                        "system_s": 0.001,
+                        "outcome": "exit" if rng.random() < 1 / 3000 else "ok",
+                    }
+                    now += wall + 2 * 10**6
+                    plan.write(encode(planned) + b"\n")
+                    measurements.write(encode_checked(planned | measured) + b"\n")
+                    position += 1
+    sums = {
+        name: hashlib.sha256((path / name).read_bytes()).hexdigest()
+        for name in (PLAN, MEASUREMENTS)
+    }
+    required = (field.name for field in fields(Manifest) if field.default is MISSING)
+    values = dict.fromkeys(required, "") | {
+        "campaign_name": path.name,
+        "seed": 1,
+        "warmup": 0,
+        "baseline": variants[0],
+        "variants": variants,
+        "benchmarks": benches,
+        "metrics": {},
+        "sessions": design.sessions,
+        "runs": design.blocks,
+        "planned": position,
+        "targets": {},
+        "status": "complete",
+        "files": sums,
+    }
+    (path / "manifest.json").write_text(json.dumps(Manifest(**values).to_dict()))
+
+
+def reported(trial: Path, page: Path) -> float:
+    """Give the seconds that the command takes, in a process of its own."""
+    start = time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-m", "harness", "report", str(trial), "-o", str(page)],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
+    return time.perf_counter() - start
+
+
+def opened(page: Path) -> float:
+    """Give the seconds until Chromium has read the page (DOMContentLoaded), the median of three."""
+    sys.path.insert(0, str(ROOT / "tests" / "browser"))
+    from chromium import Browser  # where there is none, the rest can be measured
+
+    with Browser() as browser:
+        found = []
+        for _ in range(3):
+            browser.open(page)
+            found.append(
+                browser.run(
+                    "const [n] = performance.getEntriesByType('navigation');"
+                    "return n.domContentLoadedEventEnd"
+                )
+            )
+    return statistics.median(found) / 1000
+
+
+def main() -> None:
+    if len(sys.argv) > 1:
+        for name, design in DESIGNS.items():
+            write(Path(sys.argv[1]) / name, design)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for name, design in DESIGNS.items():
+            trial, page = Path(folder) / name, Path(folder) / f"{name}.html"
+            write(trial, design)
+            reported(trial, page)
+            seconds = reported(trial, page)
+            print(
+                f"{name}: {seconds:.1f} s (at most {design.seconds:g}), "
+                f"{page.stat().st_size / 1e6:.1f} MB (at most {design.megabytes:g}), "
+                f"DOMContentLoaded after {opened(page):.2f} s (at most 2)",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

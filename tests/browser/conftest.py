@@ -1,0 +1,38 @@
+"""One Chromium for all tests that look at pages; they are executed by one worker."""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+chromium = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("chromium.py"))))
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if "browser" in getattr(item, "fixturenames", ()) and item.config.pluginmanager.hasplugin(
+        "xdist"
+    ):
+        item.add_marker(pytest.mark.xdist_group("browser"))
+
+
+@pytest.fixture(scope="session")
+def _started() -> Iterator[SimpleNamespace]:
+    with chromium.Browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def browser(request: pytest.FixtureRequest):
+    """Give a Chromium that shows what it shows by default."""
+    if chromium.CHROMIUM is None:
+        pytest.skip("no Chromium is installed")
+    if chromium.DRIVER is None:
+        pytest.skip("no chromedriver is installed")
+    browser = request.getfixturevalue("_started")
+    browser.width(1200)
+    browser.media()
+    return browser

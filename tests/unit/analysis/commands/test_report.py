@@ -1,0 +1,265 @@
+"""The command ``report``: what may be named, which form is written, and what is refused before the work."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.dossier import subject
+from harness.cli import main
+
+BENCHES = [f"b{k}" for k in range(4)]
+
+
+def execute(*words):
+    out, err = io.StringIO(), io.StringIO()
+    code = main(["report", *(str(word) for word in words)], out, err)
+    return code, out.getvalue(), err.getvalue()
+
+
+@pytest.fixture
+def trial(synthetic, tmp_path):
+    rng = np.random.default_rng(1)
+    data = {
+        name: {b: (factor * np.exp(rng.normal(0, 0.01, 24))).tolist() for b in BENCHES}
+        for name, factor in (("old", 1.0), ("new", 0.5), ("slow", 1.6))
+    }
+    return synthetic(data, sessions=6).write(tmp_path / "runs" / "one")
+
+
+@pytest.fixture
+def never(monkeypatch):
+    """Fail if anything is read: what is refused is refused before the work."""
+    monkeypatch.setattr(subject, "open_trial", lambda _path: pytest.fail("a trial was read"))
+
+
+ENDINGS = {
+    "r.html": "<!doctype html>",
+    "r.HTM": "<!doctype html>",
+    "r.md": "###",
+    "r.tex": "% Needs",
+    "r.json": "{",
+    "r.csv": "table,row,column,text,value",
+    "r.txt": "synthetic on lab07",
+}
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_the_ending_says_the_form(name, trial, tmp_path):
+    code, out, err = execute(trial, "-o", tmp_path / name)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0] == str(tmp_path / name)
+    assert (tmp_path / name).read_text("utf-8").startswith(ENDINGS[name])
+    assert not list(tmp_path.glob(".*"))  # nothing half-written is left
+
+
+@pytest.mark.parametrize("form", ["md", "latex", "json", "csv", "txt"])
+def test_a_form_goes_to_standard_output_and_says_the_same_as_the_file(form, trial, tmp_path):
+    code, out, err = execute(trial, "--format", form)
+    assert code == 0
+    assert execute(trial, "--format", form, "-o", "-") == (0, out, err)
+    execute(trial, "--format", form, "-o", tmp_path / "r.x")
+    assert (tmp_path / "r.x").read_text("utf-8") == out
+    assert ("numbers.tex" in err) == (form == "latex")
+
+
+def test_a_page_goes_to_standard_output_only_if_that_is_asked_for(trial, never, monkeypatch):
+    code, out, err = execute(trial, "--format", "html")
+    assert (code, out) == (2, "")
+    assert "add -o report.html" in err
+    monkeypatch.undo()
+    code, out, err = execute(trial, "--format", "html", "-o", "-")
+    assert (code, err) == (0, "")
+    assert out.startswith("<!doctype html>")
+
+
+def test_the_same_trial_gives_the_same_bytes(trial, tmp_path):
+    for form in ("html", "md", "latex", "json", "csv", "txt"):
+        texts = {execute(trial, "--format", form, "-o", "-")[1] for _ in range(2)}
+        assert len(texts) == 1
+
+
+def test_latex_comes_with_its_numbers(trial, tmp_path):
+    code, out, _ = execute(trial, "-o", tmp_path / "paper.tex")
+    assert code == 0
+    assert out.splitlines() == [str(tmp_path / "paper.tex"), str(tmp_path / "numbers.tex")]
+    assert r"\newcommand{\ftSpeedupNewOnBZero}{" in (tmp_path / "numbers.tex").read_text()
+    assert "name another file" in execute(trial, "-o", tmp_path / "numbers.tex")[2]
+
+
+def test_a_folder_takes_a_file_for_each_table(trial, tmp_path):
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    code, out, _ = execute(trial, "-o", folder)
+    assert code == 0
+    names = sorted(path.name for path in folder.iterdir())
+    assert sorted(out.split()) == [str(folder / name) for name in names]
+    assert {"speedups-1.csv", "speedups-2.csv", "cautions.csv"} <= set(names)
+    rows = list(csv.DictReader(io.StringIO((folder / "speedups-1.csv").read_text("utf-8"))))
+    assert [row["name"] for row in rows][-1] == "others like them"
+    assert float(rows[0]["speedup"]) == pytest.approx(float(rows[0]["speedup (text)"]), rel=0.01)
+
+
+REFUSED = [
+    (["-o", "{tmp}/no/r.html"], "there is no folder"),
+    (["-o", "{tmp}/r.zip"], "says no format"),
+    (["-o", "{tmp}/r"], "says no format"),
+    (["-o", "{tmp}", "--format", "html"], "this is a folder"),
+    (["-o", "{tmp}/" + "n" * 300 + ".html"], "cannot be written: File name too long"),
+    ([], "needs a file or a format"),
+    (["-o", "-"], "needs a file or a format"),
+    (["--format", "txt", "--weight", "b0"], "--weight takes NAME=W"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), REFUSED, ids=lambda part: str(part)[:20])
+def test_what_cannot_be_written_is_refused_before_the_work(words, said, trial, tmp_path, never):
+    code, out, err = execute(trial, *(word.format(tmp=tmp_path) for word in words))
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+def test_a_folder_that_may_not_be_written_is_refused_before_the_work(
+    trial, tmp_path, never, monkeypatch
+):
+    monkeypatch.setattr(os, "access", lambda path, _mode: Path(path) != tmp_path)
+    code, _, err = execute(trial, "-o", tmp_path / "r.html")
+    assert code == 2
+    assert "nothing may be written in the folder" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["one", "two", "three"], "not on 3 sources"),
+        (["nowhere"], "there is no such trial"),
+        (["{runs}/one", "--metric", "nothing"], "the trial has no metric 'nothing'"),
+        (["{runs}/one", "--variant", "old"], "'old' is the baseline"),
+        (["{runs}/one", "--benchmark", "b9"], "there is no benchmark 'b9'"),
+        (["{runs}/one", "--better", "higher"], "in this trial lower values are better"),
+        (["{runs}/one:new", "{runs}/one:old", "--variant", "new"], "--variant is for one trial"),
+        (["{runs}/one:new", "{runs}/one:old", "--certificate", "x"], "--certificate is for one"),
+        (["{runs}/one", "{runs}/one"], "a trial holds several variants"),
+    ],
+)
+def test_wrong_sources_and_options_are_refused(words, said, trial, tmp_path):
+    named = [word.format(runs=trial.parent) for word in words]
+    code, out, err = execute(*named, "-o", tmp_path / "r.html")
+    assert code == (5 if "no such trial" in said else 2)
+    assert out == ""
+    assert said in err
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_a_damaged_trial_is_refused_and_the_old_report_stays(trial, tmp_path):
+    place = tmp_path / "r.html"
+    place.write_text("yesterday's")
+    rows = trial / "measurements.jsonl"
+    rows.write_text(rows.read_text().replace('"ok"', '"no"', 1))
+    code, out, err = execute(trial, "-o", place)
+    assert (code, out) == (5, "")
+    assert "measurements.jsonl" in err
+    assert place.read_text() == "yesterday's"
+
+
+def test_the_newest_trial_is_meant_where_none_is_named(trial, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert execute("--format", "txt")[:2] == execute(trial, "--format", "txt")[:2]
+    shutil.rmtree(trial)
+    code, _, err = execute("--format", "txt")
+    assert code == 2
+    assert "no trial is named" in err
+
+
+def test_two_sides_and_one_variant_of_a_trial(trial):
+    _, both, _ = execute(f"{trial}:new", f"{trial}:slow", "--format", "txt")
+    assert both.startswith("new against slow")
+    _, one, _ = execute(f"{trial}:new", "--format", "txt")
+    assert "new against old" in one
+    assert "slow" not in one
+
+
+def test_one_file_of_runs_is_a_system_alone(tmp_path):
+    file = tmp_path / "runs.csv"
+    file.write_text("a,1.0,1.1,0.9\nb,2.0,2.1,2.2\n")
+    code, out, err = execute(file, "--format", "txt", "--better", "lower")
+    assert (code, err) == (0, "")
+    assert out.startswith("one side only: nothing was compared\n")
+    assert "997 ms" in out  # (1.0 * 1.1 * 0.9) ** (1 / 3)
+    assert json.loads(execute(file, "--format", "json")[1])["brief"][0]["candidates"] == []
+    assert "997 ms" not in execute(file, "--format", "txt", "--benchmark", "b")[1]
+
+
+def test_two_files_need_a_direction_as_everywhere(tmp_path):
+    names = []
+    for name, factor in (("x", 1), ("y", 2)):
+        names.append(tmp_path / f"{name}.csv")
+        names[-1].write_text(f"a,{1.0 * factor},{1.1 * factor}\nb,{2.0 * factor},{2.1 * factor}\n")
+    code, _, err = execute(*names, "--format", "txt")
+    assert code == 2
+    assert "--better" in err
+    code, out, _ = execute(*names, "--format", "txt", "--better", "lower")
+    assert code == 0
+    assert "x against y" in out
+
+
+def test_several_metrics_stand_one_after_the_other(trial):
+    found = json.loads(execute(trial, "--format", "json", "--metric", "wall,user,wall")[1])
+    assert found["metrics"] == ["wall", "user"]
+    assert [brief["metric"] for brief in found["brief"]] == ["wall", "user"]
+
+
+def test_an_unfinished_trial_is_reported_with_its_caution(synthetic, tmp_path):
+    data = {v: {b: [1.0, 1.1, 1.05, 0.99] for b in BENCHES} for v in ("old", "new")}
+    trial = synthetic(data, sessions=2, status="running", finished=None).write(tmp_path / "t")
+    code, out, _ = execute(trial, "--format", "txt")
+    assert code == 0
+    assert "finished" in out.partition("cautions")[2] or "running" in out.partition("cautions")[2]
+
+
+def test_options_of_judging_reach_the_verdict(trial):
+    asked = json.loads(execute(trial, "--format", "json", "--confidence", "0.9")[1])["brief"][0]
+    assert asked["level"] == {"text": "90\N{NO-BREAK SPACE}%", "value": pytest.approx(0.9)}
+    looks = json.loads(execute(trial, "--format", "json", "--looks", "2")[1])["brief"][0]
+    assert looks["level"]["value"] == pytest.approx(0.975)
+    one = json.loads(execute(trial, "--format", "json", "--benchmark", "b2")[1])["brief"][0]
+    assert [row["name"] for row in one["candidates"][0]["rows"]] == ["b2"]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_person_is_told_of_a_long_way_and_a_file_is_not(synthetic, tmp_path):
+    data = {v: {f"b{k}": [1.0, 1.1] for k in range(80)} for v in ("old", "new")}
+    trial = synthetic(data, sessions=2).write(tmp_path / "t")
+    words = ["report", str(trial), "--format", "txt"]
+    err = Terminal()
+    assert main(words, io.StringIO(), err) == 0
+    assert "judging 160 cells" in err.getvalue()
+    quiet = io.StringIO()
+    assert main(words, io.StringIO(), quiet) == 0
+    assert quiet.getvalue() == ""
+
+
+def test_the_pictures_need_no_report(trial, tmp_path, monkeypatch):
+    asked = []
+
+    def write_all(_subject, folder, **_):
+        asked.append(folder)
+        return (Path("f.svg"),)
+
+    figures = types.SimpleNamespace(write_all=write_all)
+    monkeypatch.setitem(sys.modules, "analysis.dossier.figures", figures)
+    code, out, _ = execute(trial, "--plots", tmp_path / "p")
+    assert (code, out, asked) == (0, "f.svg\n", [tmp_path / "p"])
