@@ -27,14 +27,12 @@ if TYPE_CHECKING:
         style_of as style_of,
     )
     from .paper import (
-        beside as beside,
         clear as clear,
         density_axis as density_axis,
         interval_row as interval_row,
         margin_band as margin_band,
         quantity_axis as quantity_axis,
         ratio_axis as ratio_axis,
-        spread_out as spread_out,
         thin_ticks as thin_ticks,
         tone as tone,
     )
@@ -65,7 +63,7 @@ else:
         {
             "drawing": "ENDINGS INK PALE Sheet check_picture look picture_bytes write_picture",
             "palette": "COLOURS DARK DASHES LIGHT PRINT Palette style_of",
-            "paper": "beside clear density_axis interval_row margin_band quantity_axis ratio_axis spread_out thin_ticks tone",
+            "paper": "clear density_axis interval_row margin_band quantity_axis ratio_axis thin_ticks tone",
             "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out unit_of",
             "svg": "band curve diamond dot dots label line plot stroke",
         },

@@ -71,7 +71,8 @@ def cells_of(subject: Subject, benchmark: str) -> tuple[Cell, ...]:
         if holder is None:
             continue
         k = holder.benchmarks.index(benchmark)
-        colour, dash = tone("baseline"), DASHES[0]
+        colour = tone("baseline")
+        dash: Any = DASHES[0]
         if name != subject.baseline:
             place = candidates.index(name)
             line = line_of(subject, name, benchmark)

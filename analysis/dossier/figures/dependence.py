@@ -18,6 +18,7 @@ from .result import Drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["draw_lag", "draw_qq"]
 
@@ -53,8 +54,8 @@ def draw_lag(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     for axes, cell in zip(every, shown, strict=True):
         before, after = pairs[cell.variant].T
         scale = quantity_scale(cell.values.tolist())
-        for side in ("x", "y"):
-            quantity_axis(axes, side, scale, subject.verdict.unit, most=3)  # type: ignore[arg-type]
+        quantity_axis(axes, "x", scale, subject.verdict.unit, most=3)
+        quantity_axis(axes, "y", scale, subject.verdict.unit, most=3)
         axes.plot((scale.low, scale.high), (scale.low, scale.high), color=PRINT.grid, linewidth=0.7)
         axes.plot(
             before, after, linestyle="none", marker="o", markersize=2.8, alpha=0.65,
@@ -156,7 +157,7 @@ def _line(
     axes.set_xlim(ends[0] * 1.08 - 0.05, ends[1] * 1.08 + 0.05)
 
 
-def _squares(sheet: Sheet, count: int) -> tuple[object, list[Axes]]:
+def _squares(sheet: Sheet, count: int) -> tuple[Figure, list[Axes]]:
     across = max(1, min(count, int(sheet.width / _NARROW)))
     down = -(-count // across)
     high = min(sheet.width / across * 0.92, 62.0) + 3 * sheet.font_size * 0.3528

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...errors import InsufficientDataError
@@ -119,7 +119,7 @@ def _panel(
     axes: Axes,
     result: Multilevel,
     rows: Sequence[str],
-    texts: dict[str, Written],
+    texts: Mapping[str, Written],
     *,
     labels: Sequence[str] | None,
     strokes: bool,
@@ -172,7 +172,9 @@ def _extent(lines: Sequence[Line]) -> list[float]:
     return [*known, *(min(max(end, low / room), high * room) for end in ends)]
 
 
-def _alt(subject: Subject, told: Sequence[Multilevel], texts: dict[str, dict[str, Written]]) -> str:
+def _alt(
+    subject: Subject, told: Sequence[Multilevel], texts: Mapping[str, Mapping[str, Written]]
+) -> str:
     parts = []
     for result in told:
         words = [line.outcome for line in result.benchmarks]

@@ -32,10 +32,12 @@ def fresh(sheet: Sheet, height: float) -> Figure:
     return Figure(figsize=(sheet.inches, height / 25.4), layout="constrained")
 
 
-def panels(figure: Figure, count: int, across: int, **shared: bool | str) -> list[Axes]:
+def panels(
+    figure: Figure, count: int, across: int, *, sharex: bool = False, sharey: bool = False
+) -> list[Axes]:
     """Give so many axes, `across` in a row."""
     down = -(-count // across)
-    found = figure.subplots(down, across, squeeze=False, **shared)  # type: ignore[arg-type]
+    found = figure.subplots(down, across, squeeze=False, sharex=sharex, sharey=sharey)
     every = list(found.ravel())
     for empty in every[count:]:
         empty.remove()
