@@ -49,7 +49,7 @@ def draw_lag(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
             "a lag plot needs runs that follow each other", benchmark, n=0, needed=_FEWEST
         )
     figure, every = _squares(sheet, len(shown))
-    names = names_of([cell.variant for cell in shown], sheet)
+    names = names_of([cell.variant for cell in shown], sheet, 0.7 * _NARROW / sheet.width)
     told, rows = [], []
     for axes, cell in zip(every, shown, strict=True):
         before, after = pairs[cell.variant].T
@@ -110,7 +110,7 @@ def draw_qq(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
             "a normal Q-Q plot needs four runs of a variant", benchmark, n=0, needed=_FEWEST
         )
     figure, every = _squares(sheet, len(cells))
-    names = names_of([cell.variant for cell in cells], sheet)
+    names = names_of([cell.variant for cell in cells], sheet, 0.7 * _NARROW / sheet.width)
     told, rows = [], []
     for axes, cell in zip(every, cells, strict=True):
         ordered = np.sort(cell.values)

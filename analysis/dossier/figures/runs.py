@@ -14,7 +14,7 @@ from ...report.figures import quantity
 from ...stats import bandwidth_of, kernel_density
 from ..subject import Subject
 from .cells import Cell, cells_of
-from .layout import fresh, names_of, note, panels, rows_high
+from .layout import fresh, name_of, names_of, note, panels, rows_high
 from .result import Drawing
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def draw_strip(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     axes.set_yticks(range(len(cells)), labels)
     axes.tick_params(axis="y", labelcolor=PRINT.ink)
     clear(axes, "left")
-    axes.set_xlabel(f"{subject.verdict.metric} of a run ({subject.verdict.better} is better)")
+    metric = name_of(subject.verdict.metric, sheet)
+    axes.set_xlabel(f"{metric} of a run ({subject.verdict.better} is better)")
     return Drawing(
         name=subject.anchor("strip", benchmark),
         title=f"runs of {benchmark}",
@@ -121,7 +122,8 @@ def draw_order(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     _session_ticks(every[-1], cells)
     failed = _failed(subject, benchmark)
     if failed:
-        note(figure, sheet, [f"{failed} failed runs of this benchmark are not drawn"])
+        runs = "run is" if failed == 1 else "runs are"
+        note(figure, sheet, [f"{failed} failed {runs} not drawn"])
     return Drawing(
         name=subject.anchor("order", benchmark),
         title=f"runs of {benchmark} in their order",
