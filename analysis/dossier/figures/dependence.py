@@ -61,7 +61,7 @@ def draw_lag(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
             before, after, linestyle="none", marker="o", markersize=2.8, alpha=0.65,
             markerfacecolor=cell.colour, markeredgewidth=0,
         )  # fmt: skip
-        r = _rank_correlation(before, after)
+        r = _correlation(subject, benchmark, cell.variant, pairs[cell.variant])
         said = "" if r is None else f"r = {r:.2f}, "
         axes.set_title(f"{names[cell.variant]}\n{said}n = {before.size}", color=PRINT.ink)
         axes.set_box_aspect(1)
@@ -87,8 +87,15 @@ def _pairs(cell: Cell) -> NDArray[np.float64]:
     return lag_pairs(cell.values, groups)
 
 
-def _rank_correlation(before: NDArray[np.float64], after: NDArray[np.float64]) -> float | None:
-    """Give Spearman's correlation of the pairs; None where one side does not vary."""
+def _correlation(
+    subject: Subject, benchmark: str, variant: str, pairs: NDArray[np.float64]
+) -> float | None:
+    """Give the diagnosis' autocorrelation of ranks, else Spearman's of the pairs; None if unknown."""
+    diagnosis = subject.verdict.diagnosis
+    for one in () if diagnosis is None else diagnosis.cells:
+        if (one.benchmark, one.variant) == (benchmark, variant) and one.lag_1 is not None:
+            return one.lag_1
+    before, after = pairs.T
     if np.ptp(before) == 0 or np.ptp(after) == 0:
         return None
     return float(np.corrcoef(midranks(before), midranks(after))[0, 1])

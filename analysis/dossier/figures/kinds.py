@@ -47,7 +47,7 @@ _SUITE = {
 }
 _EACH = {
     "strip": ("runs", "every run of a benchmark as a dot, a line for each session"),
-    "order": ("runs", "the runs of a benchmark in their order, session by session"),
+    "order": ("order", "the runs of a benchmark in their order, session by session"),
     "ecdf": ("distributions", "the share of runs done by a time"),
     "shift": ("distributions", "the speedup at each decile of the runs"),
     "lag": ("dependence", "each run against the run before"),

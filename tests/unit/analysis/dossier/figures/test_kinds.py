@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from matplotlib.text import Text
 
+from analysis.diagnosis.audit import Finding
 from analysis.dossier import subject_of
 from analysis.dossier.figures import KINDS, draw, kind_of
 from analysis.dossier.written import written_of
@@ -185,6 +187,49 @@ def test_runs_in_their_order_are_those_of_the_trial(measured):
         assert [row[3] for row in found] == matrix.values("c").tolist()
         assert [row[1] for row in found] == sorted(row[1] for row in found)
     assert "48 runs in 6 sessions" in drawing.alt
+
+
+def test_a_failed_run_is_a_cross_where_it_stood(synthetic, tmp_path):
+    values = np.exp(0.01 * np.random.default_rng(1).normal(0, 1, 24)).tolist()
+    built = synthetic({"base": {"a": values}, "new": {"a": values}}, sessions=2)
+    gone = [row for row in built.rows if row.variant == "new" and row.session == 2][4]
+    at = built.rows.index(gone)
+    built.rows[at] = replace(gone, outcome="crashed", exit_code=None, signal=9)
+    subject = subject_of([str(built.write(tmp_path / "t"))], Reading(), explain=False)
+    drawing = draw("order", subject, NARROW, benchmark="a")
+    crosses = [
+        list(line.get_xdata())
+        for axes in drawing.figure.axes
+        for line in axes.lines
+        if line.get_marker() == "x"
+    ]
+    assert crosses[0] == []
+    (x,) = crosses[1]
+    base = [line for line in drawing.figure.axes[-1].lines if line.get_marker() == "o"]
+    # four runs of the second session stand left of it
+    (second,) = [line for line in base if len(line.get_xdata()) == 11]
+    assert sum(place < x for place in second.get_xdata()) == 4
+    assert "cross: failed" in [t for t, _ in texts_of(drawing.figure, NARROW)[0]]
+
+
+def test_a_finding_is_a_bar_over_its_sessions(measured):
+    subject = measured()
+    found = Finding(code="steal", sessions=(3, 5), text="the hypervisor took 9 % of a CPU")
+    whole = replace(found, sessions=(1, 2, 3, 4, 5, 6))
+    other = replace(found, benchmark="b")
+    diagnosis = replace(subject.verdict.diagnosis, findings=(found, whole, other), far_runs=())
+    changed = replace(subject, verdict=replace(subject.verdict, diagnosis=diagnosis))
+    drawing = draw("order", changed, NARROW, benchmark="a")
+    head = drawing.figure.axes[0]
+    bars = [line.get_xdata() for line in head.lines]
+    assert len(bars) == 2  # what is of all sessions, or of another benchmark, is no mark here
+    means = [
+        tuple(line.get_xdata())
+        for line in drawing.figure.axes[1].lines
+        if line.get_marker() == "None"
+    ]
+    assert [means.index(tuple(bar)) + 1 for bar in bars] == [3, 5]
+    assert "Found: the hypervisor took 9 % of a CPU." in drawing.alt
 
 
 def test_lag_pairs_stay_in_their_session(measured):
