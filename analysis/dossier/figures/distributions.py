@@ -150,15 +150,15 @@ def draw_shift(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         for cell, shift in found
         for said, holds in (
             ("quartiles, for lack of runs", len(shift.shares) == _QUARTILES),
-            ("one session, so no interval", shift.sessions < 2),
+            ("one session, so no interval", bool(np.isnan(shift.half).all())),
         )
         if holds
     ]
     note(figure, sheet, [f"{names[name]}: {said}" for name, said in limits])
     told = [
-        f"{cell.variant}: {math.exp(shift.logs[0]):.3g} times at the {shift.shares[0]:.0%} point, "
-        f"{math.exp(shift.logs[len(shift.logs) // 2]):.3g} at the median, "
-        f"{math.exp(shift.logs[-1]):.3g} at the {shift.shares[-1]:.0%} point, over "
+        f"{cell.variant}: {math.exp(shift.logs[0]):.2f}× at the {shift.shares[0]:.0%} point, "
+        f"{math.exp(shift.logs[len(shift.logs) // 2]):.2f}× at the median, "
+        f"{math.exp(shift.logs[-1]):.2f}× at the {shift.shares[-1]:.0%} point, over "
         f"{shift.sessions} sessions".replace("%", " %")
         for cell, shift in found
     ]
@@ -180,14 +180,16 @@ def _row(cell: Cell, shift: Shift, k: int) -> tuple[Any, ...]:
 
 
 def _shift(subject: Subject, ours: Cell, theirs: Cell, benchmark: str) -> Shift | None:
-    """Give the shift, positive where the candidate is better; sessions pair where the verdict's do."""
+    """Give the shift, positive where the candidate is better; sessions pair where the verdict's do.
+
+    None of what the verdict does not compare.
+    """
     line = line_of(subject, ours.variant, benchmark)
     result = next((c.multilevel for c in subject.candidates if c.variant == ours.variant), None)
-    paired = (
-        line is not None and result is not None and result.design == "paired"
-        and ours.sessions is not None and theirs.sessions is not None
-    )  # fmt: skip
+    if line is None or result is None:
+        return None
     first, second = (theirs, ours) if subject.verdict.better == "lower" else (ours, theirs)
+    paired = result.design == "paired"
     if paired and first.sessions is not None and second.sessions is not None:
         both = np.intersect1d(first.sessions, second.sessions)
         sides = [[side.values[side.sessions == one] for one in both] for side in (first, second)]

@@ -103,9 +103,11 @@ def draw_box(subject: Subject, sheet: Sheet) -> Drawing:
 def _box(axes: Axes, y: int, five: Five, colour: str) -> None:
     low, q1, middle, q3, high = five.tolist()
     axes.plot([low, high], [y, y], color=colour, linewidth=0.9, zorder=1)
-    axes.plot([q1, q3], [y, y], color=colour, linewidth=4.5, solid_capstyle="butt", zorder=2)
     axes.plot(
-        [middle], [y], marker="|", markersize=4.2, markeredgewidth=1.4, color=PRINT.page,
+        [q1, q3], [y, y], color=colour, linewidth=4.5, alpha=0.4, solid_capstyle="butt", zorder=2
+    )
+    axes.plot(
+        [middle], [y], marker="|", markersize=6.5, markeredgewidth=1.3, color=colour,
         linestyle="none", zorder=3,
     )  # fmt: skip
 
@@ -121,10 +123,11 @@ def _alt(subject: Subject, variants: Sequence[str], benchmarks: int) -> str:
                 if word in words
             )
             told.append(f"{one.variant}: {counted}")
-    return (
+    what = (
         f"Minimum, quartiles and maximum of the runs of {benchmarks} benchmarks, relative to the "
-        f"median of {subject.baseline}. {'. '.join(told)}."
+        f"median of {subject.baseline}"
     )
+    return f"{'. '.join([what, *told])}."
 
 
 def draw_biplot(subject: Subject, sheet: Sheet) -> Drawing:

@@ -79,7 +79,7 @@ def test_the_data_may_stand_elsewhere(measured, tmp_path):
 
 def test_a_folder_that_cannot_be(measured, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="no such folder"):
+    with pytest.raises(UsageError, match="cannot be made"):
         write_all(measured(), tmp_path / "file" / "p", SHEET)
 
 
