@@ -82,12 +82,7 @@ class Subject:
 
 
 def subject_of(
-    sources: Sequence[str],
-    how: Reading,
-    *,
-    number: int = 0,
-    explain: bool = True,
-    **asked: object,
+    sources: Sequence[str], how: Reading, *, number: int = 0, **asked: object
 ) -> Subject:
     """Read the sources and judge one metric of them.
 
@@ -100,18 +95,17 @@ def subject_of(
         How they are read; its metric is the one that is judged.
     number : int
         The metric's place among those of the page, from 0.
-    explain : bool
-        Whether the published methods are asked as well, which takes longest.
     **asked
         ``confidence``, ``margin``, ``correction``, ``weights``, ``looks``, ``always_valid``,
-        ``benchmarks``, and for one trial ``variants`` and ``certificate``: as `judge` takes them.
+        ``benchmarks``, and for one trial ``variants`` and ``certificate``: as `judge` takes them;
+        ``explain`` (default: True): whether the published methods are asked, which takes longest.
 
     Raises
     ------
     FairtrialError
         If the sources cannot be read, or cannot be judged.
     """
-    return _subject(sources, how, number, {**asked, "explain": explain}, {})
+    return _subject(sources, how, number, asked, {})
 
 
 def subjects_of(
@@ -197,9 +191,9 @@ def _of_one_trial(
             f"leave out --better {how.better}",
         )
     options = dict(asked)
+    explain = bool(options.pop("explain", True))
     if variant is not None and trial.manifest.variants != (variant,):
         options["variants"] = tuple(dict.fromkeys((variant, *(options.get("variants") or ()))))
-    explain = options.pop("explain", True)
     verdict = judge(trial, metric=metric, explain=explain, **options)
     return _Read(
         title=trial.manifest.campaign_name,
@@ -212,7 +206,7 @@ def _of_one_trial(
 
 def _of_two(sources: Sequence[str], how: Reading, asked: Mapping[str, Any]) -> _Read:
     options = _without_trial(sources[0], asked)
-    explain = options.pop("explain", True)
+    explain = bool(options.pop("explain", True))
     found = judge_sources(sources[0], sources[1], how, explain=explain, **options)
     sides = (found.sides.baseline, found.sides.candidate)
     return _Read(
