@@ -38,6 +38,7 @@ def _(parts: Parts) -> Markup:
         parts=parts,
         open=open_ones,
         groups=_groups(closed),
+        each=max((strip.each for part in closed for strip in part.strips), default=1),
         rest=_rest(len(closed), len(open_ones)),
         run_svgs=run_svgs,
         row_svgs=row_svgs,

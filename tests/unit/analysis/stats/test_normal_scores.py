@@ -1,6 +1,8 @@
-"""Places of a normal Q-Q plot: R's ``qqnorm``."""
+"""Places of a normal Q-Q plot: the formulas of Blom and of R's ``ppoints``, by other quantiles."""
 
 from __future__ import annotations
+
+from statistics import NormalDist
 
 import pytest
 from scipy.stats import norm
@@ -9,9 +11,9 @@ from analysis.stats import normal_positions
 
 
 def test_few_values_have_bloms_places() -> None:
-    # R 4.2: qnorm(ppoints(5))
-    expected = [-1.1797611176, -0.4972005998, 0.0, 0.4972005998, 1.1797611176]
-    assert normal_positions(5) == pytest.approx(expected, abs=1e-9)
+    # (k - 3/8) / (n + 1/4), by the standard library's quantiles of a normal law
+    expected = [NormalDist().inv_cdf((k - 0.375) / 5.25) for k in range(1, 6)]
+    assert normal_positions(5) == pytest.approx(expected, abs=1e-12)
 
 
 def test_more_values_have_the_middles_of_equal_shares() -> None:

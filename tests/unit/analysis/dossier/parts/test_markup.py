@@ -118,3 +118,11 @@ def test_a_part_of_two_variants_and_sixty_runs_is_small(made) -> None:
     names = {f"b{k}": 1.0 for k in range(20)}
     given = subject(matrix("new", names, seed=2, runs=6), matrix("old", names, runs=6))
     assert len(str(html_of(gather(given))).encode()) / 20 < 16_000
+
+
+def test_a_strip_of_many_runs_says_what_a_dot_is(made) -> None:
+    matrix, subject = made
+    few = page(subject(matrix("n", NAMES, seed=2, runs=12), matrix("o", NAMES, runs=12)))
+    many = page(subject(matrix("n", NAMES, seed=2, runs=13), matrix("o", NAMES, runs=13)))
+    assert "a dot is the median of up to" not in few.text
+    assert "a dot is the median of up to 2 runs" in many.text
