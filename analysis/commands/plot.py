@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
-from .arguments import SIDE, add_confidence, add_reading, number, reading
+from .arguments import SIDE, reading
+from .judging import add_choice, add_judging, asked
+from .sheet import add_sheet, sheet_of
 
 if TYPE_CHECKING:
     from ..dossier.figures import Drawing
     from ..plots import Sheet
     from .arguments import Subparsers
 
-__all__ = ["add", "add_sheet", "sheet_of"]
+__all__ = ["add"]
 
 
 class _Kinds:
@@ -51,77 +53,9 @@ def add(subparsers: Subparsers) -> None:
         "--data", metavar="FILE", help="its numbers as CSV (default: beside the picture)"
     )
     add_sheet(parser)
-    parser.add_argument(
-        "--variant", action="append", metavar="V", help="this candidate only; may be given again"
-    )
-    parser.add_argument(
-        "--benchmark",
-        action="append",
-        metavar="B",
-        help="of a figure of one benchmark, that one; of others, this one only; may be given again",
-    )
-    parser.add_argument(
-        "--margin",
-        type=number,
-        default=0.01,
-        metavar="M",
-        help="differences within it are equivalent (default: 0.01)",
-    )
-    parser.add_argument(
-        "--correction",
-        choices=("holm", "bh", "none"),
-        default="holm",
-        help="of the words for the number of benchmarks: Holm (default), Benjamini-Hochberg, none",
-    )
-    add_reading(parser)
-    add_confidence(parser, "of each interval")
+    add_choice(parser)
+    add_judging(parser)
     parser.set_defaults(run=_plot)
-
-
-def add_sheet(parser: argparse.ArgumentParser) -> None:
-    """Add ``--width``, ``--font-size`` and ``--font-family``: how figures are set."""
-    parser.add_argument(
-        "--width",
-        type=_width,
-        default=178.0,
-        metavar="W",
-        help="of a figure: 85mm for one column of a paper, 178mm for two (default); mm, cm or in",
-    )
-    parser.add_argument(
-        "--font-size", type=number, default=8.0, metavar="PT", help="of a figure (default: 8)"
-    )
-    parser.add_argument(
-        "--font-family",
-        default="DejaVu Sans",
-        metavar="F",
-        help="of a figure, one that is installed (default: DejaVu Sans, which always is)",
-    )
-
-
-def sheet_of(args: argparse.Namespace) -> Sheet:
-    """Give the sheet that the options ask for.
-
-    Raises
-    ------
-    UsageError
-        If it cannot be drawn on.
-    """
-    from ..plots import Sheet
-
-    sheet = Sheet(width=args.width, font_size=args.font_size, font_family=args.font_family)
-    sheet.check()
-    return sheet
-
-
-def _width(text: str) -> float:
-    """Read a length: ``85mm``, ``8.5cm``, ``3.35in``, or millimetres without a unit."""
-    for unit, factor in (("mm", 1.0), ("cm", 10.0), ("in", 25.4), ("", 1.0)):
-        if text.endswith(unit):
-            try:
-                return float(text.removesuffix(unit)) * factor
-            except ValueError:
-                break
-    raise argparse.ArgumentTypeError(f"{text!r} is no length, such as 85mm")
 
 
 def _plot(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
@@ -161,13 +95,13 @@ def _drawing(args: argparse.Namespace, sheet: Sheet) -> Drawing:
         raise UsageError(f"a figure of kind {args.kind} shows one benchmark", fix="name one")
     from ..dossier import subject_of
 
-    asked: dict[str, Any] = {
-        "confidence": args.confidence,
-        "margin": args.margin,
-        "correction": args.correction,
+    options: dict[str, Any] = {
+        **asked(args),
         "variants": args.variant,
-        # what a benchmark's own figure shows is as judged among all
-        "benchmarks": None if kind.each else named,
+        "certificate": args.certificate,
+        "explain": False,
     }
-    subject = subject_of(args.sources, reading(args), explain=False, **asked)
+    if kind.each:
+        options["benchmarks"] = None  # one figure of it, as it is judged among all
+    subject = subject_of(args.sources, reading(args), **options)
     return draw(args.kind, subject, sheet, benchmark=named[0] if kind.each and named else None)

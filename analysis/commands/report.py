@@ -11,9 +11,11 @@ from ..errors import UsageError
 from .arguments import SIDE, line_to, reading
 from .files import check_file, check_folder, write_file, write_files
 from .judging import add_choice, add_judging, asked
+from .sheet import add_sheet, sheet_of
 
 if TYPE_CHECKING:
     from ..dossier import Dossier, Subject
+    from ..plots import Sheet
     from .arguments import Subparsers
 
 __all__ = ["add"]
@@ -30,6 +32,7 @@ _ENDINGS = {
 }
 _FORMATS = ("html", "md", "latex", "json", "csv", "txt")
 _NUMBERS = "numbers.tex"
+_COMMENT = 65_536  # characters that a comment on GitHub may have
 _MANY = 150  # cells of a trial from which on a person is told that it takes a while
 
 
@@ -67,6 +70,7 @@ def add(subparsers: Subparsers) -> None:
         metavar="DIR",
         help="also write each picture as SVG, PDF and PNG into this folder, with its data as CSV",
     )
+    add_sheet(parser)
     add_choice(parser)
     add_judging(parser)
     parser.set_defaults(run=_report)
@@ -77,6 +81,7 @@ def _report(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     place = None if args.output in {None, "-"} else Path(args.output)
     form = _format(args.format, place, named=args.output is not None, plots=args.plots)
     _check(place, form)
+    sheet = None if args.plots is None else sheet_of(args)
 
     from ..dossier import assemble, subjects_of
 
@@ -89,10 +94,11 @@ def _report(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         metrics,
         variants=args.variant,
         certificate=args.certificate,
+        explain=form is not None,  # pictures take nothing from it
         **asked(args),
     )
-    if args.plots is not None:
-        _draw(subjects, Path(args.plots), out, err)
+    if sheet is not None:
+        _draw(subjects, Path(args.plots), sheet, out, err)
     if form is not None:
         _write(assemble(subjects), form, place, out, err)
     return 0
@@ -168,13 +174,15 @@ def _tell_of_a_long_way(sources: list[str], err: TextIO) -> None:
             line_to(err)(f"judging {cells} cells of {named[0]} ...")
 
 
-def _draw(subjects: tuple[Subject, ...], folder: Path, out: TextIO, err: TextIO) -> None:
+def _draw(
+    subjects: tuple[Subject, ...], folder: Path, sheet: Sheet, out: TextIO, err: TextIO
+) -> None:
     """Write the pictures; the room that draws them is opened when it is asked for."""
     from ..dossier.figures import write_all
 
     for subject in subjects:
         place = folder / subject.verdict.metric if len(subjects) > 1 else folder
-        for path in write_all(subject, place, told=line_to(err)):
+        for path in write_all(subject, place, sheet, told=line_to(err)):
             out.write(f"{path}\n")
 
 
@@ -207,9 +215,10 @@ def _say(folder: Path, names: Mapping[str, str], out: TextIO) -> None:
 
 
 def _tables(dossier: Dossier) -> Mapping[str, str]:
-    from ..report import as_csv, page_of
+    from ..dossier.page import data_page
+    from ..report import as_csv
 
-    return as_csv.separate(page_of(dossier))
+    return as_csv.separate(data_page(dossier))
 
 
 def _text(dossier: Dossier, form: str) -> str:
@@ -228,5 +237,11 @@ def _text(dossier: Dossier, form: str) -> str:
         from ..dossier.page import brief_page
 
         return as_text.render(brief_page(dossier)) + "\n"
-    render = {"md": as_markdown.render, "latex": as_latex.render, "csv": as_csv.render}[form]
-    return render(page_of(dossier))
+    if form == "csv":
+        from ..dossier.page import data_page
+
+        return as_csv.render(data_page(dossier))
+    page = page_of(dossier)
+    if form == "md":
+        return as_markdown.render(page, most=_COMMENT)
+    return as_latex.render(page)

@@ -22,7 +22,9 @@ BOOT_ARGUMENTS = "kernel.boot_arguments"
 _SECTIONS = ("host", "cpu", "memory", "kernel", "tools", "process", "targets", "inputs", "moment")
 _LEFT_OUT = {("kernel", "boot_arguments"), ("process", "cwd")}
 _PLACES = {"PATH", "HOME", "PWD", "OLDPWD", "TMPDIR", "SHELL"}
-_HOME = re.compile(r"(?<![\w.~-])(?:/home|/Users)/[^/\s:;,'\"()<>|]+|(?<![\w./~-])/root(?=/|$)")
+_HOME = re.compile(  # also behind an option's letter, as in -I/home/jane
+    r"(?:(?<![\w.~-])|(?<=-[A-Za-z]))(?:(?:/home|/Users)/[^/\s:;,'\"()<>|]+|/root(?=/|\s|$))"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -195,7 +195,7 @@
 
   // --- the row of controls
   const controls = document.getElementById("controls") ?? make("div");
-  const values = (name) => [...new Set(all(`[data-${name}]`).map((one) => one.dataset[name]))];
+  const metrics = all("main>[data-metric]");
   const jumps = all("[data-jump][id]");
   if (jumps.length > 1)
     controls.append(choice("go to", [["", "a benchmark"], ...jumps.map((one) => [one.id, one.dataset.jump])], (id, select) => {
@@ -203,16 +203,15 @@
       reveal();
       select.value = "";
     }));
-  const metrics = values("metric");
-  for (const part of all("[data-metric]")) {
+  for (const part of metrics) {
     const tables = all("table[data-together]", part);
     if (tables.length) controls.append(together(tables, metrics.length > 1 ? `order of ${part.dataset.metric}` : "order"));
   }
   if (metrics.length > 1)
-    controls.append(choice("metric", [["", "all"], ...metrics.map((name) => [name, name])], (name) => {
-      for (const part of all("[data-metric]")) part.toggleAttribute("data-off", name && part.dataset.metric !== name);
+    controls.append(choice("metric", [["", "all"], ...metrics.map(({dataset}) => [dataset.metric, dataset.metric])], (name) => {
+      for (const part of metrics) part.toggleAttribute("data-off", name && part.dataset.metric !== name);
     }));
-  const variants = values("variant");
+  const variants = [...new Set(all("[data-variant]").map((one) => one.dataset.variant))];
   if (variants.length > 1)
     controls.append(make("fieldset", {ariaLabel: "variants"}, ...variants.map((name) => {
       const box = make("input", {type: "checkbox", checked: true});

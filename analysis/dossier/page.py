@@ -9,7 +9,7 @@ from .brief.page import brief_sections
 from .chapter import sections_of
 from .model import Dossier
 
-__all__ = ["brief_page"]
+__all__ = ["brief_page", "data_page"]
 
 _CAUTIONS = 8  # of the compact form
 
@@ -17,9 +17,18 @@ _CAUTIONS = 8  # of the compact form
 @page_of.register
 def _(dossier: Dossier) -> Page:
     """Give the whole report: the compact table, then a section for each chapter."""
+    return _page(dossier, whole=False)
+
+
+def data_page(dossier: Dossier) -> Page:
+    """Give the whole report for what takes its tables as data: names are whole in the first ones."""
+    return _page(dossier, whole=True)
+
+
+def _page(dossier: Dossier, *, whole: bool) -> Page:
     return Page(
         title=dossier.headline,
-        sections=(*_brief(dossier), *_chapters(dossier)),
+        sections=(*_brief(dossier, whole=whole), *_chapters(dossier)),
         cautions=dossier.cautions,
     )
 
@@ -36,9 +45,11 @@ def brief_page(dossier: Dossier) -> Page:
     )
 
 
-def _brief(dossier: Dossier) -> tuple[Section, ...]:
+def _brief(dossier: Dossier, *, whole: bool = False) -> tuple[Section, ...]:
     """Give one section: what is seen before anything is unfolded."""
-    told = tuple(section for brief in dossier.briefs for section in brief_sections(brief))
+    told = tuple(
+        section for brief in dossier.briefs for section in brief_sections(brief, whole=whole)
+    )
     return (told[0] if len(told) == 1 else Section(told),) if told else ()
 
 

@@ -114,12 +114,12 @@ _ID = re.compile(r'\bid="([^"]*)"')
 def _with_links(chapter: Markup) -> Markup:
     """Put a permalink behind each heading that has an id, or is the first in a part that has one.
 
-    None stands in a summary, where a press unfolds what is below.
+    None stands in a summary, where a press unfolds what is below, or where there is one already.
     """
     found: list[str] = []
     end = 0
     anchor = target = ""
-    summaries = 0
+    summaries = begin = 0
     for mark in _MARKS.finditer(chapter):
         closing, name, attributes = mark.groups()
         named = _ID.search(attributes)
@@ -129,8 +129,8 @@ def _with_links(chapter: Markup) -> Markup:
             anchor = named[1] if named and not closing else ""
         elif not closing:
             target = named[1] if named else anchor
-            anchor = ""
-        elif target and not summaries:
+            anchor, begin = "", mark.end()
+        elif target and not summaries and f'href="#{target}"' not in chapter[begin : mark.start()]:
             link = f' <a class="permalink" href="#{target}" aria-label="link to this part">#</a>'
             found += (chapter[end : mark.start()], link)
             end = mark.start()

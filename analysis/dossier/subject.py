@@ -82,12 +82,7 @@ class Subject:
 
 
 def subject_of(
-    sources: Sequence[str],
-    how: Reading,
-    *,
-    number: int = 0,
-    explain: bool = True,
-    **asked: object,
+    sources: Sequence[str], how: Reading, *, number: int = 0, **asked: object
 ) -> Subject:
     """Read the sources and judge one metric of them.
 
@@ -100,18 +95,17 @@ def subject_of(
         How they are read; its metric is the one that is judged.
     number : int
         The metric's place among those of the page, from 0.
-    explain : bool
-        Whether the published methods are asked as well, which takes longest.
     **asked
         ``confidence``, ``margin``, ``correction``, ``weights``, ``looks``, ``always_valid``,
-        ``benchmarks``, and for one trial ``variants`` and ``certificate``: as `judge` takes them.
+        ``benchmarks``, and for one trial ``variants`` and ``certificate``: as `judge` takes them;
+        ``explain`` (default: True): whether the published methods are asked, which takes longest.
 
     Raises
     ------
     FairtrialError
         If the sources cannot be read, or cannot be judged.
     """
-    return _subject(sources, how, number, {**asked, "explain": explain}, {})
+    return _subject(sources, how, number, asked, {})
 
 
 def subjects_of(
@@ -197,9 +191,9 @@ def _of_one_trial(
             f"leave out --better {how.better}",
         )
     options = dict(asked)
+    explain = bool(options.pop("explain", True))
     if variant is not None and trial.manifest.variants != (variant,):
         options["variants"] = tuple(dict.fromkeys((variant, *(options.get("variants") or ()))))
-    explain = options.pop("explain", True)
     verdict = judge(trial, metric=metric, explain=explain, **options)
     return _Read(
         title=trial.manifest.campaign_name,
@@ -212,7 +206,7 @@ def _of_one_trial(
 
 def _of_two(sources: Sequence[str], how: Reading, asked: Mapping[str, Any]) -> _Read:
     options = _without_trial(sources[0], asked)
-    explain = options.pop("explain", True)
+    explain = bool(options.pop("explain", True))
     found = judge_sources(sources[0], sources[1], how, explain=explain, **options)
     sides = (found.sides.baseline, found.sides.candidate)
     return _Read(
@@ -277,11 +271,11 @@ def _chosen(matrix: PerformanceMatrix, benchmarks: Sequence[str] | None) -> Perf
 
 def _order(verdict: Verdict, matrices: Mapping[str, PerformanceMatrix]) -> list[str]:
     """Sort by the first candidate's speedup; those without one come last, in the trial's order."""
-    every = [bench for matrix in matrices.values() for bench in matrix.benchmarks]
-    lines = {}
-    if verdict.candidates and verdict.candidates[0].multilevel is not None:
-        found = verdict.candidates[0].multilevel.benchmarks
-        lines = {line.name: line.speedup for line in found}
-        every = [*lines, *every]
-    known = dict.fromkeys(every)
-    return sorted(known, key=lambda bench: -(lines.get(bench) or 0.0))
+    compared = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
+    known = [line.name for found in compared for line in found.benchmarks]
+    for matrix in matrices.values():
+        zeros = () if matrix.with_zeros is None else matrix.with_zeros.benchmarks
+        known += [*matrix.benchmarks, *zeros]
+    first = verdict.candidates[0].multilevel if verdict.candidates else None
+    lines = {} if first is None else {line.name: line.speedup for line in first.benchmarks}
+    return sorted(dict.fromkeys(known), key=lambda bench: -(lines.get(bench) or 0.0))

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
         style_of as style_of,
     )
     from .paper import (
-        beside as beside,
         clear as clear,
         density_axis as density_axis,
         interval_row as interval_row,
@@ -100,7 +99,7 @@ else:
             "label_row": "InRow RowLabel in_rows",
             "labels": "Box Placed Wanted kept_in_row placed spread_out text_width",
             "palette": "COLOURS DARK DASHES LIGHT PRINT Palette style_of",
-            "paper": "beside clear density_axis interval_row margin_band quantity_axis ratio_axis thin_ticks tone",
+            "paper": "clear density_axis interval_row margin_band quantity_axis ratio_axis thin_ticks tone",
             "paths": "arrow boxes cross segments",
             "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out unit_of",
             "spaced": "spaced_ticks",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,6 +41,7 @@ ENDINGS = (".svg", ".png", ".pdf")
 
 _DOTS_PER_INCH = 300
 _FALLBACK = "Verdana, sans-serif"  # as wide as matplotlib's own font, where that is not installed
+_TYPE = re.compile("<!DOCTYPE.*?>\n", re.DOTALL)
 _OWN = "DejaVu Sans"
 _UNSEEN = {code: 0x2400 + code for code in range(32) if code not in (9, 10)} | {0x7F: 0x2421}
 _LOOK: dict[str, Any] = {
@@ -79,7 +81,7 @@ class Sheet:
     width : float
         In mm; a column of a paper has about 85, two have 178.
     font_size : float
-        Of names and numbers, in points; nothing is smaller than 0.85 of it.
+        Of names and numbers, in points; nothing is smaller than 0.8 of it.
     font_family : str
         A font that matplotlib finds; its own by default, which is the same everywhere.
     """
@@ -218,6 +220,7 @@ def write_picture(
 def _described(svg: bytes, alt: str) -> bytes:
     """Add the description below the title, and make it an image to a screen reader."""
     text = svg.decode("utf-8").translate(_UNSEEN)
+    text = _TYPE.sub("", text, count=1)  # a reader of XML would fetch what it names
     text = text.replace(f"'{_OWN}'", f"'{_OWN}', {_FALLBACK}")
     if alt:
         text = text.replace(" <metadata>", f" <desc>{escape(alt, quote=False)}</desc>\n <metadata>")

@@ -1,4 +1,4 @@
-"""Parts of drawn pictures: axes with our scales and ticks, intervals, dots, names beside curves.
+"""Parts of drawn pictures: axes with our scales and ticks, intervals, the margin's band, ticks that do not touch.
 
 They take matplotlib's axes; what is HTML has its parts in `analysis.plots.svg`. Both take the same
 scales, ticks and colours, so that a figure of a paper and the page look alike.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from .labels import spread_out
 from .palette import PRINT, Style
 from .scale import Scale, Tick, quantity_ticks, ratio_ticks, unit_of
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
-    "beside",
     "clear",
     "density_axis",
     "interval_row",
@@ -131,32 +129,6 @@ def interval_row(
     )  # fmt: skip
 
 
-def beside(
-    axes: Axes, names: Sequence[tuple[str, float, str]], *, gap: float = 1.25, x: float = 1.02
-) -> None:
-    """Write names right of the axes, each at its height, moved apart where they would touch.
-
-    Parameters
-    ----------
-    axes : Axes
-        Laid out already: its height in points decides.
-    names : sequence of (str, float, str)
-        Text, height as a share of the axes, colour.
-    gap : float
-        Least distance in heights of a letter.
-    x : float
-        Where they begin, as a share of the axes' width.
-    """
-    from matplotlib import rcParams
-
-    figure = axes.figure
-    tall = axes.get_position().height * figure.get_size_inches()[1] * 72
-    step = gap * float(rcParams["font.size"]) / tall
-    places = spread_out([height for _, height, _ in names], [step] * len(names), 0.0, 1.0)
-    for (text, _, colour), place in zip(names, places, strict=True):
-        axes.text(x, place, text, transform=axes.transAxes, color=colour, va="center", ha="left")
-
-
 def clear(axes: Axes, *sides: str) -> None:
     """Take away the lines of some sides, and their ticks; the names beside them stay."""
     for side in sides:
@@ -182,14 +154,14 @@ def thin_ticks(figure: Figure) -> None:
             place, text = axis.get_major_locator(), axis.get_major_formatter()
             if not (isinstance(place, FixedLocator) and isinstance(text, FixedFormatter)):
                 continue
-            values, texts = list(place.locs), list(text.seq)
+            values, texts = [float(v) for v in place.tick_values(0.0, 1.0)], list(text.seq)
             labels = [tick.label1 for tick in axis.get_major_ticks(len(values))]
             if len(values) < 2 or not labels[0].get_visible() or id(axis.major) in seen:
                 continue
             seen.add(id(axis.major))  # axes that share it are thinned with it
             # the axis holds its ticks with these texts, in this order
             boxes = [label.get_window_extent().extents for label in labels]
-            gap = apart * labels[0].get_fontsize() * figure.dpi / 72
+            gap = apart * float(labels[0].get_fontsize()) * figure.dpi / 72
             order = sorted(
                 range(len(values)), key=lambda k: (values[k] != 1.0, k != len(values) - 1, k)
             )

@@ -61,7 +61,7 @@ def cross(x: float, y: float, css: str, *, r: float = 3.5) -> str:
 
 
 def arrow(x: float, y: float, towards: str, css: str, *, r: float = 4.0) -> str:
-    """Give an open arrowhead, where something leaves the scale ``left``, ``right``, ``up`` or ``down``."""
+    """Give an open arrow, where something leaves the scale ``left``, ``right``, ``up`` or ``down``."""
     shape = {
         "left": f"M{r:g} {-r:g}L0 0L{r:g} {r:g}",
         "right": f"M{-r:g} {-r:g}L0 0L{-r:g} {r:g}",

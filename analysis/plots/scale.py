@@ -20,7 +20,8 @@ __all__ = [
 ]
 
 _EACH = 0.06  # of the axis's length, that one more tick is worth
-_GRIDS = (  # beside 1
+_GRIDS: tuple[tuple[float, ...], ...] = (  # beside 1
+    (),
     (0.001, 0.01, 0.1, 10.0, 100.0, 1000.0),
     (0.01, 100.0),
     (0.1, 10.0),

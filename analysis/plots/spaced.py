@@ -35,6 +35,8 @@ def spaced_ticks(scale: Scale, room: float = 0.2) -> tuple[Tick, ...]:
             Tick(tick.value, f"{tick.value:.6g}×") for tick in quantity_ticks(scale, "1", most=5)
         )
         usual = max((usual, other), key=lambda ticks: _reach(scale, ticks))
+    if scale.holds(1.0) and all(tick.value != 1 for tick in usual):
+        usual = tuple(sorted((*usual, Tick(1.0, "1×")), key=lambda tick: tick.value))
     inside = [tick for tick in usual if _EDGE <= scale.at(tick.value) <= 1 - _EDGE]
     ranked = sorted(inside, key=lambda tick: (tick.value != 1, tick not in (inside[0], inside[-1])))
     kept = _apart(scale, ranked, room)

@@ -79,11 +79,10 @@ def diamond(x: float, y: float, css: str, *, r: float = 6.5, title: str = "") ->
 
 def label(x: float, y: float, text: str, css: str, *, anchor: str = "middle", dx: float = 0) -> str:
     """Give a text; it is escaped and has the page's size, whatever the width."""
-    moved = f' dx="{_n(dx)}"' if dx else ""
-    return (
-        f'<text class="{css}" x="{_p(x)}" y="{_n(y)}"{moved} text-anchor="{anchor}">'
-        f"{escape(text)}</text>"
-    )
+    more = f' class="{css}"' if css else ""
+    more += (f' x="{_p(x)}"' if x else "") + f' y="{_n(y)}"' + (f' dx="{_n(dx)}"' if dx else "")
+    more += f' text-anchor="{anchor}"' if anchor != "start" else ""
+    return f"<text{more}>{escape(text)}</text>"
 
 
 def dots(
@@ -160,7 +159,8 @@ def nested(
     """Give a drawing that stretches in both directions; `plot` joins neighbours of one place."""
     place = f'x="{_p(left)}" ' if left else ""
     place += f'y="{_n(top)}" ' if top else ""
-    place += f'width="{_p(width)}" height="{_n(height)}"'
+    place += f'width="{_p(width)}" ' if width != 1 else ""
+    place += f'height="{_n(height)}"'
     if axis:
         place += f' data-axis="{escape(axis)}"'
     return f"<svg {place} {_STRETCHED}>{inner}</svg>"

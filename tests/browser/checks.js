@@ -72,10 +72,10 @@ function layout(least) {
     const last = wide.slice(-1)[0];
     found.push(`scrolls sideways: ${root.scrollWidth} px in ${root.clientWidth}` + (last ? `, by ${last.outerHTML.slice(0, 120)}` : ""));
   }
-  const all = texts();
+  const all = texts(), printed = matchMedia("print").matches;
   for (const text of all) {
-    if (text.left < -0.5 || text.right > root.clientWidth + 0.5) found.push(`${where(text)} is cut off`);
-    const size = parseFloat(getComputedStyle(text.parent).fontSize) * (matchMedia("print").matches ? 2 : 1);
+    if (text.left < (printed ? -10 : -0.5) || text.right > root.clientWidth + 0.5) found.push(`${where(text)} is cut off`);
+    const size = parseFloat(getComputedStyle(text.parent).fontSize) * (printed ? 2 : 1);
     if (size < least - 0.01) found.push(`${where(text)} is ${size} px high`);
   }
   return [...found, ...overlaps(all)].slice(0, 60);

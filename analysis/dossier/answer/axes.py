@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Sequence
 
 from ...methods.multilevel import BenchmarkLine, Line
-from ...plots import Scale, Tick, ratio_scale, ratio_ticks
+from ...plots import ratio_scale, ratio_ticks
 from ...report import said
 from .result import Axis
 
@@ -15,8 +15,7 @@ __all__ = ["axis_of"]
 
 _BEYOND = 3.0  # usual half-widths that an interval may reach beyond all estimates
 _SHARE = 0.6  # and the share of the estimates' range that it may always
-_ROOM = 0.1  # share of the axis that a word beside 1 stands for
-_NEAR = 0.2  # ticks that are nearer than this share of the axis would touch
+_ROOM = 0.25  # share of the axis beside 1 from which on its word stands there
 _TICKS = 4
 
 
@@ -55,7 +54,7 @@ def axis_of(lines: Sequence[Line], margin: float, *, timed: bool) -> Axis:
     one = scale.at(1.0)
     return Axis(
         scale=scale,
-        ticks=_apart(scale, ratio_ticks(scale, _TICKS)),
+        ticks=ratio_ticks(scale, _TICKS),
         margin=(1 / (1 + margin), 1 + margin),
         slower=said("slower", timed=timed) if one > _ROOM else "",
         faster=said("faster", timed=timed) if one < 1 - _ROOM else "",
@@ -67,13 +66,3 @@ def _reach(line: Line) -> list[float]:
     if isinstance(line, BenchmarkLine):
         ends += [math.exp(difference) for difference in line.differences]
     return ends
-
-
-def _apart(scale: Scale, ticks: Sequence[Tick]) -> tuple[Tick, ...]:
-    """Leave ticks out whose numbers would touch; 1 stays, then those that are not minor."""
-    kept: list[Tick] = []
-    for tick in sorted(ticks, key=lambda one: (one.value != 1.0, one.minor, one.value)):
-        place = scale.at(tick.value)
-        if all(abs(place - scale.at(other.value)) >= _NEAR for other in kept):
-            kept.append(tick)
-    return tuple(sorted(kept, key=lambda one: one.value))

@@ -57,7 +57,15 @@ def level(verdict: Verdict) -> Value:
     return Value(f"{number:.4g}\N{NO-BREAK SPACE}%", number)
 
 
-def reading(verdict: Verdict, *, strokes: int, columns: int, undecided: bool) -> tuple[str, ...]:
+def reading(
+    verdict: Verdict,
+    *,
+    strokes: int,
+    columns: int,
+    intervals: bool,
+    undecided: bool,
+    advised: bool,
+) -> tuple[str, ...]:
     """Say how the marks are read.
 
     Parameters
@@ -68,17 +76,16 @@ def reading(verdict: Verdict, *, strokes: int, columns: int, undecided: bool) ->
         The most session values that a line has; 0 where none are drawn.
     columns : int
         How many candidates stand beside each other.
-    undecided : bool
-        Whether any line is undecided.
+    intervals, undecided, advised : bool
+        Whether any line has an interval, is undecided, or says how many sessions would decide.
     """
     results = _results(verdict)
     if not results:
         return ()
     what = "times" if figures.is_time(verdict.unit) else "values"
-    found = [
-        f"Dot: ratio of the geometric means of the {what}.",
-        f"Line: {level(verdict).text} interval.",
-    ]
+    found = [f"Dot: ratio of the geometric means of the {what}."]
+    if intervals:
+        found.append(f"Line: {level(verdict).text} interval.")
     if strokes:
         noun = {"one session, blocks": "blocks of the one session"}.get(
             results[0].design, "sessions"
@@ -86,7 +93,8 @@ def reading(verdict: Verdict, *, strokes: int, columns: int, undecided: bool) ->
         count = f"{strokes} " if strokes > 1 else ""
         found.append(f"Small strokes: the {count}{noun} it rests on.")
     if undecided:
-        found.append("Hollow: undecided; “4 more”: about four more sessions would probably decide.")
+        four = "; “4 more”: about four more sessions would probably decide" if advised else ""
+        found.append(f"Hollow: undecided{four}.")
     margin = f"±\N{NO-BREAK SPACE}{100 * verdict.margin:g}\N{NO-BREAK SPACE}%"
     scales = ", the same ruler in all columns, whose scales differ" if columns > 1 else ""
     if verdict.margin > 0:
@@ -212,9 +220,7 @@ def _rests_on(verdict: Verdict) -> Paragraph:
     if not told:
         return (Span("Nothing can be said of a difference from "), base, Span("."))
     margin = f"±\N{NO-BREAK SPACE}{100 * verdict.margin:g}\N{NO-BREAK SPACE}%"
-    none = (
-        f"; differences within {margin} count as none" if any("interval" in t for t in told) else ""
-    )
+    none = f"; differences within {margin} count as none" if set(designs) != {"confounded"} else ""
     better = "" if results[0].timed else ", above 1 where the candidate is better"
     return (
         Span(f"{noun} are over "),

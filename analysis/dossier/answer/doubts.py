@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ...report import Caution
-from ..names import shown
+from ..names import shortened, shown
 from ..subject import Subject
 from .result import Doubt
 
@@ -18,18 +18,19 @@ _HAPPENED = {
     *("environment-changed", "input-changed", "sessions-left-out", "sessions-missing"),
 }
 _SILENT = {"one-variant"}  # the headline says it
+_NAME = 24
 _FEW = 3  # benchmarks of which each is marked, however few there are
 
 
 def doubts(subject: Subject) -> tuple[Doubt, ...]:
-    """Number the cautions, the gravest first, as the verdict has them."""
-    variants = (one.variant for one in subject.candidates)
-    names = {subject.baseline, *variants, *subject.order}
+    """Give the cautions with their numbers, the gravest first, as the verdict has them."""
+    names = (subject.baseline, *(one.variant for one in subject.candidates), *subject.order)
+    short = _short(names)
     return tuple(
         Doubt(
             number=number,
             code=one.code,
-            text=_sentence(shown(one.text), names),
+            text=_sentence(_with(short, one.text), names),
             link=link,
             look=look,
         )
@@ -81,6 +82,18 @@ def _leads_to(subject: Subject, caution: Caution) -> tuple[str, str]:
     if (caution.code.startswith("host-") or caution.code in _HAPPENED) and subject.trials:
         return subject.anchor("happened"), "see when"
     return "", ""
+
+
+def _short(names: Sequence[str]) -> Mapping[str, str]:
+    """Give the names that are too long for a sentence, the longest first, as they stand in one."""
+    found = shortened(names, _NAME)
+    return {name: found[name] for name in sorted(set(names), key=len)[::-1] if len(name) > _NAME}
+
+
+def _with(short: Mapping[str, str], text: str) -> str:
+    for name, brief in short.items():
+        text = text.replace(name, brief)
+    return shown(text).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _sentence(text: str, names: Collection[str]) -> str:

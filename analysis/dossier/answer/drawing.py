@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ... import plots
 from .growth import style_of_bin
@@ -12,6 +12,8 @@ __all__ = ["axis", "cell", "key"]
 
 _TALL, _DENSE = (16.0, 23.0, 6.0), (9.0, 15.0, 4.0)  # y of the line, top and height of the strokes
 _BIN = (3.0, 14.0)
+_WIDTHS = (80, 112, 150, 200, 280)  # of an axis in CSS pixels, as in the style sheet
+_LETTER, _GAP = 7.0, 5.0  # of a tick's number, in CSS pixels
 _KEY = (0.24, 0.33, 0.44, 0.5, 0.58, 0.86)
 
 
@@ -47,11 +49,8 @@ def axis(column: Column) -> str:
         return ""
     scale, one = column.axis.scale, column.axis.scale.at(1.0)
     marks: list[str] = []
-    far = max((abs(scale.at(tick.value) - one) for tick in column.axis.ticks), default=0.0)
-    for tick in column.axis.ticks:
+    for tick, css in _labelled(column.axis):
         x = scale.at(tick.value)
-        near = 0 < abs(x - one) < far
-        css = "minor" if tick.minor else "mid" if near else "tick"
         marks.append(plots.stroke(x, 0, 4, "one"))
         marks.append(plots.label(x, 16, tick.text, css))
     if column.axis.slower:
@@ -61,14 +60,38 @@ def axis(column: Column) -> str:
     return plots.plot(36, marks, "")
 
 
-def key() -> str:
+def _labelled(axis: Axis) -> Iterator[tuple[plots.Tick, str]]:
+    """Give each tick the class of the least width at which its number touches no other.
+
+    1 has its number always; then come those farthest from it.
+    """
+    one = axis.scale.at(1.0)
+    placed: list[tuple[float, int]] = []
+    for tick in sorted(
+        axis.ticks, key=lambda t: (t.value != 1.0, -abs(axis.scale.at(t.value) - one))
+    ):
+        place, length = axis.scale.at(tick.value), len(tick.text)
+        needed = max(
+            (
+                (_LETTER * (length + other) / 2 + _GAP) / max(abs(place - at), 1e-9)
+                for at, other in placed
+            ),
+            default=0.0,
+        )
+        placed.append((place, length))
+        step = next((k for k, width in enumerate(_WIDTHS) if needed <= width), None)
+        yield tick, "tick" if step == 0 else f"tick-{len(_WIDTHS) if step is None else step}"
+
+
+def key(*, strokes: bool) -> str:
     """Give a mark as they are drawn, for the sentence that explains it."""
     y, top, height = _TALL
     marks = [
         plots.line(0.0, y, 1.0, y, "interval neither"),
         plots.dot(0.5, y, "neither ringed"),
-        plots.strokes(_KEY, "session neither", top=top, height=height),
     ]
+    if strokes:
+        marks.append(plots.strokes(_KEY, "session neither", top=top, height=height))
     return plots.plot(30, marks, "", css="key")
 
 
@@ -99,9 +122,11 @@ def _row(row: Row, axis: Axis, *, dense: bool) -> list[str]:
         marks += _interval(row, axis, y)
     if row.speedup.value is not None:
         hollow = "" if row.filled else " hollow"
-        mark = plots.diamond if row.suite else plots.dot
-        sized = {"r": 5.0 if row.suite else 3.6} if dense else {}
-        marks.append(mark(scale.at(row.speedup.value), y, f"{row.style} ringed{hollow}", **sized))
+        place, css = scale.at(row.speedup.value), f"{row.style} ringed{hollow}"
+        if row.suite:
+            marks.append(plots.diamond(place, y, css, r=5.0 if dense else 6.5))
+        else:
+            marks.append(plots.dot(place, y, css, r=3.6 if dense else 4.5))
     return marks
 
 
@@ -111,9 +136,9 @@ def _interval(row: Row, axis: Axis, y: float) -> list[str]:
     style = f"interval {row.style}"
     marks = [plots.line(max(0.0, low), y, min(1.0, high), y, style)]
     if low < 0:
-        marks.append(plots.arrow(0.0, y, "left", f"open {style}"))
+        marks.append(plots.arrow(0.0, y, "left", f"open {style}", r=5))
     if high > 1:
-        marks.append(plots.arrow(1.0, y, "right", f"open {style}"))
+        marks.append(plots.arrow(1.0, y, "right", f"open {style}", r=5))
     return marks
 
 

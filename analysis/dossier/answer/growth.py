@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 from ...plots import style_of
 from ...report import Value
 from .result import Bin, Row
 
-__all__ = ["DENSE", "LISTED", "grouped", "kept_of"]
+__all__ = ["DENSE", "LISTED", "grouped", "kept_of", "style_of_bin"]
 
 DENSE = 12  # more benchmarks have one line of text each
 LISTED = 60  # more are not listed one by one
 _ENDS = 15  # of the fastest, and of the slowest
 _CAUTIONED = 30
 _BINS = 8
+_FEW = 3  # rows between others that need no bin
 _WORDS = ("faster", "better", "equivalent", "undecided", "slower", "worse", "")
 
 
@@ -50,13 +52,13 @@ def grouped(rows: Sequence[Row], kept: Collection[str]) -> tuple[Row | Bin, ...]
     return (*found, *_bins(waiting, most))
 
 
-def _bins(rows: Sequence[Row], most: int) -> list[Bin]:
-    """Cut rows into bins of nearly equal size."""
-    if not rows:
-        return []
+def _bins(rows: Sequence[Row], most: int) -> Sequence[Row | Bin]:
+    """Cut rows into bins of nearly equal size; very few stay as they are."""
+    if len(rows) <= _FEW:
+        return rows
     count = -(-len(rows) // most)
     ends = [len(rows) * k // count for k in range(count + 1)]
-    return [_bin(rows[start:end]) for start, end in zip(ends, ends[1:], strict=False)]
+    return [_bin(rows[start:end]) for start, end in pairwise(ends)]
 
 
 def _bin(rows: Sequence[Row]) -> Bin:

@@ -104,7 +104,7 @@ class _Teller:
         if one.word == "equivalent":
             margin = f"within ±\N{NO-BREAK SPACE}{_percent(one.result.margin)}"
             what = ("as fast as" if timed else "as good as") + " "
-            return self.of(one.name, f" is {what}", base, f", {margin}{where}")
+            return self.of(one.name, f" is {what}", base, f"{where}, {margin}")
         if not number:
             return self.of(one.name, f" is {word}", *over, where)
         if one.word == "faster" and timed:
@@ -114,8 +114,7 @@ class _Teller:
 
     def _undecided(self, told: Sequence[_Told], *, alone: bool, named: bool) -> list[Span]:
         base = () if named else (" from ", self.verdict.baseline)
-        verb = " differs" if len(told) == 1 else " differ"
-        clause = ["Whether ", *_names([one.name for one in told], "or"), verb, *base]
+        clause = ["Whether ", *_names([one.name for one in told], "or"), " differs", *base]
         where = dict.fromkeys(self._where(one) for one in told)
         clause.append(f" is undecided{''.join(where) if len(where) == 1 else ''}")
         why = self._why(told) if alone else ""
@@ -147,6 +146,8 @@ class _Teller:
             if not group:
                 continue
             count = f"{len(group)} of {total} candidates" if not clause else f"; {len(group)}"
+            if len(group) == total:
+                count = f"All {total} candidates"
             verb = "are" if len(group) > 1 else "is"
             first = not clause
             clause += [f"{count} {verb} {said(group[0].result.word, timed=timed)}"]

@@ -226,8 +226,8 @@ class Answer(Chapter):
         One for each candidate.
     alone : tuple of Alone
         Filled where there is one variant only.
-    sources : tuple of str
-        Two sources, the candidate's first; else empty.
+    sources : tuple of Name
+        Two sources, the candidate's first; empty where the names say it, or where there is one.
     level : Value
         The level of the intervals, in percent.
     order : str
@@ -256,7 +256,7 @@ class Answer(Chapter):
     dense: bool
     columns: tuple[Column, ...]
     alone: tuple[Alone, ...]
-    sources: tuple[str, ...]
+    sources: tuple[Name, ...]
     level: Value
     order: str
     reading: tuple[str, ...]

@@ -120,9 +120,19 @@ def _row(
         note=note,
         lacking=lacking,
         more=_more(line),
-        advice=advice_text(line),
+        advice=_advice(line, result),
         marks=marks,
     )
+
+
+def _advice(line: Line, result: Multilevel) -> str:
+    """Say in full why a line is undecided though its interval is not, and what would decide."""
+    told = [advice_text(line)]
+    if isinstance(line, BenchmarkLine) and line.reason is None:
+        count = sum(one.low is not None for one in result.benchmarks)
+        if line.outcome != line.outcome_uncorrected:
+            told.insert(0, f"after correction for {count} benchmarks")
+    return "; ".join(text for text in told if text)
 
 
 def _mean(value: float | None, unit: str) -> Value:

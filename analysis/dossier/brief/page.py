@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...report import Cell, Column, Section, Sentence, Table, Value, figures
+from ...words import shown
 from ..names import shortened
 from .result import Against, Brief, Mean, Row
 
@@ -15,18 +16,26 @@ _ADVICE = 48
 _NONE = Value("", None)
 
 
-def brief_sections(brief: Brief) -> tuple[Section, ...]:
-    """Give the heading, and a table for each candidate, or of one side alone."""
+def brief_sections(brief: Brief, *, whole: bool = False) -> tuple[Section, ...]:
+    """Give the heading, and a table for each candidate, or of one side alone.
+
+    Names are shortened as on the page, or `whole` for what takes tables as data.
+    """
     head = (Sentence(brief.heading),) if brief.heading else ()
     if not brief.candidates:
         told = Sentence("one side only: nothing was compared")
-        return (Section((*head, told, _alone(brief), *_half_said(brief))),)
-    names = shortened([brief.baseline, *(one.variant for one in brief.candidates)], _NAME)
+        return (Section((*head, told, _alone(brief, whole=whole), *_half_said(brief))),)
+    names = _names([brief.baseline, *(one.variant for one in brief.candidates)], whole=whole)
     tables = tuple(
-        _against(brief, one, names, number) for number, one in enumerate(brief.candidates, 1)
+        _against(brief, one, names, number, whole=whole)
+        for number, one in enumerate(brief.candidates, 1)
     )
     compared = any(one.rows for one in brief.candidates)
     return (Section((*head, *tables, *(_half_said(brief) if compared else ()))),)
+
+
+def _names(names: Sequence[str], *, whole: bool) -> Mapping[str, str]:
+    return {name: shown(name) for name in names} if whole else shortened(names, _NAME)
 
 
 def _half_said(brief: Brief) -> tuple[Sentence, ...]:
@@ -41,10 +50,10 @@ def _half_said(brief: Brief) -> tuple[Sentence, ...]:
 
 
 def _against(
-    brief: Brief, one: Against, names: Mapping[str, str], number: int
+    brief: Brief, one: Against, names: Mapping[str, str], number: int, *, whole: bool
 ) -> Section | Sentence:
     name, base = names[one.variant], names[brief.baseline]
-    labels = shortened([row.label for row in one.rows], _NAME)
+    labels = _names([row.label for row in one.rows], whole=whole)
     if not one.rows:
         return Sentence(f"{name}: nothing could be compared with {base}")
     table = Table(
@@ -83,13 +92,13 @@ def _sides(mean: Mean | None) -> Sequence[Value]:
     return (_NONE, _NONE) if mean is None else (mean.mean, mean.half)
 
 
-def _alone(brief: Brief) -> Table:
-    names = shortened([name for name, _, _ in brief.alone], _NAME)
+def _alone(brief: Brief, *, whole: bool) -> Table:
+    names = _names([brief.baseline, *(name for name, _, _ in brief.alone)], whole=whole)
     return Table(
         name="alone",
         columns=(
             Column("", "left"),
-            Column(shortened([brief.baseline], _NAME)[brief.baseline]),
+            Column(names[brief.baseline]),
             Column("±"),
             Column("runs"),
         ),

@@ -25,6 +25,12 @@ UNKNOWN = "unknown"
 _PROGRAMS = 4  # that are named
 _DIGITS = 12  # of a hash
 _LONGEST = 160
+_PART = 60  # characters of a recorded text within a fact
+_CONTAINED = {
+    "pid": "a PID namespace",
+    "user": "a user and PID namespace",
+    "none": "no namespace",
+}
 _NOT_LISTED = {"moment", "inputs"}
 _NOT_TOLD = {"host.machine_id_sha256", "host.boot_id", "cpu.flags_sha256"}
 
@@ -64,7 +70,7 @@ def facts_of(source: Source) -> dict[str, str]:
         "programs": _programs(source.first),
         "runs on": _pinned(source.trial),
         "isolation": _isolation(source),
-        "not known": ", ".join(_unknown(source)) or "nothing that is asked for",
+        "not known": _unknown(source),
         "measured": _measured(source.trial),
         "protocol": _protocol(source),
         "made with": _tools(source),
@@ -106,14 +112,17 @@ def _host(source: Source) -> str:
     name = host.get("name") or source.trial.manifest.host
     model = cpu.get("model") or source.trial.manifest.cpu_model
     cores, packages = cpu.get("cores"), cpu.get("packages")
-    parts = [shown(str(name)) if name else "name unknown", shown(str(model or "processor unknown"))]
+    parts = [
+        _brief(str(name)) if name else "name unknown",
+        _brief(str(model or "processor unknown")),
+    ]
     if isinstance(cores, int):
         told = f"{cores} core{'s' * (cores != 1)}"
         if isinstance(packages, int) and packages > 1:
             told += f" in {packages} sockets"
         parts.append(told)
     if online := cpu.get("online"):
-        parts.append(f"CPUs {shown(str(online))}")
+        parts.append(f"CPUs {_brief(str(online))}")
     return ", ".join(parts)
 
 
@@ -126,17 +135,17 @@ def _system(first: Mapping[str, Mapping[str, Any]]) -> str:
         kernel.get("architecture"),
         tools.get("libc"),
     ]
-    return ", ".join(shown(str(part)) for part in parts if part) or UNKNOWN
+    return ", ".join(_brief(str(part)) for part in parts if part) or UNKNOWN
 
 
 def _virtual(first: Mapping[str, Mapping[str, Any]]) -> str:
     host = first.get("host", {})
-    virtual, container, quota = (host.get(key) for key in ("virtual", "container", "cpu_quota"))
+    virtual, container, quota = (_text(host, key) for key in ("virtual", "container", "cpu_quota"))
     machine = {"none": "no virtual machine", None: "whether it is a virtual machine is unknown"}
     inside = {"none": "no container", None: "whether in a container is unknown"}
     parts = [
-        machine.get(virtual, f"a virtual machine ({shown(str(virtual))})"),
-        inside.get(container, f"in a container ({shown(str(container))})"),
+        machine.get(virtual, f"a virtual machine ({virtual})"),
+        inside.get(container, f"in a container ({container})"),
     ]
     if quota is not None:
         parts.append(f"with a quota of {quota} CPUs")
@@ -152,7 +161,7 @@ def _memory(first: Mapping[str, Mapping[str, Any]]) -> str:
     if isinstance(swap, int):
         parts.append(f"{figures.quantity(swap, 'B')} of swap" if swap else "no swap")
     if thp:
-        parts.append(f"huge pages: {shown(str(thp))}")
+        parts.append(f"huge pages: {_brief(str(thp))}")
     return ", ".join(parts)
 
 
@@ -164,17 +173,17 @@ def _programs(first: Mapping[str, Mapping[str, Any]]) -> str:
         variant = name.rpartition("/")[2]
         variants.add(variant)
         if isinstance(about, Mapping):
-            path, digest = about.get("resolved") or about.get("path"), about.get("sha256")
+            path, digest = about.get("resolved") or about.get("path"), _text(about, "sha256")
             users.setdefault((str(path), digest), set()).add(variant)
     if not users:
         return UNKNOWN
     told = []
     for (path, digest), mine in list(users.items())[:_PROGRAMS]:
-        hashed = f"sha256 {digest[:_DIGITS]}…" if isinstance(digest, str) else "not readable"
-        whose = "" if len(variants) < 2 else " (" + ", ".join(sorted(map(shown, mine))) + ")"
+        hashed = "not readable" if digest is None else f"sha256 {digest[:_DIGITS]}…"
+        whose = "" if len(variants) < 2 else " (" + ", ".join(sorted(map(_brief, mine))) + ")"
         if len(variants) > 1 and mine == variants:
             whose = " (the same for all variants)"
-        told.append(f"{shown(path)}, {hashed}{whose}")
+        told.append(f"{_brief(path)}, {hashed}{whose}")
     more = f"; and {len(users) - _PROGRAMS} more" if len(users) > _PROGRAMS else ""
     return "; ".join(told) + more
 
@@ -211,42 +220,37 @@ def _pinned(trial: Trial) -> str:
 
 def _isolation(source: Source) -> str:
     settings = source.settings.get("isolation")
-    first = source.first
-    parts = []
-    if isinstance(settings, Mapping):
-        aslr, padding = settings.get("aslr"), settings.get("padding")
-        parts.append(
-            "a new address layout for each run" if aslr else "the same address layout for each run"
-        )
-        if padding is not None:
-            random = "environment padded at random"
-            parts.append(
-                random if padding == "random" else f"environment padded by {padding} bytes"
-            )
-        if settings.get("nice") is not None:
-            parts.append(f"nice {settings['nice']}")
-        if settings.get("scheduling") not in (None, "other"):
-            parts.append(f"scheduling {shown(str(settings['scheduling']))}")
-        limits = settings.get("limits")
-        if isinstance(limits, Mapping) and limits:
-            told = ", ".join(f"{shown(str(key))} {value}" for key, value in limits.items())
-            parts.append(f"limits: {told}")
-    contained = first.get("process", {}).get("containment")
-    if contained:
-        words = {
-            "pid": "a PID namespace",
-            "user": "a user and PID namespace",
-            "none": "no namespace",
-        }
-        parts.append(f"processes held by {words.get(contained, shown(str(contained)))}")
+    parts = list(_settings(settings)) if isinstance(settings, Mapping) else []
+    contained = _text(source.first.get("process", {}), "containment")
+    if contained is not None:
+        parts.append(f"processes held by {_CONTAINED.get(contained, contained)}")
     return ", ".join(parts) or UNKNOWN
 
 
-def _unknown(source: Source) -> Iterator[str]:
+def _settings(settings: Mapping[str, Any]) -> Iterator[str]:
+    aslr, padding, limits = (settings.get(key) for key in ("aslr", "padding", "limits"))
+    if isinstance(aslr, bool):
+        yield f"{'a new' if aslr else 'the same'} address layout for each run"
+    if padding is not None:
+        amount = "at random" if padding == "random" else f"by {_text(settings, 'padding')} bytes"
+        yield f"environment padded {amount}"
+    for key, usual in (("nice", None), ("scheduling", "other")):
+        if settings.get(key) not in (None, usual):
+            yield f"{key} {_text(settings, key)}"
+    if isinstance(limits, Mapping) and limits:
+        told = ", ".join(f"{_brief(str(key))} {_text(limits, key)}" for key in limits)
+        yield f"limits: {told}"
+
+
+def _unknown(source: Source) -> str:
     """Name the checks that nobody could answer in any session."""
-    known = {note.check for note in source.record.notes if note.status in ("ok", "warn", "fail")}
-    asked = dict.fromkeys(note.check for note in source.record.notes if note.status == "unknown")
-    yield from (shown(check.replace("_", " ")) for check in asked if check not in known)
+    notes = source.record.notes
+    if not notes:
+        return "no check of the host is recorded"
+    known = {note.check for note in notes if note.status in ("ok", "warn", "fail")}
+    asked = dict.fromkeys(note.check for note in notes if note.status == "unknown")
+    names = [shown(check.replace("_", " ")) for check in asked if check not in known]
+    return ", ".join(names) or "nothing: every check was answered"
 
 
 def _measured(trial: Trial) -> str:
@@ -280,8 +284,8 @@ def _protocol(source: Source) -> str:
     }
     parts.append(order.get(str(settings.get("order")), "order unknown"))
     for key, words in (("timeout_s", "timeout"), ("cooldown_s", "cooldown"), ("pause_s", "pause")):
-        if settings.get(key):
-            parts.append(f"{words} {figures.quantity(float(settings[key]), 's')}")
+        if isinstance(value := settings.get(key), (int, float)) and value > 0:
+            parts.append(f"{words} {figures.quantity(value, 's')}")
     if manifest.stop is not None:
         parts.append(f"a stopping rule: width {manifest.stop.width:g}")
     if manifest.appended:
@@ -294,10 +298,10 @@ def _protocol(source: Source) -> str:
 
 def _tools(source: Source) -> str:
     tools = source.first.get("tools", {})
-    parts = [f"fairtrial {shown(source.trial.manifest.tool_version)}"]
+    parts = [f"fairtrial {_brief(source.trial.manifest.tool_version)}"]
     if python := tools.get("python"):
         parts.append(
-            f"{shown(str(tools.get('python_implementation') or 'Python'))} {shown(str(python))}"
+            f"{_brief(str(tools.get('python_implementation') or 'Python'))} {_brief(str(python))}"
         )
     return ", ".join(parts)
 
@@ -305,3 +309,14 @@ def _tools(source: Source) -> str:
 def named(names: Sequence[str]) -> str:
     """Join names with commas, and the last with "and"."""
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def _text(values: Mapping[str, Any], key: str) -> str | None:
+    """Give a value that should be short as text; None where it is unknown."""
+    value = values.get(key)
+    return None if value is None else _brief(str(value))
+
+
+def _brief(text: str) -> str:
+    """Shorten what others wrote; the whole of it stands in the folded table."""
+    return figures.shorten(shown(text), _PART)

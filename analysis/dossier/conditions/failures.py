@@ -10,8 +10,9 @@ from ..names import shortened, shown
 from ..outcome import outcome_words
 from .result import Failed
 
-__all__ = ["failures_of"]
+__all__ = ["EMPTY", "failures_of"]
 
+EMPTY = "empty"
 _MOST = 30
 _NAME = 24  # characters
 
@@ -49,7 +50,7 @@ def _stderr(trial: Trial, run: FailedRun) -> tuple[tuple[str, ...], str]:
     if found is None:
         return (), "not kept"
     if not found.size:
-        return (), "empty"
+        return (), EMPTY
     note = ""
     if found.cut:
         count = len(found.lines)

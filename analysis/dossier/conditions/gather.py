@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from ...data import campaign_text
 from ...record import diff
+from ...report import figures
 from ..chapter import Chapter
 from ..names import shown
 from ..subject import Subject
@@ -18,6 +20,7 @@ __all__ = ["EACH_METRIC", "gather"]
 
 EACH_METRIC = False  # host, campaign and failed runs are the trial's, whatever was judged
 _CHANGES = 20  # between two trials
+_NAMED = 4
 _CITED = ("no-certificate", "certificate-differs")
 
 
@@ -60,11 +63,12 @@ def _host(source: Source, label: str) -> Host:
 
 
 def _aligned(found: Sequence[dict[str, str]]) -> tuple[Fact, ...]:
-    """Put what is known of each trial side by side."""
+    """Put what is known of each trial side by side, what differs between them first."""
     names = dict.fromkeys(name for one in found for name in one)
-    return tuple(
+    facts = [
         Fact(name=name, texts=tuple(one.get(name, UNKNOWN) for one in found)) for name in names
-    )
+    ]
+    return tuple(sorted(facts, key=lambda fact: len(set(fact.texts)) == 1))
 
 
 def _between(sources: Sequence[Source]) -> tuple[str, ...]:
@@ -74,11 +78,25 @@ def _between(sources: Sequence[Source]) -> tuple[str, ...]:
     first, second = (source.first for source in sources[:2])
     if not first or not second:
         return ("One of the trials has no record of its host: what differs is unknown.",)
-    changes = [f"From A to B {shown(change.what)}." for change in diff(first, second)]
-    if not changes:
-        return ("Nothing that was recorded of the host differs between A and B.",)
-    more = len(changes) - _CHANGES
-    return (*changes[:_CHANGES], *((f"And {more} more differences.",) if more > 0 else ()))
+    # of another campaign's programs a list of what is gone and new would tell nothing
+    shared = first.get("targets", {}).keys() & second.get("targets", {}).keys()
+    changes = diff(
+        *({**one, "targets": _of(one.get("targets", {}), shared)} for one in (first, second))
+    )
+    programs = [change for change in changes if change.kind == "targets"]
+    told = [f"From A to B {shown(change.what)}." for change in changes if change.kind != "targets"]
+    if programs:
+        keys = dict.fromkeys(change.key.split(".")[1] for change in programs)
+        cells = figures.listed([shown(key) for key in keys], _NAMED)
+        told.insert(0, f"The programs, or libraries that they need, differ for {cells}.")
+    if not told:
+        told.append("Nothing that was recorded of the host differs between A and B.")
+    more = len(told) - _CHANGES
+    return (*told[:_CHANGES], *((f"And {more} more differences.",) if more > 0 else ()))
+
+
+def _of(targets: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {name: about for name, about in targets.items() if name in names}
 
 
 def _certificate(subject: Subject) -> str:

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 
 from ...report import Block, Cell, Column, Section, Sentence, Table
 from ..chapter import sections_of
+from .failures import EMPTY
 from .result import Conditions, Fact, Host
 
 __all__ = ["answers_table", "counted", "facts_table", "failed_sentence"]
+
+_LINES = 2  # of standard error, the last ones
 
 
 @sections_of.register
@@ -85,8 +88,9 @@ def _failed_table(host: Host) -> Table:
     notes = []
     for one in host.failed:
         rows.append((one.run, one.session, one.block, one.cell, one.outcome))
-        text = " | ".join(one.stderr) or one.note
-        notes.append(f"standard error: {text}")
+        text = " | ".join(one.stderr[-_LINES:]) or one.note
+        more = "… | " if len(one.stderr) > _LINES else ""
+        notes.append("" if text == EMPTY else f"standard error: {more}{text}")
     return Table(
         name=f"failed{_suffix(host)}",
         columns=(

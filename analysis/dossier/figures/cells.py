@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,10 @@ from ...data import PerformanceMatrix
 from ...errors import InsufficientDataError
 from ...methods.multilevel import BenchmarkLine
 from ...plots import COLOURS, DASHES, style_of, tone
+from ...report.figures import quantity
 from ..subject import Subject
 
-__all__ = ["Cell", "cells_of", "line_of"]
+__all__ = ["Cell", "cells_of", "line_of", "numbers_of", "told_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -71,7 +73,8 @@ def cells_of(subject: Subject, benchmark: str) -> tuple[Cell, ...]:
         if holder is None:
             continue
         k = holder.benchmarks.index(benchmark)
-        colour, dash = tone("baseline"), DASHES[0]
+        colour = tone("baseline")
+        dash: Any = DASHES[0]
         if name != subject.baseline:
             place = candidates.index(name)
             line = line_of(subject, name, benchmark)
@@ -99,3 +102,32 @@ def _holder(matrix: PerformanceMatrix, benchmark: str) -> PerformanceMatrix | No
         return matrix
     zeros = matrix.with_zeros
     return zeros if zeros is not None and benchmark in zeros.benchmarks else None
+
+
+def told_of(subject: Subject, benchmark: str, cells: Sequence[Cell]) -> str:
+    """Say of each variant how many runs there are, where their middle is, and how far they reach."""
+    unit = subject.verdict.unit
+    told = [
+        f"{cell.variant}: {cell.values.size} runs"
+        f"{'' if cell.sessions is None else f' in {len(cell.by_session())} sessions'}, "
+        f"median {quantity(float(np.median(cell.values)), unit)}, "
+        f"{quantity(float(cell.values.min()), unit)} to {quantity(float(cell.values.max()), unit)}"
+        for cell in cells
+    ]
+    return f"{subject.verdict.metric} of {benchmark}, {subject.verdict.better} is better. {'. '.join(told)}."
+
+
+def numbers_of(cells: Sequence[Cell]) -> tuple[tuple[str | float | int | None, ...], ...]:
+    """Give each run with its variant, session and block."""
+    return tuple(
+        (cell.variant, session, block, value)
+        for cell in cells
+        for session, block, value in zip(
+            _ids(cell.sessions, cell.values), _ids(cell.blocks, cell.values), cell.values.tolist(),
+            strict=True,
+        )
+    )  # fmt: skip
+
+
+def _ids(ids: NDArray[np.generic] | None, values: NDArray[np.float64]) -> list[str | int | None]:
+    return [None] * values.size if ids is None else ids.tolist()

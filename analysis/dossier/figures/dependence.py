@@ -18,6 +18,7 @@ from .result import Drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["draw_lag", "draw_qq"]
 
@@ -35,9 +36,9 @@ def draw_lag(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         If nobody knows the order of the runs, or no session has enough of them.
     """
     cells = cells_of(subject, benchmark)
-    if any(cell.sessions is None and cell.blocks is None for cell in cells):
+    if not subject.trials and any(cell.blocks is None for cell in cells):
         raise AnalysisError(
-            "the order of these runs is unknown: the files name neither sessions nor blocks",
+            "the order of these runs is unknown: the files name no blocks",
             benchmark,
             "give a trial",
         )
@@ -48,19 +49,19 @@ def draw_lag(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
             "a lag plot needs runs that follow each other", benchmark, n=0, needed=_FEWEST
         )
     figure, every = _squares(sheet, len(shown))
-    names = names_of([cell.variant for cell in shown], sheet)
+    names = names_of([cell.variant for cell in shown], sheet, 0.7 * _NARROW / sheet.width)
     told, rows = [], []
     for axes, cell in zip(every, shown, strict=True):
         before, after = pairs[cell.variant].T
         scale = quantity_scale(cell.values.tolist())
-        for side in ("x", "y"):
-            quantity_axis(axes, side, scale, subject.verdict.unit, most=3)  # type: ignore[arg-type]
+        quantity_axis(axes, "x", scale, subject.verdict.unit, most=3)
+        quantity_axis(axes, "y", scale, subject.verdict.unit, most=3)
         axes.plot((scale.low, scale.high), (scale.low, scale.high), color=PRINT.grid, linewidth=0.7)
         axes.plot(
             before, after, linestyle="none", marker="o", markersize=2.8, alpha=0.65,
             markerfacecolor=cell.colour, markeredgewidth=0,
         )  # fmt: skip
-        r = _rank_correlation(before, after)
+        r = _correlation(subject, benchmark, cell.variant, pairs[cell.variant])
         said = "" if r is None else f"r = {r:.2f}, "
         axes.set_title(f"{names[cell.variant]}\n{said}n = {before.size}", color=PRINT.ink)
         axes.set_box_aspect(1)
@@ -86,8 +87,15 @@ def _pairs(cell: Cell) -> NDArray[np.float64]:
     return lag_pairs(cell.values, groups)
 
 
-def _rank_correlation(before: NDArray[np.float64], after: NDArray[np.float64]) -> float | None:
-    """Give Spearman's correlation of the pairs; None where one side does not vary."""
+def _correlation(
+    subject: Subject, benchmark: str, variant: str, pairs: NDArray[np.float64]
+) -> float | None:
+    """Give the diagnosis' autocorrelation of ranks, else Spearman's of the pairs; None if unknown."""
+    diagnosis = subject.verdict.diagnosis
+    for one in () if diagnosis is None else diagnosis.cells:
+        if (one.benchmark, one.variant) == (benchmark, variant) and one.lag_1 is not None:
+            return one.lag_1
+    before, after = pairs.T
     if np.ptp(before) == 0 or np.ptp(after) == 0:
         return None
     return float(np.corrcoef(midranks(before), midranks(after))[0, 1])
@@ -109,7 +117,7 @@ def draw_qq(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
             "a normal Q-Q plot needs four runs of a variant", benchmark, n=0, needed=_FEWEST
         )
     figure, every = _squares(sheet, len(cells))
-    names = names_of([cell.variant for cell in cells], sheet)
+    names = names_of([cell.variant for cell in cells], sheet, 0.7 * _NARROW / sheet.width)
     told, rows = [], []
     for axes, cell in zip(every, cells, strict=True):
         ordered = np.sort(cell.values)
@@ -156,7 +164,7 @@ def _line(
     axes.set_xlim(ends[0] * 1.08 - 0.05, ends[1] * 1.08 + 0.05)
 
 
-def _squares(sheet: Sheet, count: int) -> tuple[object, list[Axes]]:
+def _squares(sheet: Sheet, count: int) -> tuple[Figure, list[Axes]]:
     across = max(1, min(count, int(sheet.width / _NARROW)))
     down = -(-count // across)
     high = min(sheet.width / across * 0.92, 62.0) + 3 * sheet.font_size * 0.3528

@@ -21,13 +21,15 @@ from ...report.figures import quantity
 from ...stats import Shift, shift_of
 from ..subject import Subject
 from .cells import Cell, cells_of, line_of
-from .layout import fresh, names_of, note
+from .layout import fresh, name_of, names_of, note
 from .result import Drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["draw_ecdf", "draw_shift"]
+
+_QUARTILES = 3  # of them there are
 
 
 def draw_ecdf(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
@@ -50,7 +52,7 @@ def draw_ecdf(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     axes.set_ylim(0, 1.02)
     axes.set_yticks([0, 0.5, 1], ["0", "half", "all"])
     axes.set_ylabel("share of runs")
-    axes.set_xlabel(f"{verdict.metric} of at most")
+    axes.set_xlabel(f"{name_of(verdict.metric, sheet, 0.3)} of at most")
     _keys(axes, cells)
     told = [
         f"half of {cell.variant}'s {cell.values.size} runs need at most "
@@ -137,21 +139,26 @@ def draw_shift(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         )  # fmt: skip
     axes.set_xlim(0.03, 0.97)
     axes.set_xticks([0.1, 0.25, 0.5, 0.75, 0.9], ["fast", "", "median run", "", "slow"])
-    axes.set_ylabel(f"speedup over\n{subject.baseline}")
+    axes.set_ylabel(f"speedup over\n{name_of(subject.baseline, sheet, 0.3)}")
     axes.set_xlabel(f"runs of each side, from {'fast' if verdict.better == 'lower' else 'low'} on")
     if verdict.better != "lower":
         axes.set_xticks([0.1, 0.5, 0.9], ["low", "median run", "high"])
     if len(found) > 1:
         _keys(axes, tuple(cell for cell, _ in found))
-    few = [
-        f"{cell.variant}: quartiles, for lack of runs" for cell, s in found if len(s.shares) == 3
+    limits = [
+        (cell.variant, said)
+        for cell, shift in found
+        for said, holds in (
+            ("quartiles, for lack of runs", len(shift.shares) == _QUARTILES),
+            ("one session, so no interval", bool(np.isnan(shift.half).all())),
+        )
+        if holds
     ]
-    single = [f"{cell.variant}: one session, so no interval" for cell, s in found if s.sessions < 2]
-    note(figure, sheet, [*few, *single])
+    note(figure, sheet, [f"{names[name]}: {said}" for name, said in limits])
     told = [
-        f"{cell.variant}: {math.exp(shift.logs[0]):.3g} times at the {shift.shares[0]:.0%} point, "
-        f"{math.exp(shift.logs[len(shift.logs) // 2]):.3g} at the median, "
-        f"{math.exp(shift.logs[-1]):.3g} at the {shift.shares[-1]:.0%} point, over "
+        f"{cell.variant}: {math.exp(shift.logs[0]):.2f}× at the {shift.shares[0]:.0%} point, "
+        f"{math.exp(shift.logs[len(shift.logs) // 2]):.2f}× at the median, "
+        f"{math.exp(shift.logs[-1]):.2f}× at the {shift.shares[-1]:.0%} point, over "
         f"{shift.sessions} sessions".replace("%", " %")
         for cell, shift in found
     ]
@@ -159,7 +166,7 @@ def draw_shift(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         name=subject.anchor("shift", benchmark),
         title=f"speedup at each decile of {benchmark}",
         alt=f"Speedups over {subject.baseline} by quantile of the runs of {benchmark} "
-        f"(shift function). {'. '.join([*told, *few, *single])}.",
+        f"(shift function). {'. '.join([*told, *(f'{name}: {said}' for name, said in limits)])}.",
         figure=figure,
         columns=("candidate", "share", "speedup", "low", "high", "sessions"),
         rows=tuple(_row(cell, shift, k) for cell, shift in found for k in range(len(shift.shares))),
@@ -173,14 +180,16 @@ def _row(cell: Cell, shift: Shift, k: int) -> tuple[Any, ...]:
 
 
 def _shift(subject: Subject, ours: Cell, theirs: Cell, benchmark: str) -> Shift | None:
-    """Give the shift, positive where the candidate is better; sessions pair where the verdict's do."""
+    """Give the shift, positive where the candidate is better; sessions pair where the verdict's do.
+
+    None of what the verdict does not compare.
+    """
     line = line_of(subject, ours.variant, benchmark)
     result = next((c.multilevel for c in subject.candidates if c.variant == ours.variant), None)
-    paired = (
-        line is not None and result is not None and result.design == "paired"
-        and ours.sessions is not None and theirs.sessions is not None
-    )  # fmt: skip
+    if line is None or result is None:
+        return None
     first, second = (theirs, ours) if subject.verdict.better == "lower" else (ours, theirs)
+    paired = result.design == "paired"
     if paired and first.sessions is not None and second.sessions is not None:
         both = np.intersect1d(first.sessions, second.sessions)
         sides = [[side.values[side.sessions == one] for one in both] for side in (first, second)]

@@ -76,7 +76,9 @@ def write_all(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"there is no such folder: {error.strerror}", str(folder)) from None
+        raise UsageError(
+            f"the folder cannot be made: {error.strerror}", str(folder), "name another"
+        ) from None
     found = []
     for name, benchmark in _wanted(subject, benchmarks):
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...errors import InsufficientDataError
@@ -21,7 +21,7 @@ from ...plots import (
 from ...report import said
 from ..subject import Subject
 from ..written import Written, written_of
-from .layout import fresh, names_of, note, panels, rows_high
+from .layout import fresh, name_of, names_of, note, panels, rows_high
 from .result import Drawing
 
 if TYPE_CHECKING:
@@ -49,10 +49,12 @@ def draw_forest(subject: Subject, sheet: Sheet) -> Drawing:
     down = -(-len(told) // across)
     strokes = len(rows) <= _MOST // 2 and any(one.differences for one in told[0].benchmarks)
     each = 2.3 if strokes else 1.5
-    height = rows_high(sheet, down * (len(rows) + 1.2), each, around=2.0 + 3.2 * down)
+    height = rows_high(sheet, down * max(len(rows) + 1.2, 5.0), each, around=2.0 + 3.2 * down)
     figure = fresh(sheet, height)
     texts = written_of(subject)
-    names = names_of(rows, sheet, 0.26 / across + 0.04)
+    names = names_of(rows, sheet, 0.2 / across + 0.06)
+    titles = names_of([one.candidate for one in told], sheet, 0.62 / across, bold=True)
+    base = name_of(subject.baseline, sheet, 0.22 / across)
     for k, (axes, result) in enumerate(zip(panels(figure, len(told), across), told, strict=True)):
         shown = [_label(name, names, result) for name in rows] if k % across == 0 else None
         _panel(
@@ -65,10 +67,10 @@ def draw_forest(subject: Subject, sheet: Sheet) -> Drawing:
             brief=across > 1,
         )
         if len(told) > 1:
-            axes.set_title(names_of([result.candidate], sheet)[result.candidate], weight="bold")
-        one = f" of {result.candidate}" if len(told) == 1 else ""
+            axes.set_title(titles[result.candidate], weight="bold")
+        one = f" of {name_of(result.candidate, sheet, 0.2)}" if len(told) == 1 else ""
         if k // across == down - 1 or k + across >= len(told):
-            axes.set_xlabel(f"speedup{one} over {subject.baseline}")
+            axes.set_xlabel(f"speedup{one} over {base}")
     left_out = len(_every(subject, told)) - len(rows)
     if left_out:
         note(figure, sheet, [f"{left_out} benchmarks between the first and the last are not drawn"])
@@ -119,7 +121,7 @@ def _panel(
     axes: Axes,
     result: Multilevel,
     rows: Sequence[str],
-    texts: dict[str, Written],
+    texts: Mapping[str, Written],
     *,
     labels: Sequence[str] | None,
     strokes: bool,
@@ -172,7 +174,9 @@ def _extent(lines: Sequence[Line]) -> list[float]:
     return [*known, *(min(max(end, low / room), high * room) for end in ends)]
 
 
-def _alt(subject: Subject, told: Sequence[Multilevel], texts: dict[str, dict[str, Written]]) -> str:
+def _alt(
+    subject: Subject, told: Sequence[Multilevel], texts: Mapping[str, Mapping[str, Written]]
+) -> str:
     parts = []
     for result in told:
         words = [line.outcome for line in result.benchmarks]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
+from ..names import shown
 from .result import Drawing
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ _SUITE = {
 }
 _EACH = {
     "strip": ("runs", "every run of a benchmark as a dot, a line for each session"),
-    "order": ("runs", "the runs of a benchmark in their order, session by session"),
+    "order": ("order", "the runs of a benchmark in their order, session by session"),
     "ecdf": ("distributions", "the share of runs done by a time"),
     "shift": ("distributions", "the speedup at each decile of the runs"),
     "lag": ("dependence", "each run against the run before"),
@@ -103,7 +104,7 @@ def draw(name: str, subject: Subject, sheet: Sheet, *, benchmark: str | None = N
     with look(sheet):
         drawing: Drawing = function(subject, sheet, *named)
         thin_ticks(drawing.figure)
-    return drawing
+    return replace(drawing, title=shown(drawing.title), alt=shown(drawing.alt))
 
 
 def draw_table(found: Biplot, sheet: Sheet) -> Drawing:
@@ -114,7 +115,7 @@ def draw_table(found: Biplot, sheet: Sheet) -> Drawing:
     with look(sheet):
         drawing = drawing_of(found, sheet, "biplot")
         thin_ticks(drawing.figure)
-    return drawing
+    return replace(drawing, alt=shown(drawing.alt))
 
 
 def _benchmark(kind: str, subject: Subject, benchmark: str | None) -> str:

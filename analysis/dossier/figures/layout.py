@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["broad", "fresh", "names_of", "note", "panels", "rows_high"]
+__all__ = ["broad", "fresh", "name_of", "names_of", "note", "panels", "rows_high"]
 
 _POINT = 25.4 / 72  # mm
 _TALLEST = 230.0  # mm: a page with its caption
+_LONGEST, _SHORTEST = 24, 6  # characters of a name
 _LETTER = 0.55  # mean width of a letter, in its size
 
 
@@ -32,10 +33,12 @@ def fresh(sheet: Sheet, height: float) -> Figure:
     return Figure(figsize=(sheet.inches, height / 25.4), layout="constrained")
 
 
-def panels(figure: Figure, count: int, across: int, **shared: bool | str) -> list[Axes]:
+def panels(
+    figure: Figure, count: int, across: int, *, sharex: bool = False, sharey: bool = False
+) -> list[Axes]:
     """Give so many axes, `across` in a row."""
     down = -(-count // across)
-    found = figure.subplots(down, across, squeeze=False, **shared)  # type: ignore[arg-type]
+    found = figure.subplots(down, across, squeeze=False, sharex=sharex, sharey=sharey)
     every = list(found.ravel())
     for empty in every[count:]:
         empty.remove()
@@ -55,12 +58,32 @@ def note(figure: Figure, sheet: Sheet, texts: Sequence[str]) -> None:
         )
 
 
-def broad(text: str, sheet: Sheet) -> float:
-    """Give about how much of the sheet's width a text takes."""
-    return len(text) * _LETTER * _POINT * sheet.font_size / sheet.width
+def broad(text: str, sheet: Sheet, *, bold: bool = False) -> float:
+    """Give how much of the sheet's width a text takes, in the sheet's letters."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    letters = FontProperties(
+        family=[sheet.font_family],
+        size=sheet.font_size,
+        weight="bold" if bold else "normal",
+    )
+    width, _, _ = text_to_path.get_text_width_height_descent(text, letters, ismath=False)
+    return float(width) * _POINT / sheet.width
 
 
-def names_of(names: Sequence[str], sheet: Sheet, share: float = 0.25) -> dict[str, str]:
-    """Shorten names that stand beside each other to a share of the width."""
-    letters = int(sheet.width * share / (_LETTER * _POINT * sheet.font_size))
-    return dict(shortened(list(names), max(8, min(24, letters))))
+def names_of(
+    names: Sequence[str], sheet: Sheet, share: float = 0.25, *, bold: bool = False
+) -> dict[str, str]:
+    """Shorten names that stand beside each other, until they take a share of the width at most."""
+    found: dict[str, str] = {}
+    for letters in range(_LONGEST, _SHORTEST - 1, -2):
+        found = dict(shortened(list(names), letters))
+        if all(broad(text, sheet, bold=bold) <= share for text in found.values()):
+            break
+    return found
+
+
+def name_of(name: str, sheet: Sheet, share: float = 0.25) -> str:
+    """Shorten one name, such as the baseline's in an axis's label."""
+    return names_of([name], sheet, share)[name]

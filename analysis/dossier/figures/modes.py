@@ -14,7 +14,7 @@ from ...plots import PRINT, Scale, Sheet, quantity_axis
 from ...stats import stream
 from ..subject import Subject
 from .cells import cells_of
-from .layout import fresh, names_of, note, panels, rows_high
+from .layout import fresh, name_of, names_of, note, panels, rows_high
 from .result import Drawing
 
 __all__ = ["draw_modes"]
@@ -69,18 +69,17 @@ def draw_modes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         beyond |= any(line.get_marker() == "^" for line in axes.lines)
         axes.set_title(f"{names[one.variant]}: {said}", color=PRINT.ink)
         told.append(f"{one.variant}: {said}")
-        cautions += [f"{one.variant}: {caution.text}" for caution in one.cautions]
+        cautions += [(one.variant, caution.text) for caution in one.cautions]
     quantity_axis(figure.axes[0], "x", Scale(*window), unit)
     figure.axes[-1].set_xlabel(
-        f"{subject.verdict.metric} of a run ({subject.verdict.better} is better)"
+        f"{name_of(subject.verdict.metric, sheet)} of a run ({subject.verdict.better} is better)"
     )
-    cautions = list(dict.fromkeys(cautions))
     high = ["a triangle: there the density goes on above the picture"] if beyond else []
-    note(figure, sheet, [*high, *cautions])
+    note(figure, sheet, [*high, *(f"{names[name]}: {text}" for name, text in cautions)])
     return Drawing(
         name=subject.anchor("modes", benchmark),
         title=f"mixtures of the runs of {benchmark}",
-        alt=f"Gaussian mixtures by BIC of the runs of {benchmark}. {'. '.join([*told, *cautions])}.",
+        alt=f"Gaussian mixtures by BIC of the runs of {benchmark}. {'. '.join([*told, *(f'{name}: {text}' for name, text in cautions)])}.",
         figure=figure,
         columns=("variant", "component", "weight", "mean", "sd", "unit"),
         rows=tuple(

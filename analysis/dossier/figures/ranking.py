@@ -9,7 +9,7 @@ from ...errors import InsufficientDataError
 from ...plots import PRINT, Sheet, clear, interval_row, ratio_axis, ratio_scale, style_of
 from ...verdict.ranking import PairLine, Ranking, rank_variants
 from ..subject import Subject
-from .layout import broad, fresh, names_of, note, rows_high
+from .layout import broad, fresh, name_of, names_of, note, rows_high
 from .result import Drawing
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def draw_ranks(subject: Subject, sheet: Sheet) -> Drawing:
         )  # fmt: skip
     axes.set_yticks(range(len(names)), [shown[name] for name in names])
     axes.tick_params(axis="y", labelcolor=PRINT.ink)
-    axes.set_xlabel(f"speedup over {subject.baseline}")
+    axes.set_xlabel(f"speedup over {name_of(subject.baseline, sheet)}")
     clear(axes, "left")
     bars = _cliques(names, found.pairs)
     _bars(side, bars)

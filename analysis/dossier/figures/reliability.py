@@ -10,7 +10,7 @@ from ...errors import AnalysisError, InsufficientDataError
 from ...methods.hpt import HptSpeedup, hpt_speedup
 from ...plots import PRINT, Sheet, ratio_axis, ratio_scale, style_of, tone
 from ..subject import Subject
-from .layout import fresh, names_of, panels, rows_high
+from .layout import fresh, name_of, names_of, panels, rows_high
 from .result import Drawing
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ def draw_curve(subject: Subject, sheet: Sheet) -> Drawing:
     across = max(1, min(len(found), int(sheet.width / (7.2 * sheet.font_size))))
     down = -(-len(found) // across)
     figure = fresh(sheet, rows_high(sheet, down, 13.0, 3.0))
-    names = names_of([best.candidate for best in found], sheet)
+    names = names_of([best.candidate for best in found], sheet, 0.6 / across)
+    base = name_of(subject.baseline, sheet, 0.6 / across)
     every = panels(figure, len(found), across, sharey=True)
     for k, (axes, best) in enumerate(zip(every, found, strict=True)):
         _panel(axes, best)
@@ -64,7 +65,7 @@ def draw_curve(subject: Subject, sheet: Sheet) -> Drawing:
         )
         if k % across == 0:
             axes.set_ylabel("HPT reliability")
-        axes.set_xlabel(f"speedup under test, over {subject.baseline}")
+        axes.set_xlabel(f"speedup under test,\nover {base}")
     rows: list[tuple[str | float | int | None, ...]] = []
     for best in found:
         curve = best.curve

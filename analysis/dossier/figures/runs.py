@@ -1,26 +1,22 @@
-"""Every run of a benchmark as a dot: by session on the axis of values, and in the order of execution."""
+"""Every run of a benchmark as a dot on the axis of values, a line of dots for each session."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...errors import AnalysisError
 from ...plots import PRINT, Scale, Sheet, clear, quantity_axis, quantity_scale
-from ...report.figures import quantity
 from ...stats import bandwidth_of, kernel_density
 from ..subject import Subject
-from .cells import Cell, cells_of
-from .layout import fresh, names_of, note, panels, rows_high
+from .cells import Cell, cells_of, numbers_of, told_of
+from .layout import fresh, name_of, names_of, rows_high
 from .result import Drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_order", "draw_strip"]
+__all__ = ["draw_strip"]
 
 _LINES = 12  # sessions that have a line of their own; more share theirs
 _FEW = 8  # runs below which a density is not drawn
@@ -48,14 +44,15 @@ def draw_strip(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     axes.set_yticks(range(len(cells)), labels)
     axes.tick_params(axis="y", labelcolor=PRINT.ink)
     clear(axes, "left")
-    axes.set_xlabel(f"{subject.verdict.metric} of a run ({subject.verdict.better} is better)")
+    metric = name_of(subject.verdict.metric, sheet)
+    axes.set_xlabel(f"{metric} of a run ({subject.verdict.better} is better)")
     return Drawing(
         name=subject.anchor("strip", benchmark),
         title=f"runs of {benchmark}",
-        alt=_alt(subject, benchmark, cells),
+        alt=told_of(subject, benchmark, cells),
         figure=figure,
         columns=("variant", "session", "block", f"{subject.verdict.metric}_{unit}"),
-        rows=_numbers(cells),
+        rows=numbers_of(cells),
     )
 
 
@@ -87,121 +84,3 @@ def _strip(axes: Axes, cell: Cell, row: int, scale: Scale) -> None:
             grid, top, top - 0.36 * height / height.max(), color=cell.colour, alpha=0.3,
             linewidth=0, zorder=1,
         )  # fmt: skip
-
-
-def draw_order(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
-    """Draw a row of panels for each variant: its runs from left to right, session by session.
-
-    Raises
-    ------
-    AnalysisError
-        If nobody knows the order of the runs.
-    """
-    cells = cells_of(subject, benchmark)
-    if any(cell.sessions is None and cell.blocks is None for cell in cells):
-        raise AnalysisError(
-            "the order of these runs is unknown: the files name neither sessions nor blocks",
-            benchmark,
-            "draw a strip instead, or give a trial",
-        )
-    unit, metric = subject.verdict.unit, subject.verdict.metric
-    scale = quantity_scale(value for cell in cells for value in cell.values.tolist())
-    figure = fresh(sheet, rows_high(sheet, len(cells), 7.0, 4.0))
-    names = names_of([cell.variant for cell in cells], sheet)
-    every = panels(figure, len(cells), 1, sharex=True, sharey=True)
-    base = _means(cells[0], scale) if cells[0].variant == subject.baseline else []
-    for axes, cell in zip(every, cells, strict=True):
-        _series(axes, cell, base, scale)
-        axes.set_title(
-            f"{names[cell.variant]}: {cell.values.size} runs", color=PRINT.ink, fontsize="medium"
-        )
-    quantity_axis(every[0], "y", scale, unit, most=4)
-    for axes in every[:-1]:
-        axes.tick_params(axis="x", labelbottom=False)
-    _session_ticks(every[-1], cells)
-    failed = _failed(subject, benchmark)
-    if failed:
-        note(figure, sheet, [f"{failed} failed runs of this benchmark are not drawn"])
-    return Drawing(
-        name=subject.anchor("order", benchmark),
-        title=f"runs of {benchmark} in their order",
-        alt=_alt(subject, benchmark, cells),
-        figure=figure,
-        columns=("variant", "session", "block", f"{metric}_{unit}"),
-        rows=_numbers(cells),
-    )
-
-
-def _places(cell: Cell) -> list[tuple[float, float]]:
-    """Give where each session begins and ends on the axis of runs: they stand apart."""
-    found, start = [], 0.0
-    for values in cell.by_session():
-        found.append((start, start + values.size))
-        start += values.size * 1.08 + 1
-    return found
-
-
-def _means(cell: Cell, scale: Scale) -> list[float]:
-    return [
-        float(np.exp(np.log(v).mean())) if scale.log else float(v.mean()) for v in cell.by_session()
-    ]
-
-
-def _series(axes: Axes, cell: Cell, base: Sequence[float], scale: Scale) -> None:
-    sessions, means, spans = cell.by_session(), _means(cell, scale), _places(cell)
-    for values, mean, (left, right) in zip(sessions, means, spans, strict=True):
-        x = left + 0.5 + np.arange(values.size)
-        axes.plot(
-            x, values, linestyle="none", marker="o", markersize=_DOT,
-            markerfacecolor=cell.colour, markeredgewidth=0, alpha=0.7, zorder=2,
-        )  # fmt: skip
-        axes.plot([left, right], [mean, mean], color=PRINT.ink, linewidth=1.5, zorder=3)
-    if len(base) == len(spans) and base != means:
-        for mean, (left, right) in zip(base, spans, strict=True):
-            axes.plot([left, right], [mean, mean], color=PRINT.one, linewidth=1.2, zorder=1)
-
-
-def _session_ticks(axes: Axes, cells: Sequence[Cell]) -> None:
-    """Name the sessions below their runs, every few of them where there are many."""
-    longest = max(cells, key=lambda cell: cell.values.size)
-    spans = _places(longest)
-    each = max(1, -(-len(spans) // 10))
-    middle = [(left + right) / 2 for left, right in spans]
-    labels = (
-        [f"{k + 1}" if k % each == 0 else "" for k in range(len(spans))] if len(spans) > 1 else [""]
-    )
-    axes.set_xticks(middle, labels)
-    clear(axes, "bottom")
-    axes.set_xlabel("session; its runs in their order" if len(spans) > 1 else "runs in their order")
-
-
-def _failed(subject: Subject, benchmark: str) -> int:
-    return sum(matrix.failed.get(benchmark, 0) for matrix in subject.matrices.values())
-
-
-def _alt(subject: Subject, benchmark: str, cells: Sequence[Cell]) -> str:
-    """Say of each variant how many runs there are, where their middle is, and how far they reach."""
-    unit = subject.verdict.unit
-    told = [
-        f"{cell.variant}: {cell.values.size} runs"
-        f"{'' if cell.sessions is None else f' in {len(cell.by_session())} sessions'}, "
-        f"median {quantity(float(np.median(cell.values)), unit)}, "
-        f"{quantity(float(cell.values.min()), unit)} to {quantity(float(cell.values.max()), unit)}"
-        for cell in cells
-    ]
-    return f"{subject.verdict.metric} of {benchmark}, {subject.verdict.better} is better. {'. '.join(told)}."
-
-
-def _numbers(cells: Sequence[Cell]) -> tuple[tuple[str | float | int | None, ...], ...]:
-    return tuple(
-        (cell.variant, session, block, value)
-        for cell in cells
-        for session, block, value in zip(
-            _ids(cell.sessions, cell.values), _ids(cell.blocks, cell.values), cell.values.tolist(),
-            strict=True,
-        )
-    )  # fmt: skip
-
-
-def _ids(ids: NDArray[np.generic] | None, values: NDArray[np.float64]) -> list[str | int | None]:
-    return [None] * values.size if ids is None else ids.tolist()

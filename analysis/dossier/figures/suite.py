@@ -14,7 +14,7 @@ from ...plots import PRINT, Sheet, clear, ratio_axis, ratio_scale, style_of, ton
 from ...report import said
 from ..subject import Subject
 from .cells import line_of
-from .layout import fresh, names_of, note, panels, rows_high
+from .layout import fresh, name_of, names_of, note, panels, rows_high
 from .result import Drawing
 
 if TYPE_CHECKING:
@@ -52,8 +52,9 @@ def draw_box(subject: Subject, sheet: Sheet) -> Drawing:
     variants = list(subject.matrices)
     across = max(1, min(len(variants), int(sheet.width / (_BESIDE * sheet.font_size))))
     down = -(-len(variants) // across)
-    figure = fresh(sheet, rows_high(sheet, down * (len(few) + 1.0), 1.5, 1.0 + 3.2 * down))
-    shown, titles = names_of(few, sheet, 0.22), names_of(variants, sheet)
+    figure = fresh(sheet, rows_high(sheet, down * max(len(few) + 1.0, 5.0), 1.5, 1.0 + 3.2 * down))
+    shown = names_of(few, sheet, 0.22)
+    titles = names_of(variants, sheet, 0.7 / across, bold=True)
     scale = ratio_scale(
         float(v) / middle[bench] for (_, bench), five in numbers.items() for v in five
     )
@@ -73,7 +74,10 @@ def draw_box(subject: Subject, sheet: Sheet) -> Drawing:
         axes.tick_params(axis="y", labelcolor=PRINT.ink)
         clear(axes, "left")
         axes.set_title(titles[name], weight="bold")
-    figure.axes[-1].set_xlabel(f"{subject.verdict.metric}, median of {subject.baseline} = 1×")
+    one = name_of(subject.baseline, sheet, 0.7 / across)
+    figure.axes[-1].set_xlabel(
+        f"{name_of(subject.verdict.metric, sheet, 0.2)}; 1× is the median of\n{one}"
+    )
     if len(few) < len(every):
         note(
             figure,
@@ -99,9 +103,11 @@ def draw_box(subject: Subject, sheet: Sheet) -> Drawing:
 def _box(axes: Axes, y: int, five: Five, colour: str) -> None:
     low, q1, middle, q3, high = five.tolist()
     axes.plot([low, high], [y, y], color=colour, linewidth=0.9, zorder=1)
-    axes.plot([q1, q3], [y, y], color=colour, linewidth=4.5, solid_capstyle="butt", zorder=2)
     axes.plot(
-        [middle], [y], marker="|", markersize=4.2, markeredgewidth=1.4, color=PRINT.page,
+        [q1, q3], [y, y], color=colour, linewidth=4.5, alpha=0.4, solid_capstyle="butt", zorder=2
+    )
+    axes.plot(
+        [middle], [y], marker="|", markersize=6.5, markeredgewidth=1.3, color=colour,
         linestyle="none", zorder=3,
     )  # fmt: skip
 
@@ -117,10 +123,11 @@ def _alt(subject: Subject, variants: Sequence[str], benchmarks: int) -> str:
                 if word in words
             )
             told.append(f"{one.variant}: {counted}")
-    return (
+    what = (
         f"Minimum, quartiles and maximum of the runs of {benchmarks} benchmarks, relative to the "
-        f"median of {subject.baseline}. {'. '.join(told)}."
+        f"median of {subject.baseline}"
     )
+    return f"{'. '.join([what, *told])}."
 
 
 def draw_biplot(subject: Subject, sheet: Sheet) -> Drawing:

@@ -21,7 +21,7 @@ from .timeline import Runs, drawn, runs_of
 
 __all__ = ["gather"]
 
-_MOST = 40  # findings in the table
+_MOST = 25  # findings in the table
 
 
 def gather(subject: Subject) -> Chapter | None:
@@ -63,6 +63,8 @@ def gather(subject: Subject) -> Chapter | None:
         found=tuple(told[:_MOST]),
         more_found=max(0, len(told) - _MOST),
         failed=failed,
+        # failed runs are the trial's, and are listed once: with the first metric
+        failed_anchor=subject.anchor("failed").removeprefix(subject.prefix),
     )
 
 
@@ -90,9 +92,9 @@ def _looked(subject: Subject, trial: Trial) -> Iterator[tuple[Runs, Diagnosis | 
 
 
 def _opened(subject: Subject) -> str | None:
-    """Give the first benchmark that a caution names."""
+    """Give the first benchmark that a caution names, whose part stands open; else the first."""
     named = (name for caution in subject.verdict.cautions for name in caution.about)
-    return next((name for name in named if name in subject.order), None)
+    return next((name for name in (*named, *subject.order) if name in subject.order), None)
 
 
 def _states(subject: Subject) -> tuple[str, str]:
@@ -111,6 +113,6 @@ def _found(diagnosis: Diagnosis | None, label: str) -> Iterator[Found]:
         yield Found(
             trial=label,
             cell=" / ".join(names) or "all",
-            text=shown(one.text),
+            text=shown(one.text).replace(" %", "\u00a0%"),
             pvalue=Value("" if p is None else figures.pvalue(p).removeprefix("= "), p),
         )

@@ -6,7 +6,19 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from ...plots import InRow, RowLabel, band, dots, in_rows, label, line, plot, stroke, text_width
+from ...plots import (
+    InRow,
+    RowLabel,
+    band,
+    cross,
+    dots,
+    in_rows,
+    label,
+    line,
+    plot,
+    stroke,
+    text_width,
+)
 from ..chapter import html_of
 from ..shell import template
 from .page import found_table, more_text, sessions_table
@@ -17,7 +29,7 @@ __all__: list[str] = []
 
 # two sets of labels, of which the style sheet shows one: name, least width, rows of crosses' words,
 # free room at the left and at the right, in CSS pixels
-_SETS = (("wide", 520.0, 2, 50.0, 70.0), ("narrow", 205.0, 2, 44.0, 60.0))
+_SETS = (("wide", 515.0, 2, 52.0, 74.0), ("narrow", 200.0, 2, 46.0, 66.0))
 _NUMBERS, _LANE, _BAR = 15.0, 20.0, 3.0
 _TIMES, _WORDS, _CROSS = 18.0, 18.0, 4.0
 _DOWN = 27.0  # from the panels to the crosses
@@ -115,10 +127,10 @@ def _scale(timeline: Timeline, top: float) -> Iterator[str]:
 
 
 def _times(timeline: Timeline, bottom: float) -> Iterator[str]:
-    for name, width, _, _, right in _SETS:
+    for name, width, *_ in _SETS:
         # the last one bears the unit
         labels = [RowLabel(mark.at, mark.text) for mark in reversed(timeline.times)]
-        for one in in_rows(labels, width, right=right):
+        for one in in_rows(labels, width):
             yield _text(one, bottom + 14, f"happened-{name}")
 
 
@@ -128,7 +140,7 @@ def _failed(timeline: Timeline, top: float, bottom: float) -> Iterator[str]:
         if len(timeline.crosses) <= _LINES:
             yield line(one.at, top, one.at, bottom, "happened-line")
         yield line(one.at, bottom + _TIMES, one.at, y - 6, "happened-line")
-        yield _cross(one.at, y)
+        yield cross(one.at, y, "happened-cross", r=_CROSS)
     for name, word in _cross_words(timeline):
         css = f"happened-{name}"
         yield _text(word, y + 4 + word.row * _WORDS, f"{css} happened-strong")
@@ -140,15 +152,15 @@ def _failed(timeline: Timeline, top: float, bottom: float) -> Iterator[str]:
 def _cross_words(timeline: Timeline) -> Iterator[tuple[str, InRow]]:
     """Give the words beside the crosses, clear of the crosses themselves."""
     for name, width, rows, free, right in _SETS:
-        labels = [_words_of(cross, name) for cross in timeline.crosses]
+        labels = [_words_of(one, name) for one in timeline.crosses]
         free_rows = in_rows(labels, width, rows=rows, left=free, right=right)
         for word in free_rows:
             if word.row or _clear(word, timeline.crosses, width):
                 yield name, word
 
 
-def _words_of(cross: Cross, name: str) -> RowLabel:
-    return RowLabel(cross.at, cross.text if name == "wide" else cross.brief, dx=8.0, bold=True)
+def _words_of(run: Cross, name: str) -> RowLabel:
+    return RowLabel(run.at, run.text if name == "wide" else run.brief, dx=8.0, bold=True)
 
 
 def _clear(word: InRow, crosses: Sequence[Cross], width: float) -> bool:
@@ -157,11 +169,6 @@ def _clear(word: InRow, crosses: Sequence[Cross], width: float) -> bool:
     x = word.label.at * width
     begin, end = (x + 6, x + 10 + size) if word.anchor == "start" else (x - 10 - size, x - 6)
     return not any(begin <= one.at * width <= end for one in crosses)
-
-
-def _cross(x: float, y: float) -> str:
-    shape = f"M{-_CROSS:g} {-_CROSS:g}L{_CROSS:g} {_CROSS:g}M{-_CROSS:g} {_CROSS:g}L{_CROSS:g} {-_CROSS:g}"
-    return f'<svg class="at" x="{100 * x:.2f}%" y="{y:g}"><path class="happened-cross" d="{shape}"/></svg>'
 
 
 def _text(one: InRow, y: float, css: str) -> str:

@@ -12,7 +12,9 @@ __all__ = ["found_table", "more_text", "sessions_table"]
 @sections_of.register
 def _(chapter: Happened) -> tuple[Section, ...]:
     notes = [note for timeline in chapter.timelines for note in timeline.notes]
-    blocks: list[Block] = [Sentence(" ".join((*chapter.deck, *notes))), sessions_table(chapter)]
+    told = (*chapter.deck, " ".join(notes))
+    blocks: list[Block] = [Sentence(text) for text in told if text]
+    blocks.append(sessions_table(chapter))
     if chapter.found:
         blocks.append(found_table(chapter))
     if chapter.more_found:

@@ -43,7 +43,9 @@ class Panel:
         Places of runs, as shares of the panel's width and of the height from the bottom; those of the
         opened benchmark are in `opened`.
     above, below : tuple of float
-        Places of runs beyond the scale.
+        Places of runs beyond the scale; several runs may share one.
+    beyond : int
+        How many runs lie there.
     """
 
     session: str
@@ -57,6 +59,7 @@ class Panel:
     opened: Places
     above: tuple[float, ...]
     below: tuple[float, ...]
+    beyond: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +150,7 @@ class Happened(Chapter):
     Attributes
     ----------
     deck : tuple of str
-        Sentences: what is shown, and what was found of the whole host.
+        Paragraphs: what is shown, and what was found of the whole host.
     higher : str
         What the higher level of a host with two is called.
     timelines : tuple of Timeline
@@ -158,6 +161,8 @@ class Happened(Chapter):
         How many findings are not in `found`.
     failed : int
         Failed runs.
+    failed_anchor : str
+        The id of the part of the page that lists them.
     """
 
     name: ClassVar[str] = "happened"
@@ -168,6 +173,7 @@ class Happened(Chapter):
     found: tuple[Found, ...]
     more_found: int
     failed: int
+    failed_anchor: str
 
     def to_dict(self) -> dict[str, Any]:
         """Give its values as JSON types; places of marks are the picture's own and left out."""
@@ -176,8 +182,8 @@ class Happened(Chapter):
             for key in ("axis", "levels", "times", "states", "crosses"):
                 del timeline[key]
             for panel in timeline["panels"]:
-                panel["beyond_scale"] = len(panel.pop("above")) + len(panel.pop("below"))
-                for key in ("dots", "opened", "left", "width"):
+                panel["beyond_scale"] = panel.pop("beyond")
+                for key in ("dots", "opened", "above", "below", "left", "width"):
                     del panel[key]
             timeline["sessions"] = timeline.pop("panels")
             timeline["findings"] = [

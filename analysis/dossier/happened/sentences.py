@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ...diagnosis.audit import Diagnosis
-from ..names import shown
+from ..names import shortened
 from .axis import apart, duration
 from .timeline import Runs
 
 __all__ = ["deck_of", "title_of"]
 
 _LONG = 3.0  # blocks in a state of the host: most pairs share it
+_NAME = 24  # characters
 _CHANGES = ("host-change", "host-trend", "host-warm-up")
 
 Looked = tuple[Runs, Diagnosis | None]
@@ -35,15 +36,19 @@ def title_of(found: Sequence[Diagnosis | None], *, timed: bool) -> str:
 def deck_of(
     looked: Sequence[Looked], *, opened: str | None, states: tuple[str, str], sessions: int
 ) -> Iterator[str]:
-    """Give the sentences above the picture."""
+    """Give the paragraphs above the picture; of two trials each has one of its own."""
     count = sum(runs.rows.size for runs, _ in looked)
-    ink = "" if opened is None else f"; those of {shown(opened)} stand out"
-    yield f"All {count:,} runs against the median of their own benchmark and variant{ink}."
-    for k, (runs, diagnosis) in enumerate(looked):
-        said = list(_of_trial(runs, diagnosis, states, sessions))
-        if said and len(looked) > 1:
-            said[0] = f"{'AB'[k]}: {said[0][0].lower()}{said[0][1:]}"
-        yield from said
+    first = f"All {count:,} runs against the median of their own benchmark and variant"
+    if opened is not None:
+        first += f"; those of {shortened([opened], _NAME)[opened]} stand out"
+    told = [" ".join(_of_trial(runs, found, states, sessions)) for runs, found in looked]
+    if len(looked) == 1:
+        yield f"{first}. {told[0]}".rstrip()
+        return
+    yield f"{first}."
+    for label, text in zip("AB", told, strict=True):
+        if text:
+            yield f"{label}: {text[0].lower()}{text[1:]}"
 
 
 def _of_trial(
@@ -76,13 +81,14 @@ def _of_trial(
     changes = [one for one in diagnosis.findings if one.code in _CHANGES]
     if changes:
         largest = max(changes, key=lambda one: (one.code == "host-change", abs(one.size or 0.0)))
-        yield f"{largest.text[0].upper()}{largest.text[1:]}."
+        text = largest.text.replace(" %", "\u00a0%")
+        yield f"{text[0].upper()}{text[1:]}."
     tested = any(one.pvalue is not None for one in diagnosis.host)
     if not any(one.code.startswith("host-") for one in diagnosis.findings):
         yield (
             "No test of the whole host found that it changed."
             if tested
-            else "There are too few runs to test whether the host changed."
+            else "Whether the host changed cannot be tested: there are too few runs, or they do not vary."
         )
 
 

@@ -170,6 +170,7 @@ def _panels(
             opened=_dots(x, y, inside & ink, columns),
             above=tuple(np.unique(x[mine & (y > 1)].round(3)).tolist()),
             below=tuple(np.unique(x[mine & (y < 0)].round(3)).tolist()),
+            beyond=int((mine & ~inside).sum()),
         )
 
 
@@ -217,7 +218,7 @@ def _lanes(
         for number, (left, width) in zip(clock.sessions.tolist(), places, strict=True):
             if number in sessions[code]:
                 value = values.get(number)
-                figure = "" if value is None else figures.significant(value, 2)
+                figure = "" if value is None else f"{value:.2f}"
                 spans.append((left, left + width, figure))
         if spans:
             yield Lane(words=words, spans=tuple(spans))
@@ -247,7 +248,7 @@ def _notes(runs: Runs, scale: Scale, panels: Sequence[Panel]) -> Iterator[str]:
             f"{shown_dots:,} of {runs.rows.size:,} runs are drawn: of those that fall on one place in "
             "time the lowest, the middle one and the highest."
         )
-    beyond = int(((runs.logs < math.log(scale.low)) | (runs.logs > math.log(scale.high))).sum())
+    beyond = sum(panel.beyond for panel in panels)
     if beyond:
         low, high = change(_rounded(scale.low)), change(_rounded(scale.high))
         verb = "run lies" if beyond == 1 else "runs lie"

@@ -7,14 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ...methods.multilevel import Line, Multilevel
-from ...plots import style_of
 from ...report import Value, Word, figures, said
 from ...verdict import CandidateVerdict
 from ...verdict.panel import Panel, Said
 from ..written import Written, column_of, written
 from .result import MethodAnswer, Ratio
 
-__all__ = ["ANSWERS", "Asked", "asked_of", "chance", "missing"]
+__all__ = ["ANSWERS", "Asked", "asked_of", "chance", "missing", "pvalue"]
+
+
+_MOST = 8  # decimals of a bound
+_ROUNDING = 1e-12  # so that 1.75 in binary is not rounded down to 1.74
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -38,11 +41,14 @@ class Asked:
         return "" if word is None else said(word, timed=self.found.timed)
 
     def bound(self, value: float) -> Ratio:
-        """Write a lower bound: it is rounded down."""
+        """Write a lower bound: it is rounded down, and to 1 only where it is 1."""
         text = self.ends(value, None, None)[0].text
-        if float(text) > value and "e" not in text:
-            digits = len(text.partition(".")[2])
-            text = f"{math.floor(value * 10**digits) / 10**digits:.{digits}f}"
+        if "e" in text:
+            return Ratio(text, value)
+        for digits in range(len(text.partition(".")[2]), _MOST):
+            text = f"{math.floor(value * 10**digits * (1 + _ROUNDING)) / 10**digits:.{digits}f}"
+            if float(text) != 1 or math.isclose(value, 1):
+                break
         return Ratio(text, value)
 
     def ends(
@@ -102,11 +108,13 @@ def _line(asked: Asked, line: Line | None) -> MethodAnswer:
     value, low, high = _ratios(asked.lines[line.name])
     return MethodAnswer(
         candidate=asked.name,
-        word=asked.word(line.outcome),
-        style=style_of(line.outcome),
+        word=line.outcome,
+        said=asked.word(line.outcome),
         value=value,
         low=low if low.value is not None else None,
         high=high if high.value is not None else None,
+        pvalue=None if line.pvalue is None else pvalue(line.pvalue),
+        pvalue_of="" if line.pvalue is None else line.pvalue_of,
         first=(" ", value),
         second=_interval(low, high),
     )
@@ -118,6 +126,10 @@ def _these(asked: Asked) -> MethodAnswer:
 
 def _similar(asked: Asked) -> MethodAnswer:
     return _line(asked, asked.found.similar)
+
+
+def _p(told: Said) -> Value | None:
+    return None if told.pvalue is None else pvalue(told.pvalue)
 
 
 def _refused(asked: Asked, told: Said) -> MethodAnswer:
@@ -135,7 +147,13 @@ def _hpt(asked: Asked) -> MethodAnswer:
     second: tuple[str | Value, ...] = ("reliability ", reached)
     if told.word == "undecided":
         ties = sum(one.winner == "tie" for one in result.benchmarks)
-        second = (*second, f"; {ties} of {len(result.benchmarks)} tied")
+        opposite = 1 - result.pvalue_baseline
+        second = (
+            *second,
+            f" for {asked.word('faster')}, ",
+            Value(figures.reliability(opposite, result.required), opposite),
+            f" for {asked.word('slower')}; {ties} of {len(result.benchmarks)} tied",
+        )
     first: tuple[str | Value, ...] = ()
     if low is not None:
         first = (", at least ", low)
@@ -143,10 +161,13 @@ def _hpt(asked: Asked) -> MethodAnswer:
             second = (*second, f"; {result.required:g} for ", low)
     return MethodAnswer(
         candidate=asked.name,
-        word=asked.word(told.word),
-        style=style_of(told.word),
+        word=told.word,
+        said=asked.word(told.word),
         low=low,
         bound=low is not None,
+        pvalue=_p(told),
+        pvalue_of=told.pvalue_of,
+        share=reached,
         first=first,
         second=second,
     )
@@ -164,18 +185,19 @@ def _speedup_test(asked: Asked) -> MethodAnswer:
     counts = [f"{means.count(w)} of {n} means, {medians.count(w)} of {n} medians" for w in some]
     only: Word = some[0] if len(some) == 1 else "undecided"
     if n == 1:
-        by = [name for name, told in (("mean", means), ("median", medians)) if only in told]
+        by = [name for name, of in (("mean", means), ("median", medians)) if only in of]
         first = f" by {' and '.join(by)}" if some else ""
     elif len(some) == 2:
         first = "; ".join(f"{asked.word(w)}: {c}" for w, c in zip(some, counts, strict=True))
     else:
         first = f": {counts[0]}" if some else f": none of {n} means and medians"
+    told = len(some) < 2 or n == 1  # else the words stand among the counts
     stopped = sum(test.mean.significant is None for test in suite.benchmarks)
     overall = asked.ends(suite.speedup["mean"], None, None)[0]
     return MethodAnswer(
         candidate=asked.name,
-        word=asked.word(only) if len(some) < 2 or n == 1 else "",
-        style=style_of(only),
+        word=only if told else None,
+        said=asked.word(only) if told else "",
         value=overall,
         first=(first,),
         second=(
@@ -193,8 +215,10 @@ def _randomization(asked: Asked) -> MethodAnswer:
     least = result.pvalue <= result.smallest_pvalue * (1 + 1e-9)
     return MethodAnswer(
         candidate=asked.name,
-        word=asked.word(told.word),
-        style=style_of(told.word),
+        word=told.word,
+        said=asked.word(told.word),
+        pvalue=_p(told),
+        pvalue_of=told.pvalue_of,
         first=(", p ", Value(figures.pvalue(result.pvalue), result.pvalue)),
         second=("the least possible" if least else "",),
     )
@@ -207,8 +231,8 @@ def _bootstrap(asked: Asked) -> MethodAnswer:
     value, low, high = asked.ends(result.ratio, result.low, result.high)
     return MethodAnswer(
         candidate=asked.name,
-        word=asked.word(told.word),
-        style=style_of(told.word),
+        word=told.word,
+        said=asked.word(told.word),
         value=value,
         low=low,
         high=high,
@@ -226,6 +250,7 @@ def _mixtures(asked: Asked) -> MethodAnswer:
         second = (chance(told.low), " to ", chance(told.high), " by benchmark")
     return MethodAnswer(
         candidate=asked.name,
+        share=chance(told.value),
         first=(f"{asked.word('faster')} with chance ", chance(told.value)),
         second=second,
     )
@@ -238,11 +263,18 @@ def _friedman(asked: Asked) -> MethodAnswer:
     ranks, _, _ = told.answer.partition(", p ")
     return MethodAnswer(
         candidate=asked.name,
-        word=asked.word(told.word),
-        style=style_of(told.word),
+        word=told.word,
+        said=asked.word(told.word),
+        pvalue=_p(told),
+        pvalue_of=told.pvalue_of,
         first=(", p ", Value(figures.pvalue(told.pvalue), told.pvalue)),
         second=(ranks,),
     )
+
+
+def pvalue(p: float | None) -> Value:
+    """Write a p for a column that says so in its heading; "" where there was no test."""
+    return Value("" if p is None else figures.pvalue(p).removeprefix("= "), p)
 
 
 def chance(value: float) -> Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...methods.hpt import HptResult, HptSpeedup, hpt_pvalues, reliability_steps
+from ...methods.hpt import HptResult, hpt_pvalues, reliability_steps
 from ...methods.speedup_test import (
     F_TEST,
     KOLMOGOROV,
@@ -16,7 +16,7 @@ from ...methods.speedup_test import (
 )
 from ...report import Cell, Column, Table, Value, figures
 from ..subject import Subject
-from .answering import Asked
+from .answering import Asked, pvalue
 from .evidence import DecisionPath, Evidence, PathTable
 from .resampled import bootstrap_of, randomization_of
 from .single_runs import single_runs_of
@@ -27,7 +27,7 @@ __all__ = ["path_of"]
 def path_of(subject: Subject, asked: Asked, number: int) -> DecisionPath:
     """Give the ways of all methods to their answers on one candidate, the `number`-th of the page."""
     return DecisionPath(
-        anchor=subject.anchor(f"methods-path-{number}"),
+        anchor=subject.anchor(f"panel-path-{number}"),
         candidate=asked.name,
         methods=tuple(_methods(subject, asked, number)),
     )
@@ -37,11 +37,11 @@ def _methods(subject: Subject, asked: Asked, number: int) -> Iterator[Evidence]:
     answers = asked.panel.answers
 
     def anchor(key: str) -> str:
-        return subject.anchor(f"methods-path-{number}-{key}")
+        return subject.anchor(f"panel-path-{number}-{key}")
 
     order = {name: place for place, name in enumerate(subject.order)}
     if answers.hpt is not None:
-        yield _hpt(asked, answers.hpt, answers.best, order, anchor("hpt"), number)
+        yield _hpt(asked, answers.hpt, order, anchor("hpt"), number)
     if answers.suite is not None:
         yield _speedup_test(asked, answers.suite, order, anchor("speedup-test"), number)
     if answers.randomized is not None:
@@ -55,12 +55,12 @@ def _methods(subject: Subject, asked: Asked, number: int) -> Iterator[Evidence]:
 def _hpt(
     asked: Asked,
     result: HptResult,
-    best: HptSpeedup | None,
     order: dict[str, int],
     anchor: str,
     number: int,
 ) -> Evidence:
     """Give the rank table, both sums, and the reliability by speedup."""
+    best = asked.panel.answers.best
     names = {"candidate": asked.name, "baseline": result.baseline, "tie": "tie"}
     rows = sorted(result.benchmarks, key=lambda row: order.get(row.name, len(order)))
     table = Table(
@@ -215,11 +215,6 @@ def _p(decision: Decision, name: str, sample: str | None = None) -> Value:
 
 def _decided(asked: Asked, decision: Decision) -> str:
     return "cannot conclude" if decision.significant is None else asked.word(decision.word)
-
-
-def pvalue(p: float | None) -> Value:
-    """Write a p for a column that says so in its heading; "" where there was no test."""
-    return Value("" if p is None else figures.pvalue(p).removeprefix("= "), p)
 
 
 def _capital(text: str) -> str:

@@ -51,7 +51,7 @@ def reasons_of(asked: Sequence[Asked], anchor: Callable[[str], str]) -> tuple[Re
     ranked = sorted(merged.items(), key=lambda item: order.index(item[0][0]))
     return tuple(
         Reason(
-            anchor=anchor(f"methods-why-{number}"),
+            anchor=anchor(f"panel-why-{number}"),
             method=method,
             code=code,
             questions=tuple(questions),
@@ -84,6 +84,8 @@ def _sentence(asked: Asked, text: str) -> str:
     if line.speedup is not None:
         theirs = figures.ratio_within(line.speedup, line.low, line.high)
         text = text.replace(f"of {theirs} ", f"of {asked.lines[line.name].speedup.text}x ")
+    if text.startswith("bootstrap "):
+        text = f"the {text}"
     return f"{text[:1].upper()}{text[1:]}."
 
 
@@ -118,7 +120,11 @@ def _other_words(asked: Asked) -> str:
         name = differing[0].name or ""
         ours, theirs = asked.word(lines[name].outcome), asked.word(differing[0].word)
         return f"{name}: {ours} or {theirs}?"
-    return f"Another word on {len(differing)} of {len(lines)} benchmarks?"
+    if differing:
+        return f"Another word on {len(differing)} of {len(lines)} benchmarks?"
+    tests = () if suite is None else suite.benchmarks
+    stopped = sum(test.mean.significant is None for test in tests)
+    return f"No conclusion on {stopped} of {len(tests)} means?"
 
 
 def _these(asked: Asked) -> Value:
@@ -128,7 +134,14 @@ def _these(asked: Asked) -> Value:
 def _hpt(asked: Asked, told: Sequence[Disagreement]) -> Iterator[_Difference]:
     """Set the mean beside the largest speedup that HPT claims, then what else it says."""
     bound, line = asked.verdict.hpt_speedup, asked.line
-    texts = [_sentence(asked, one.text) for one in told]
+    whose = (
+        f" (for '{asked.word('faster')}') belongs to 1x"  # the row of a slower one has the other
+    )
+    slower = asked.told["HPT"].word == "slower"
+    texts = [
+        _sentence(asked, one.text.replace(" belongs to 1x", whose) if slower else one.text)
+        for one in told
+    ]
     if bound is None or bound.value is None or line.speedup is None:
         if texts:
             yield _Difference(
@@ -156,13 +169,19 @@ def _hpt(asked: Asked, told: Sequence[Disagreement]) -> Iterator[_Difference]:
     )
 
 
+def _alike(one: Value, other: Value) -> bool:
+    """Whether two numbers are the same as far as the rougher one is written."""
+    digits = min(len(value.text.partition(".")[2]) for value in (one, other))
+    return round(one.value or 0.0, digits) == round(other.value or 0.0, digits)
+
+
 def _weights(asked: Asked) -> Iterator[_Difference]:
     """Say what the overall speedups weigh, where they are written otherwise than the mean."""
     suite, line = asked.panel.answers.suite, asked.line
     if suite is None or line.speedup is None:
         return
     ours, overall = _these(asked), asked.ends(suite.speedup["mean"], None, None)[0]
-    if ours.text == overall.text:
+    if _alike(ours, overall):
         return
     text = (
         "The Speedup-Test divides sums of mean values, so benchmarks with large ones weigh most; "
@@ -206,7 +225,7 @@ def _sums(asked: Asked) -> Iterator[_Difference]:
             f"held the truth in {100 * known:.1f} % of suites and not in {100 * result.confidence:g} %.",
         )
     ours = _these(asked)
-    if value.text != ours.text:
+    if not _alike(ours, value):
         yield _Difference(
             "bootstrap",
             "",

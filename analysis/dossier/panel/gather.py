@@ -34,7 +34,7 @@ _TOLD = {"hpt": "HPT", "randomization": "randomization", "bootstrap": "bootstrap
 _UNITS = {
     "one session, blocks": "block of one session",
     "one session, runs": "run of one session",
-    "confounded": "none: no session holds both variants",
+    "confounded": "none, as no session holds both variants",
 }
 
 
@@ -54,7 +54,7 @@ def gather(subject: Subject) -> Chapter | None:
     shown = asked if len(asked) <= _ALL_PATHS else asked[:1]
     differ = "Where their answers differ, the reason stands below." if reasons else ""
     return MethodsPanel(
-        anchor=subject.anchor("methods"),
+        anchor=subject.anchor("panel"),
         title="What the published methods say of the same runs",
         lead=f"They ask different questions. {differ}".rstrip(),
         baseline=subject.baseline,
@@ -73,7 +73,7 @@ def _rows(
     if any("all" in one.told for one in asked):
         yield MethodRow(
             key="all",
-            anchor=subject.anchor("methods-all"),
+            anchor=subject.anchor("panel-all"),
             method="All methods",
             question="ratios of runs",
             unit="run",
@@ -90,7 +90,7 @@ def _rows(
         ]
         yield MethodRow(
             key=key,
-            anchor=subject.anchor(f"methods-{key}"),
+            anchor=subject.anchor(f"panel-{key}"),
             method=_NAMES[key],
             question=_question(key, asked),
             unit=_unit(key, asked),
@@ -103,7 +103,7 @@ def _asked_for(key: str, one: Asked) -> bool:
     if key == "these":
         return True
     if key == "similar":
-        return one.found.similar is not None
+        return one.found.similar is not None and one.found.similar.low is not None
     if key == "speedup-test":
         return any(method.startswith("Speedup-Test") for method in one.told)
     return _TOLD[key] in one.told

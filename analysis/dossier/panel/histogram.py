@@ -24,9 +24,9 @@ def histogram_plot(found: Histogram) -> Markup:
 def _marks(found: Histogram) -> Iterator[str]:
     scale = Scale(found.low, found.high, log=True)
     ground = _TOP + _HEIGHT
-    most = max(found.counts) or 1
+    most = max(*found.counts, 1)
     wide = 1 / len(found.counts)
-    points = [(0.0, 0.0)]
+    points: list[tuple[float, float]] = [(0.0, 0.0)]
     for place, count in enumerate(found.counts):
         points += [(place * wide, count / most), ((place + 1) * wide, count / most)]
     yield curve([*points, (1.0, 0.0)], "area", top=_TOP, height=_HEIGHT, closed=True)
@@ -37,13 +37,13 @@ def _marks(found: Histogram) -> Iterator[str]:
         yield label(scale.at(tick.value), ground + 17, tick.text, css)
     if scale.holds(1.0):
         yield stroke(scale.at(1.0), _TOP, ground, "one")
-    value = found.observed.value
-    if value is None:
+    at = found.observed.value
+    if at is None:
         return
-    place = scale.clipped(value)
-    yield stroke(place, _TOP - 4, ground, "ink")
-    anchor = "start" if place < 0.15 else "end" if place > 0.85 else "middle"
-    yield label(place, _TOP - 8, f"{found.observed.text}×", "said", anchor=anchor)
+    here = scale.clipped(at)
+    yield stroke(here, _TOP - 4, ground, "ink")
+    anchor = "start" if here < 0.15 else "end" if here > 0.85 else "middle"
+    yield label(here, _TOP - 8, f"{found.observed.text}×", "said", anchor=anchor)
     if found.ends is not None and None not in (found.ends[0].value, found.ends[1].value):
         low, high = (scale.clipped(end.value or found.low) for end in found.ends)
         yield line(low, ground, high, ground, "interval ink")

@@ -15,7 +15,7 @@ from ..names import shortened, shown
 from ..shell import template
 from .axis import Axis
 from .histogram import histogram_plot
-from .result import MethodAnswer, MethodsPanel, Piece, Question, Ratio
+from .result import MethodAnswer, MethodsPanel, Piece, Question, Ratio, Reason
 
 __all__: list[str] = []
 
@@ -23,6 +23,7 @@ _NAME = 24
 _OPEN = 25  # rows up to which a table of a path is unfolded
 _COLUMNS = 4  # candidates up to which each has a column
 _TIMES = re.compile(r"(?<![\w.\-])(\d[\d.]*)x(?!\w)")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]\d+)?")
 _PERCENT = re.compile(r"(?<=\d) %")
 _NAMED = {"benchmark", "winner"}  # columns of names
 _WORDS = {"faster", "better", "slower", "worse"}
@@ -47,6 +48,8 @@ def _(chapter: MethodsPanel) -> Markup:
             columns=columns,
             first=first,
             wide=wide,
+            others=[one for one in chapter.reasons if wide and not _on(one, chapter, first)],
+            asked=lambda one: _on(one, chapter, first) if wide else one.questions,
             several=len(chapter.candidates) > 1,
             name=lambda name: _name(name, names),
             line=_line,
@@ -60,6 +63,12 @@ def _(chapter: MethodsPanel) -> Markup:
         )
     )
     return Markup(text)  # noqa: S704 - the template escapes
+
+
+def _on(reason: Reason, chapter: MethodsPanel, place: int) -> list[Question]:
+    """Give what is asked of one candidate."""
+    named = ("", chapter.candidates[place])
+    return [one for one in reason.questions if one.candidate in named]
 
 
 def _answered(chapter: MethodsPanel, place: int) -> bool:
@@ -127,10 +136,10 @@ def _piece(piece: Piece) -> Markup:
 def _answer(answer: MethodAnswer) -> Markup:
     """Set the first line of a cell; what differs links to the sentence that says why."""
     word = Markup("")
-    if answer.word:
+    if answer.said:
         bold = answer.style != "neither"
         tag = "b" if bold else "span"
-        word = Markup('<{0} class="{1}">{2}</{0}>').format(tag, answer.style, answer.word)
+        word = Markup('<{0} class="{1}">{2}</{0}>').format(tag, answer.style, answer.said)
     rest = _line(answer.first)
     if not answer.reasons:
         return word + rest
@@ -167,6 +176,8 @@ def _table(table: Table, caption: str, names: Mapping[str, str]) -> Markup:
 
 def _cell(cell: Cell, heading: str, names: Mapping[str, str], *, header: bool) -> Markup:
     if isinstance(cell, Value):
+        if _NUMBER.fullmatch(cell.text):  # sorts as it stands
+            return Markup("<td>{}</td>").format(cell.text)
         sort = "" if cell.value is None else f"{cell.value:.6g}"
         return Markup('<td data-sort="{}">{}</td>').format(sort, cell.text)
     if header:

@@ -37,6 +37,9 @@ def _table(chapter: MethodsPanel, place: int) -> Table:
             Column("value"),
             Column("low"),
             Column("high"),
+            Column("p"),
+            Column("p of", "left"),
+            Column("chance or reliability"),
         ),
         rows=tuple(
             (
@@ -52,15 +55,16 @@ def _table(chapter: MethodsPanel, place: int) -> Table:
 
 
 def _numbers(answer: MethodAnswer) -> tuple[Cell, ...]:
-    return tuple(
+    found = [
         Value("", None) if one is None else Value(one.text, one.value)
-        for one in (answer.value, answer.low, answer.high)
-    )
+        for one in (answer.value, answer.low, answer.high, answer.pvalue, answer.share)
+    ]
+    return (*found[:4], answer.pvalue_of, *found[4:])
 
 
 def _said(answer: MethodAnswer) -> str:
     second = _text(answer.second)
-    return f"{answer.word}{_text(answer.first)}".strip() + (f" ({second})" if second else "")
+    return f"{answer.said}{_text(answer.first)}".strip() + (f" ({second})" if second else "")
 
 
 def _text(pieces: tuple[Piece, ...]) -> str:

@@ -22,7 +22,9 @@ _ROOM = 0.04  # share of the axis that stays free at each end
 def randomization_of(asked: Asked, result: RandomizationTest, anchor: str) -> Evidence:
     """Give the ratio among those of chance."""
     observed = asked.ends(result.ratio, None, None)[0]
-    drawn = "all" if result.exact else "random"
+    drawn = f"{result.resamples:,} random assignments"
+    if result.exact:
+        drawn = f"all {result.resamples:,} assignments"
     p = f"p {figures.pvalue(result.pvalue)}, {result.alternative_words}"
     error = "" if result.exact else f" (± {figures.significant(result.pvalue_error, 1)})"
     low, high, counts = _binned(result.null, [result.ratio, 1.0])
@@ -33,8 +35,7 @@ def randomization_of(asked: Asked, result: RandomizationTest, anchor: str) -> Ev
         sentences=(
             f"The ratio of the suite means is {observed.text}x. If the labels say nothing, one so far "
             f"from 1 comes with {p}{error}.",
-            f"What was reassigned: {result.unit_words}. The picture holds {drawn} "
-            f"{result.resamples:,} assignments of the labels.",
+            f"What was reassigned: {result.unit_words}. The picture holds {drawn} of the labels.",
         ),
         histogram=Histogram(
             low=low,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...report import Value
+from ...plots import style_of
+from ...report import Value, Word
 from ..chapter import Chapter
 from .evidence import DecisionPath
 
@@ -28,14 +29,18 @@ class MethodAnswer:
     ----------
     candidate : str
         Its name.
-    word : str
-        As a screen says it; "" where the method gives none.
-    style : {"faster", "slower", "neither", "baseline"}
-        The role in which word and marks are drawn.
+    word : {"faster", "slower", "equivalent", "undecided"} or None
+        What the candidate is; None where the method gives no word.
+    said : str
+        The word as a screen says it; "" without one.
     value, low, high : Ratio or None
         What stands on the axis of speedups.
     bound : bool
         `low` is a lower bound: nothing is said of what lies above.
+    pvalue, share : Value or None
+        Its p, and its reliability or the chance that it gives.
+    pvalue_of : str
+        What the p belongs to, such as "two-sided"; "" without one.
     first, second : tuple of str or Value
         The two lines of the cell; the word stands before the first.
     reasons : tuple of str
@@ -43,15 +48,23 @@ class MethodAnswer:
     """
 
     candidate: str
-    word: str = ""
-    style: str = "neither"
+    word: Word | None = None
+    said: str = ""
     value: Ratio | None = None
     low: Ratio | None = None
     high: Ratio | None = None
     bound: bool = False
+    pvalue: Value | None = None
+    pvalue_of: str = ""
+    share: Value | None = None
     first: tuple[Piece, ...] = ()
     second: tuple[Piece, ...] = ()
     reasons: tuple[str, ...] = ()
+
+    @property
+    def style(self) -> str:
+        """The role in which word and marks are drawn."""
+        return "neither" if self.word is None else style_of(self.word)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

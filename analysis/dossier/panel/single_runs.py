@@ -59,7 +59,7 @@ def single_runs_of(subject: Subject, asked: Asked, anchor: str, number: int) -> 
             for one in pairs
         ),
     )
-    few = sum(min(one.candidate.n, one.baseline.n) < _FEW for one in pairs)
+    few = sum(_fewest(one) < _FEW for one in pairs)
     told = [
         f"A Gaussian mixture is fitted to the runs of each side on {len(pairs)} "
         f"benchmark{'s' * (len(pairs) != 1)}; the metrics are of one run against another."
@@ -102,11 +102,11 @@ def _row(
     if rivals is not None:
         others = [mixture for name, mixture in rivals.items() if name != asked.name]
         best = (chance(_best(ours, others, lower=lower)),)
-    few = min(ours.n, theirs.n) < _FEW
+    few = _fewest(one) < _FEW
     return (
         one.benchmark,
-        Value(str(ours.n), ours.n),
-        Value(str(theirs.n), theirs.n),
+        _count(ours.n or 0),
+        _count(theirs.n or 0),
         Value(figures.quantity(apart, asked.found.unit), apart),
         chance(probability_faster(first, second)),
         *best,
@@ -114,6 +114,11 @@ def _row(
         _count(variability_level(theirs)),
         f"fewer than {_FEW} runs" if few else "",
     )
+
+
+def _fewest(pair: MixturePair) -> int:
+    """Count the runs of the side that has fewer; a fitted mixture knows its own."""
+    return min(pair.candidate.n or 0, pair.baseline.n or 0)
 
 
 def _count(number: int) -> Value:

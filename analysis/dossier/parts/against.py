@@ -9,24 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...methods.multilevel import BenchmarkLine, Multilevel
-from ...plots import quantity_scale, ratio_ticks
+from ...plots import quantity_scale, quantity_ticks, ratio_ticks
 from ...report import Value, figures
 from ...stats import Shift, shift_of
 from ..written import Written
-from .axes import bounded_ratios, labels_of, quantity_labels
+from .axes import bounded_ratios, labels_of, upright_labels
 from .cells import Cell
 from .drawings import EcdfPlot, Label, Place, SessionPlot, ShiftPlot
-from .naming import placed_names
+from .naming import across, placed_names
 from .result import Against, Quantile, SessionRatio
 
 __all__ = ["against"]
 
 Floats = NDArray[np.float64]
+_WIDEST = 700.0  # logs whose exponential is a number
+_PLAIN = (0.0995, 9999.5)  # ratios that are written with the line's decimals
 _ROWS = 240.0  # pixels of all sessions together, at most
 _ROW, _LEAST_ROW = 20.0, 2.0
 _LABEL = 15.0  # pixels of a label
-_APART = 0.14  # of ticks, as a share of the width of a telephone's plot
+_ROOM, _INDENTED = 268.0, 215.0  # pixels of the narrowest pictures: print has three in a row
 _UP_APART = 0.16
+_NEAR = 0.14  # of the width: a curve that would go through "50 %"
 
 
 def against(
@@ -62,7 +65,7 @@ def against(
         variant=result.candidate,
         word=word,
         style=style,
-        unit="block" if result.design == "one session, blocks" else "session",
+        unit={"paired": "session", "one session, blocks": "block"}.get(result.design, ""),
         by_session=ratios,
         shift=_quantiles(shift, result, told),
         shift_note=_shift_note(shift, ours, theirs),
@@ -77,12 +80,25 @@ def against(
 
 def _session_ratios(line: BenchmarkLine, told: Written) -> tuple[SessionRatio, ...]:
     """Give the session values, with the decimals of their mean."""
-    digits = max(2, len(told.speedup.text.partition(".")[2]))
+    digits = _digits(told)
     return tuple(
-        SessionRatio(session=label, speedup=Value(f"{ratio:.{digits}f}", ratio))
+        SessionRatio(session=label, speedup=_ratio(log, digits))
         for label, log in zip(line.session_ids, line.differences, strict=False)
-        if (ratio := math.exp(min(max(log, -700.0), 700.0)))
     )
+
+
+def _digits(told: Written) -> int:
+    """Give the decimals of a line, at least two: single sessions have no interval that is rough."""
+    return max(2, len(told.speedup.text.partition(".")[2]))
+
+
+def _ratio(log: float, digits: int) -> Value:
+    """Write a ratio with so many decimals, or three significant digits far from 1."""
+    if not math.isfinite(log):
+        return Value("", None)
+    ratio = math.exp(min(max(log, -_WIDEST), _WIDEST))
+    plain = _PLAIN[0] <= ratio < _PLAIN[1]
+    return Value(f"{ratio:.{digits}f}" if plain else figures.significant(ratio), ratio)
 
 
 def _sessions_plot(
@@ -114,8 +130,8 @@ def _sessions_plot(
         height=height,
         one=scale.at(1.0),
         margin=(scale.clipped(1 / (1 + margin)), scale.clipped(1 + margin)),
-        ticks=labels_of(ratio_ticks(scale, 5), scale, _APART),
-        mean=scale.at(line.speedup),
+        ticks=labels_of(ratio_ticks(scale, 5), scale, _INDENTED),
+        mean=scale.clipped(line.speedup),
         interval=interval,
         leaves=leaves,
         decided=line.outcome != "undecided",
@@ -167,8 +183,9 @@ def _ecdf_plot(
         alt=alt,
         ours=mine,
         theirs=other,
+        half=1.0 if min(across(curve, 0.55) for curve in (mine, other)) < _NEAR else 0.0,
         names=placed_names(mine, other, names, style),
-        ticks=quantity_labels(scale, result.unit, _APART),
+        ticks=labels_of(quantity_ticks(scale, result.unit, 5), scale, _ROOM),
     )
 
 
@@ -209,21 +226,15 @@ def _quantiles(shift: Shift | None, result: Multilevel, told: Written) -> tuple[
     """Give the speedup at each quantile, with the decimals of the line; above 1 is better."""
     if shift is None:
         return ()
-    digits = max(2, len(told.speedup.text.partition(".")[2]))
+    digits = _digits(told)
     sign = -1.0 if result.better == "lower" else 1.0
-
-    def value(log: float) -> Value:
-        if not math.isfinite(log):
-            return Value("", None)
-        ratio = math.exp(min(max(log, -700.0), 700.0))
-        return Value(f"{ratio:.{digits}f}" if ratio < 1e6 else f"{ratio:.2e}", ratio)
 
     return tuple(
         Quantile(
             share=share,
-            speedup=value(sign * log),
-            low=value(sign * log - half),
-            high=value(sign * log + half),
+            speedup=_ratio(sign * log, digits),
+            low=_ratio(sign * log - half, digits),
+            high=_ratio(sign * log + half, digits),
         )
         for share, log, half in zip(
             shift.shares, shift.logs.tolist(), shift.half.tolist(), strict=True
@@ -261,12 +272,12 @@ def _shift_plot(shift: Shift, result: Multilevel, told: Written, *, timed: bool)
     return ShiftPlot(
         title=f"{what} at each {'decile' if deciles else 'quartile'}",
         alt=_shift_alt(result.candidate, quantiles, what),
-        points=tuple(zip(across, (scale.at(value) for value in values), strict=True)),
+        points=tuple(zip(across, (scale.clipped(value) for value in values), strict=True)),
         intervals=tuple(intervals),
         arrows=tuple(arrows),
         one=scale.at(1.0),
         margin=(scale.clipped(1 / (1 + margin)), scale.clipped(1 + margin)),
-        ticks=labels_of(ratio_ticks(scale, 4), scale, _UP_APART, flat=False),
+        ticks=upright_labels(ratio_ticks(scale, 4), scale, _UP_APART),
         shares=tuple(
             Label(text=f"{100 * share:g}\u00a0%", at=share)
             for k, share in enumerate(across)
@@ -291,4 +302,6 @@ def _shift_alt(candidate: str, quantiles: Sequence[Quantile], what: str) -> str:
     ]
     if not clear:
         return f"{text}; every interval holds 1"
+    if len(clear) == len(known):
+        return f"{text}; no interval holds 1"
     return f"{text}; the interval does not hold 1 at {', '.join(clear)}"

@@ -41,7 +41,8 @@ class Cell:
 
     def of(self, place: int) -> Floats:
         """Give the runs of one session."""
-        return self.values[self.session == place]
+        found: Floats = self.values[self.session == place]
+        return found
 
     @property
     def by_session(self) -> tuple[Floats, ...]:

@@ -16,10 +16,11 @@ from ...stats import bandwidth_of, kernel_density, stream
 from .cells import Cell
 from .drawings import Place
 
-__all__ = ["Modes", "components", "densities", "modes_of", "peak"]
+__all__ = ["Modes", "densities", "modes_of", "peak"]
 
 Floats = NDArray[np.float64]
-_PLACES = 56
+_PLACES = 48
+_FLAT = 0.004  # shares that no eye tells from 0
 _LEAST = 5  # runs of which a density is drawn
 _FIT = 30  # runs of which a mixture is fitted
 _MOST = 2000  # and at most: the test fits 200 samples of as many values again
@@ -36,10 +37,10 @@ class Modes:
     dip : float
         p of one mode, by the dip test.
     at : tuple of float
-        The modes of the mixture that was fitted to logs and not rejected, in the values' unit; one
-        where it was rejected, or not fitted.
+        The modes of a mixture of several Gaussians that was fitted to logs and not rejected, in the
+        values' unit; none where there is no such mixture.
     parts : tuple of (weight, mean, sd)
-        Its components, of logs; empty where it was rejected.
+        Its components, of logs.
     """
 
     dip: float
@@ -48,44 +49,59 @@ class Modes:
 
 
 def densities(
-    cells: Mapping[str, Cell], scales: Mapping[str, Scale]
-) -> Mapping[str, tuple[Place, ...]]:
-    """Give each variant's density on its axis, in shares of the highest of all; empty of few runs."""
+    cells: Mapping[str, Cell], scales: Mapping[str, Scale], modes: Mapping[str, Modes]
+) -> tuple[Mapping[str, tuple[Place, ...]], Mapping[str, tuple[tuple[Place, ...], ...]]]:
+    """Give each variant's density on its axis, and beside it the components of its mixture.
+
+    Parameters
+    ----------
+    cells, scales : mapping
+        The runs of each variant, and their axis.
+    modes : mapping of str to Modes
+        Of those of which they were looked at; components are drawn where there are several.
+
+    Returns
+    -------
+    mapping of str to places, mapping of str to tuple of places
+        Across in shares of the highest density of all; empty of few runs, or equal ones.
+    """
     heights = {name: _density(cell.values, scales[name]) for name, cell in cells.items()}
-    top = max((float(h.max()) for h in heights.values() if h is not None), default=0.0)
-    if not top > 0:
-        return dict.fromkeys(cells, ())
-    ups = np.linspace(0, 1, _PLACES)
-    return {
-        name: ()
-        if heights[name] is None
-        else tuple(zip((heights[name] / top).tolist(), ups.tolist(), strict=True))
-        for name in cells
+    parts = {
+        name: _components(modes[name], scales[name]) if name in modes else () for name in cells
     }
+    every = [h for h in heights.values() if h is not None]
+    every += [part for some in parts.values() for part in some]
+    top = max((float(height.max()) for height in every), default=0.0)
+    if not top > 0:
+        return dict.fromkeys(cells, ()), dict.fromkeys(cells, ())
+    return (
+        {name: () if height is None else _seen(height / top) for name, height in heights.items()},
+        {name: tuple(_seen(part / top) for part in some) for name, some in parts.items()},
+    )
 
 
-def components(
-    modes: Modes | None, cell: Cell, scale: Scale, tops: float
-) -> tuple[tuple[Place, ...], ...]:
-    """Give the components of a mixture of several, in shares of the density `tops`."""
-    if modes is None or len(modes.parts) < 2 or not scale.log or not tops > 0:
+def _components(modes: Modes, scale: Scale) -> tuple[Floats, ...]:
+    """Give the heights of a mixture's components on a log axis, where there are several."""
+    if len(modes.parts) < 2 or not scale.log:
         return ()
-    del cell
     at = np.linspace(math.log(scale.low), math.log(scale.high), _PLACES)
-    found = []
-    for weight, mean, sd in modes.parts:
-        height = weight * np.exp(-0.5 * ((at - mean) / sd) ** 2) / (sd * math.sqrt(2 * math.pi))
-        shares = np.minimum(height / tops, 1.15)
-        ups = np.linspace(0, 1, _PLACES)
-        seen = shares > 0.005
-        found.append(tuple(zip(shares[seen].tolist(), ups[seen].tolist(), strict=True)))
-    return tuple(found)
+    narrow = (at[1] - at[0]) / 2  # what is narrower than the grid would vanish between its places
+    return tuple(
+        weight
+        * np.exp(-0.5 * ((at - mean) / (wide := max(sd, narrow))) ** 2)
+        / (wide * math.sqrt(2 * math.pi))
+        for weight, mean, sd in modes.parts
+    )
 
 
-def highest(cells: Mapping[str, Cell], scales: Mapping[str, Scale]) -> float:
-    """Give the highest density of all, per unit of the axis."""
-    heights = [_density(cell.values, scales[name]) for name, cell in cells.items()]
-    return max((float(h.max()) for h in heights if h is not None), default=0.0)
+def _seen(shares: Floats) -> tuple[Place, ...]:
+    """Give a curve without its flat ends."""
+    high = np.flatnonzero(shares > _FLAT)
+    if not high.size:
+        return ()
+    first, last = max(0, int(high[0]) - 1), min(shares.size, int(high[-1]) + 2)
+    ups = np.linspace(0, 1, shares.size)
+    return tuple(zip(shares[first:last].tolist(), ups[first:last].tolist(), strict=True))
 
 
 def peak(values: Floats) -> float | None:
@@ -110,6 +126,8 @@ def modes_of(cell: Cell, seed: int, name: str) -> Modes | None:
     try:
         dip = dip_test(np.log(values), rng=stream(seed, "parts-dip", name)).pvalue
         fitted = fit_mixture(values, scale="log")
+        if fitted.weights.size < 2:  # a single Gaussian adds nothing to the density: no long test
+            return Modes(dip=dip, at=(), parts=())
         test = ks_fit(
             values,
             fitted,

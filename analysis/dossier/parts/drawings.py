@@ -39,12 +39,18 @@ class Label:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """One session of the run plot; `label` is "" where there is no room, `letters` its findings."""
+    """One session of the run plot.
+
+    `label` is "" where there is no room; `found` says whether it has findings, `long` and `short` which,
+    as far as there is room on a wide and on a narrow page.
+    """
 
     label: str
     left: float
     right: float
-    letters: str
+    found: bool
+    long: str
+    short: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -89,11 +95,15 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RunPlot:
-    """All runs, a panel for each session and a row for each variant."""
+    """All runs, a panel for each session and a row for each variant.
+
+    `caption` says what every such picture has, `special` what not every one has.
+    """
 
     panels: tuple[Panel, ...]
     rows: tuple[RunRow, ...]
     caption: str
+    special: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -117,12 +127,16 @@ class SessionPlot:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EcdfPlot:
-    """The share of runs up to each value, of both sides; `title` says it in plain words."""
+    """The share of runs up to each value, of both sides.
+
+    `title` says it in plain words; `half` is the edge where "50 %" stands, away from the curves.
+    """
 
     title: str
     alt: str
     ours: tuple[Place, ...]
     theirs: tuple[Place, ...]
+    half: float
     names: tuple[Label, ...]
     ticks: tuple[Label, ...]
 

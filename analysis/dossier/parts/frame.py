@@ -44,10 +44,20 @@ class Frame:
     failed: Mapping[str, tuple[float, ...]]
 
 
-def frame_of(cells: Mapping[str, Cell], failures: Mapping[str, Sequence[Failed]]) -> Frame:
-    """Lay out the runs of a benchmark's variants."""
-    every = [cell.labels for cell in cells.values()]
-    together = len(every) == 1 or any(set(every[0]) & set(other) for other in every[1:])
+def frame_of(
+    cells: Mapping[str, Cell], failures: Mapping[str, Sequence[Failed]], *, together: bool = True
+) -> Frame:
+    """Lay out the runs of a benchmark's variants.
+
+    Parameters
+    ----------
+    cells : mapping of str to Cell
+        The runs of each variant.
+    failures : mapping of str to sequence of Failed
+        The failed runs of each variant.
+    together : bool
+        Whether sessions of one label are the same ones.
+    """
     labels = _labels(cells, failures, together=together)
     place = {label: k for k, label in enumerate(labels)}
     panel = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...data import read_commands
+from ...data import read_commands, read_host_record
 from ...methods.multilevel import BenchmarkLine, Multilevel
 from ...plots import style_of
 from ...report import Value, figures, said
@@ -22,7 +22,7 @@ from .cells import Cell, Failed, cells_of, failed_of
 from .curves import Modes, modes_of
 from .folded import folded_plots
 from .frame import frame_of
-from .marks import FoundRuns, marks_of
+from .marks import FoundRuns, Notes, marks_of
 from .opening import listed_benchmarks, opened
 from .remarks import Seen, finding_of, medians_part, remarks_of
 from .result import Against, Part, Parts, VariantRuns
@@ -32,7 +32,7 @@ from .strips import strips_of
 __all__ = ["gather"]
 
 _SEED = 20_261_122  # of tests that draw samples, where no trial names one
-_VALUES = 4000  # runs of which mixtures are tried, in all: the test of one takes a while
+_VALUES = 2000  # runs of which mixtures are tried, in all: the test of one takes a while
 _NAME = 14  # characters of a name beside a curve
 _UNKNOWN = Value("", None)
 
@@ -82,8 +82,10 @@ class _Shared:
     written: Mapping[str, Mapping[str, Written]]
     failures: Mapping[tuple[str, str], tuple[Failed, ...]]
     found: FoundRuns
+    notes: Notes
     commands: Mapping[tuple[str, str], tuple[str, ...]]
     happened: str
+    together: bool
     seed: int
 
     @classmethod
@@ -110,8 +112,11 @@ class _Shared:
             written=written_of(subject),
             failures=failed_of(subject),
             found=FoundRuns(subject.verdict.diagnosis),
+            notes=Notes(None if trial is None else read_host_record(trial.path)),
             commands={} if trial is None else read_commands(trial.path),
             happened=subject.anchor("happened") if timed and not subject.prefix else "",
+            together=trial is not None
+            or not any(r.design in ("separate", "confounded") for r in results.values()),
             seed=_SEED if trial is None else trial.manifest.seed,
         )
 
@@ -130,9 +135,9 @@ def _part(
 ) -> Part:
     subject, verdict = shared.subject, shared.subject.verdict
     failures = {v: shared.failures.get((name, v), ()) for v in cells}
-    frame = frame_of(cells, failures)
+    frame = frame_of(cells, failures, together=shared.together)
     told = {v: _variant(shared, name, v, cell) for v, cell in cells.items()}
-    marks = marks_of(verdict.diagnosis, name)
+    marks = marks_of(verdict.diagnosis, name, shared.notes)
     styles = {v: one.style for v, one in told.items()}
     centres = {v: one.mean.value or 0.0 for v, one in told.items()}
     candidates = tuple(_candidates(shared, name, cells, told))

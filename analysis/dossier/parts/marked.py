@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypedDict
 
 from markupsafe import Markup
 
 from ... import plots
+from ...words import shorten
 from ..names import shown
 from .drawings import Cloud, EcdfPlot, FoldedPlots, Label, RunPlot, SessionPlot, ShiftPlot, Strip
 
@@ -27,6 +29,14 @@ _AXIS = 20.0
 _SMALL = 400  # dots of a row, from which on they are smaller
 _SQUARE = 130.0
 _STRIP = 24.0
+_SESSION = 6  # letters of a session's name
+
+
+class _Area(TypedDict):
+    """Where a drawing lies in its picture, in pixels."""
+
+    top: float
+    height: float
 
 
 def run_svgs(plot: RunPlot) -> Markup:
@@ -45,9 +55,10 @@ def _head(plot: RunPlot) -> str:
             marks.append(text)
         elif len(plot.panels) == 1:
             marks.append(plots.label(panel.left, 12, "all runs", "", anchor="start"))
-        if panel.letters:
-            marks.append(plots.label(panel.left, 25, panel.letters, "parts-letter", anchor="start"))
-    ruled = [(p.left, 0.5, p.right, 0.5) for p in plot.panels if p.letters]
+        for text, css in ((panel.long, "parts-long"), (panel.short, "parts-short")):
+            if text:
+                marks.append(plots.label(panel.left, 25, shown(text), css, anchor="start"))
+    ruled = [(p.left, 0.5, p.right, 0.5) for p in plot.panels if p.found]
     marks.append(plots.segments(ruled, "ink parts-bar", top=30, height=4))
     return plots.plot(_HEAD, marks, "")
 
@@ -55,7 +66,7 @@ def _head(plot: RunPlot) -> str:
 def row_svgs(plot: RunPlot, place: int) -> tuple[Markup, Markup]:
     """Give one row's runs, and its density."""
     row = plot.rows[place]
-    area = {"top": 0.0, "height": _ROW}
+    area = _Area(top=0.0, height=_ROW)
     small = " parts-small" if len(row.dots) > _SMALL else ""
     marks = [
         plots.boxes([(p.left, p.right) for p in plot.panels], "panel", **area),
@@ -63,7 +74,7 @@ def row_svgs(plot: RunPlot, place: int) -> tuple[Markup, Markup]:
         plots.segments([(a, y, b, y) for a, b, y in row.baseline_means], "baseline line", **area),
         plots.segments([(a, y, b, y) for a, b, y in row.means], f"{row.style} parts-mean", **area),
         plots.dots(row.dots, row.style + small, axis=row.axis, **area),
-        *(plots.dot(x, _ROW * (1 - y), "parts-ring", r=5.5) for x, y in row.rings),
+        *(plots.dot(x, _ROW * (1 - y), "parts-ring", r=4.8) for x, y in row.rings),
         *(plots.cross(x, 4, "ink line") for x in row.crosses),
         *_up_labels(row.ticks, _ROW),
     ]
@@ -74,7 +85,6 @@ def row_svgs(plot: RunPlot, place: int) -> tuple[Markup, Markup]:
     curves = [
         plots.curve(outline, f"{row.style} parts-area", closed=True, **area),
         plots.curve(row.baseline_density, "baseline line", **area),
-        plots.curve(row.density, f"{row.style} line", **area),
         *(plots.curve(part, "ink parts-component", **area) for part in row.components),
         plots.segments([(0.0, 0.0, 0.0, 1.0)], "ink line", **area),
     ]
@@ -88,7 +98,7 @@ def sessions_svg(plot: SessionPlot | None, style: str) -> Markup:
     rows = len(plot.rows)
     high = max(rows * plot.height, 0.0) + 12
     total = high + 36
-    area = {"top": 0.0, "height": high}
+    area = _Area(top=0.0, height=high)
     ups = [1 - (6 + (k + 0.5) * plot.height) / high for k in range(rows)]
     values = [x for _, x in plot.rows]
     places = list(zip(values, ups, strict=True))
@@ -121,13 +131,15 @@ def sessions_svg(plot: SessionPlot | None, style: str) -> Markup:
 
 def ecdf_svg(plot: EcdfPlot, style: str) -> Markup:
     """Give the share of runs up to each value."""
-    area = {"top": 0.0, "height": _TALL}
+    area = _Area(top=0.0, height=_TALL)
     marks = [
         plots.segments([(0, y, 1, y) for y in (0.25, 0.5, 0.75)], "grid", **area),
         plots.segments([(0, 0, 1, 0)], "one", **area),
         plots.curve(plot.theirs, "baseline line", steps=True, **area),
         plots.curve(plot.ours, f"{style} line", steps=True, **area),
-        plots.label(0, _TALL / 2 - 4, "50\u00a0%", "", anchor="start"),
+        plots.label(
+            plot.half, _TALL / 2 - 4, "50\u00a0%", "", anchor="end" if plot.half else "start"
+        ),
     ]
     for name in plot.names:
         css = f"{name.style} parts-name"
@@ -143,7 +155,7 @@ def shift_svg(plot: ShiftPlot | None, style: str, word: str) -> Markup:
     """Give the speedup at each quantile."""
     if plot is None:
         return Markup("")
-    area = {"top": 0.0, "height": _TALL}
+    area = _Area(top=0.0, height=_TALL)
     low, high = plot.margin
     marks = [
         plots.band(0, 1, _TALL * (1 - high), _TALL * (1 - low), "margin"),
@@ -169,21 +181,18 @@ def folded_svgs(folded: FoldedPlots) -> list[tuple[str, list[tuple[str, Markup]]
     """Give lag plots and Q-Q plots, each with its caption."""
     found = []
     if folded.lags:
-        ends = (
-            f"; both axes from {folded.ranges[0]} to {folded.ranges[1]}" if folded.ranges[0] else ""
-        )
+        low, high = folded.ranges
+        ends = f", both axes from {low} to {high}" if low else ""
         found.append(
             (
-                "Each run against the run before, within sessions (lag plot). A cloud without a "
-                f"direction: neighbours tell nothing of each other{ends}.",
+                f"Lag plot: each run against the run before in its session{ends}.",
                 [(one.variant, _cloud(one)) for one in folded.lags],
             )
         )
     if folded.qqs:
         found.append(
             (
-                "Runs less their session's mean against a normal law (Q-Q plot). On the line: as "
-                "normal as can be seen; axes in standard deviations.",
+                "Normal Q-Q plot: runs less their session's mean, against a normal law.",
                 [(one.variant, _cloud(one)) for one in folded.qqs],
             )
         )
@@ -197,7 +206,7 @@ def strip_svg(strip: Strip) -> Markup:
 
 
 def _cloud(cloud: Cloud) -> Markup:
-    area = {"top": 0.0, "height": _SQUARE}
+    area = _Area(top=0.0, height=_SQUARE)
     marks = [
         plots.boxes([(0, 1)], "panel", **area),
         plots.segments([(0, 0, 1, 1)], "one", **area),
@@ -208,12 +217,12 @@ def _cloud(cloud: Cloud) -> Markup:
 
 def _up_labels(ticks: Sequence[Label], height: float) -> Iterator[str]:
     for tick in ticks:
-        y = height * (1 - tick.at) + 4
+        y = max(10.0, height * (1 - tick.at) + 4)  # below what stands above the row
         yield plots.label(0, y, tick.text, "", anchor="end", dx=-8)
 
 
 def _beside(text: str, y: float) -> str:
-    return plots.label(0, y, shown(text), "", anchor="end", dx=-8)
+    return plots.label(0, y, shorten(shown(text), _SESSION), "", anchor="end", dx=-8)
 
 
 def _below(tick: Label, y: float) -> str:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from ...words import shorten
 from ..chapter import html_of
-from ..names import shown
+from ..names import shortened, shown
 from ..shell import template
 from .marked import ecdf_svg, folded_svgs, row_svgs, run_svgs, sessions_svg, shift_svg, strip_svg
 from .result import Part, Parts
@@ -33,7 +33,7 @@ def _(parts: Parts) -> Markup:
     open_ones = [part for part in parts.benchmarks if part.opened]
     closed = [part for part in parts.benchmarks if not part.opened]
     page = template("parts")
-    page.filters |= {"shown": shown, "cut": _cut}
+    page.filters |= {"shown": shown, "cut": _Names(parts).cut}
     html = page.get_template("chapter.html.jinja").render(
         parts=parts,
         open=open_ones,
@@ -50,13 +50,24 @@ def _(parts: Parts) -> Markup:
     return Markup(html)  # noqa: S704 - the template escapes
 
 
-def _cut(text: str, width: int = _NAME) -> Markup:
-    """Set a name that is not ours: shown safely, apart from the text around it, whole in its title."""
-    whole = shown(text)
-    short = shorten(whole, width)
-    if short == whole:
-        return Markup("<bdi>{}</bdi>").format(whole)
-    return Markup('<bdi title="{}">{}</bdi>').format(whole, short)
+class _Names:
+    """Sets names that are not ours: shown safely, apart from the text around, whole in their title."""
+
+    def __init__(self, parts: Parts) -> None:
+        told = dict.fromkeys(one.variant for part in parts.benchmarks for one in part.variants)
+        self._beside = (tuple(told), tuple(part.name for part in parts.benchmarks))
+        self._found: dict[int, dict[str, str]] = {}
+
+    def cut(self, text: str, width: int = _NAME) -> Markup:
+        """Give a name with so much room; those of its kind are told apart."""
+        if width not in self._found:
+            variants, benchmarks = (shortened(names, width) for names in self._beside)
+            self._found[width] = {**benchmarks, **variants}
+        whole = shown(text)
+        short = self._found[width].get(text) or shorten(whole, width)
+        if short == whole:
+            return Markup("<bdi>{}</bdi>").format(whole)
+        return Markup('<bdi title="{}">{}</bdi>').format(whole, short)
 
 
 def _groups(closed: Sequence[Part]) -> list[tuple[str, list[Part]]]:

@@ -27,6 +27,7 @@ _TOLD = 4  # candidates that have a sentence each
 _MEDIAN = 5  # runs of a session whose median says something else than their mean
 _DRIFTS = ("order", "change-point")
 _WIDE = 24  # characters of a name
+_EQUAL = 1e-9  # session values that are 1
 _PERCENT = 1.5  # larger speedups are no percentages any longer
 
 
@@ -195,15 +196,17 @@ def _of_candidates(seen: Seen) -> list[str]:
         noun = f"{one.unit}s"
         ahead = sum(value > 1 for value in values)
         low, high = min(values), max(values)
-        if ahead in (0, len(values)):
+        every = "both" if len(values) == 2 else f"all {len(values)}"
+        if max(abs(value - 1) for value in values) < _EQUAL:
+            found.append(f"{_name(one.variant)} equals the baseline in {every} {noun}.")
+        elif ahead in (0, len(values)):
             side = "ahead" if ahead else "behind"
-            every = "both" if len(values) == 2 else f"all {len(values)}"
             if ahead and high <= _PERCENT:
-                by = f"by {_percent(low)} to {_percent(high)}\u00a0%"
+                by = f"by {_range(_percent(low), _percent(high))}\u00a0%"
             elif not ahead and low >= 1 / _PERCENT:
-                by = f"by {_percent(high)} to {_percent(low)}\u00a0%"
+                by = f"by {_range(_percent(high), _percent(low))}\u00a0%"
             else:
-                by = f"at {_times(low)} to {_times(high)} times"
+                by = f"at {_range(_times(low), _times(high))} times"
             found.append(f"{_name(one.variant)} is {side} in {every} {noun}, {by}.")
         else:
             found.append(
@@ -217,8 +220,12 @@ def _percent(ratio: float) -> str:
     return figures.significant(100 * abs(ratio - 1), 2)
 
 
+def _range(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"
+
+
 def _times(ratio: float) -> str:
-    return f"{ratio:.3f}" if 0.5 < ratio < 2 else figures.significant(ratio)
+    return figures.significant(ratio)
 
 
 # ---- the rest

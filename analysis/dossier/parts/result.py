@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from ...report import Value, plain
@@ -79,8 +80,8 @@ class Quantile:
 class Against:
     """One candidate against the baseline.
 
-    `unit` is "session", or "block" within one session; `by_session` is empty where sides are not
-    paired, `shift` where sessions have too few runs, which `shift_note` says.
+    `unit` is "session", or "block" within one session; it is "" and `by_session` is empty where
+    sides are not paired, `shift` where sessions have too few runs, which `shift_note` says.
     """
 
     unlisted: ClassVar[frozenset[str]] = frozenset(
@@ -101,12 +102,28 @@ class Against:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """Something found in some sessions, with the letter under which the picture shows it."""
+    """Something found in some sessions.
 
-    letter: str
+    Attributes
+    ----------
+    code, word : str
+        What it is, for programs and in a word or two.
+    variant : str
+        The one that it is of; "" of all.
+    sessions, figures : tuple of str
+        Where it was seen, and the figure that tells most there; "" where there is none.
+    everywhere : bool
+        Whether that are all sessions.
+    text : str
+        One sentence.
+    """
+
     code: str
+    word: str
     variant: str
     sessions: tuple[str, ...]
+    figures: tuple[str, ...]
+    everywhere: bool
     text: str
 
 
@@ -204,19 +221,14 @@ class Parts(Chapter):
 
 
 def _listed(part: Part) -> dict[str, Any]:
-    told = {
-        name: plain(getattr(part, name))
-        for name in Part.__dataclass_fields__
-        if name not in {*Part.unlisted, "candidates", "remarks", "finding"}
-    }
+    told = _plain(part, {*Part.unlisted, "variants", "candidates", "remarks", "finding"})
     told["finding"] = None if part.finding is None else part.finding.text
     told["remarks"] = [remark.text for remark in part.remarks]
-    told["candidates"] = [
-        {
-            name: plain(getattr(one, name))
-            for name in Against.__dataclass_fields__
-            if name not in Against.unlisted
-        }
-        for one in part.candidates
-    ]
+    told["variants"] = [_plain(one, {"style"}) for one in part.variants]
+    told["candidates"] = [_plain(one, Against.unlisted) for one in part.candidates]
     return told
+
+
+def _plain(one: VariantRuns | Against | Part, left_out: Collection[str]) -> dict[str, Any]:
+    names = (field.name for field in fields(one))
+    return {name: plain(getattr(one, name)) for name in names if name not in left_out}

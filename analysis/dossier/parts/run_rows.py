@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...diagnosis.audit import FarRun
-from ...plots import Scale, read_out
+from ...plots import Scale, quantity_ticks, read_out
 from ...report import figures
-from .axes import quantity_labels, row_scales
+from ...words import shorten
+from ..names import shown
+from .axes import row_scales, upright_labels
 from .cells import Cell
-from .curves import Modes, components, densities, highest, peak
+from .curves import Modes, densities, peak
 from .drawings import Panel, RunPlot, RunRow
 from .frame import Frame
 from .result import Mark, VariantRuns
@@ -22,6 +24,9 @@ __all__ = ["run_plot"]
 Floats = NDArray[np.float64]
 _RINGS = 40  # in a row; the farthest of them
 _LABELLED = 12  # panels that have a label each
+_NAME = 24  # letters
+_FINDINGS = 2  # of a session, that are named
+_WIDE, _NARROW = 80, 34  # letters above all panels, at 900 and at 360 pixels
 _TICKS_APART = 0.17  # of a row's height
 
 
@@ -54,8 +59,7 @@ def run_plot(
         Of the variants of which they were looked at.
     """
     scales = row_scales(cells, {name: told[name].mean.value or 0.0 for name in cells})
-    heights = densities(cells, scales)
-    top = highest(cells, scales)
+    heights, parts = densities(cells, scales, modes)
     means = {name: _means(cells[name], frame, name, scales[name]) for name in cells}
     rows = []
     for name, cell in cells.items():
@@ -68,7 +72,7 @@ def run_plot(
                 alt=_alt(name, cell, told[name], unit),
                 density_alt=_density_alt(name, cell, unit),
                 axis=read_out(scale, unit),
-                ticks=quantity_labels(scale, unit, _TICKS_APART, most=4, flat=False),
+                ticks=upright_labels(quantity_ticks(scale, unit, 4), scale, _TICKS_APART),
                 dots=tuple(zip(frame.across[name].tolist(), _up(cell.values, scale), strict=True)),
                 rings=_rings(cell, frame, name, scale, far.get(name, ())),
                 crosses=frame.failed.get(name, ()),
@@ -76,22 +80,48 @@ def run_plot(
                 baseline_means=means[baseline] if same and frame.together else (),
                 density=heights[name],
                 baseline_density=heights[baseline] if same else (),
-                components=components(modes.get(name), cell, scale, top),
+                components=parts[name],
             )
         )
-    return RunPlot(panels=_panels(frame, marks), rows=tuple(rows), caption=_caption(rows, baseline))
+    return RunPlot(
+        panels=_panels(frame, marks),
+        rows=tuple(rows),
+        caption=_caption(rows, baseline),
+        special=_special(rows),
+    )
 
 
 def _panels(frame: Frame, marks: Sequence[Mark]) -> tuple[Panel, ...]:
+    """Give the panels; what was found in some sessions stands above them, as far as there is room."""
     count = len(frame.labels)
     every = -(-count // _LABELLED)
     found = []
+    before: list[str] = []
     for k, (label, (left, right)) in enumerate(zip(frame.labels, frame.spans, strict=True)):
-        letters = "".join(mark.letter for mark in marks if label in mark.sessions)
+        here = [one for one in marks if label in one.sessions and not one.everywhere]
+        told = [(one.word, one.figures[one.sessions.index(label)]) for one in here[:_FINDINGS]]
+        words = [  # what stood above the panel before is known: its figure is enough
+            figure if word in before and figure else f"{word} {figure}".strip()
+            for word, figure in told
+        ]
+        figures_only = [figure for _, figure in told if figure]
         found.append(
-            Panel(label=label if k % every == 0 else "", left=left, right=right, letters=letters)
+            Panel(
+                label=label if k % every == 0 else "",
+                left=left,
+                right=right,
+                found=bool(here),
+                long=_fitting([", ".join(words), *words[:1], *figures_only[:1]], _WIDE / count),
+                short=_fitting(figures_only[:1], _NARROW / count),
+            )
         )
+        before = [word for word, _ in told]
     return tuple(found)
+
+
+def _fitting(texts: Sequence[str], room: float) -> str:
+    """Give the first text that has room, in letters."""
+    return next((text for text in texts if len(text) <= room), "")
 
 
 def _up(values: Floats, scale: Scale) -> list[float]:
@@ -152,20 +182,30 @@ def _density_alt(name: str, cell: Cell, unit: str) -> str:
 
 
 def _caption(rows: Sequence[RunRow], baseline: str) -> str:
-    """Say what each mark is, of those that are there."""
+    """Say what dots and strokes are."""
     sessions = any(len(row.means) > 1 for row in rows)
     text = "Each dot is a run, left to right in the order of its blocks"
     text += ", a panel for each session." if sessions else "."
     text += " Stroke: mean of the session" if sessions else " Stroke: mean of the runs"
     if any(row.baseline_means for row in rows):
-        text += f"; grey: {baseline}, repeated in each row"
-    text += "."
-    if len({row.axis.rpartition(" ")[0] for row in rows}) > 1:
-        text += " The variants lie far apart: each row has an axis of its own, of the same ratio."
+        text += f"; grey: {shorten(shown(baseline), _NAME)}, repeated in each row"
+    return f"{text}."
+
+
+def _special(rows: Sequence[RunRow]) -> str:
+    """Say what the other marks are, of those that are there."""
+    found = []
+    if len({row.axis for row in rows}) > 1:
+        found.append(
+            "The variants lie far apart: each row has an axis of its own, of the same ratio."
+        )
     if any(row.rings for row in rows):
-        text += " Ring: a run far from the others of its session."
+        far, runs = sum(len(row.rings) for row in rows), sum(len(row.dots) for row in rows)
+        found.append(f"Ring: a run far from the others of its session ({far:,} of {runs:,}).")
     if any(row.crosses for row in rows):
-        text += " Cross: a failed run."
+        found.append("Cross: a failed run.")
     if any(row.components for row in rows):
-        text += " Thin lines beside the density: the components of a Gaussian mixture that fits."
-    return text
+        found.append(
+            "Thin lines beside the density: the components of a Gaussian mixture that fits."
+        )
+    return " ".join(found)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ...errors import InsufficientDataError
 from ...plots import COLOURS, INK, PALE, Sheet, look
 from ...report import figures
+from ...words import shown
 from .result import SCALES, Biplot
 
 if TYPE_CHECKING:
@@ -254,7 +255,7 @@ class _Names:
         text = self._axes.text(
             0,
             0,
-            figures.shorten(name, _NAME),
+            figures.shorten(shown(name), _NAME),
             fontsize="small",
             color=colour,
             horizontalalignment="center",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .context import hpt_context as hpt_context
     from .html_page import hpt_page as hpt_page
     from .page import hpt_pvalues as hpt_pvalues
+    from .provenance import Fact as Fact, provenance_of as provenance_of
     from .reliability import (
         ReliabilitySteps as ReliabilitySteps,
         reliability_plot as reliability_plot,
@@ -32,6 +33,7 @@ else:
             "context": "hpt_context",
             "html_page": "hpt_page",
             "page": "hpt_pvalues",
+            "provenance": "Fact provenance_of",
             "reliability": "ReliabilitySteps reliability_plot reliability_steps",
             "report": "hpt_report",
             "result": "HptResult",

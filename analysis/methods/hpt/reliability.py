@@ -114,7 +114,7 @@ def _marks(steps: ReliabilitySteps, scale: Scale, height: float) -> Iterator[str
         css = "tick minor" if tick.minor else "tick"
         yield label(scale.at(tick.value), y(0) + 17, tick.text, css)
     yield line(0, y(steps.required), 1, y(steps.required), "one dashed")
-    yield label(1, y(steps.required) - 4, f"reliability {steps.required:g}", "level", anchor="end")
+    yield label(1, y(steps.required) + 13, f"reliability {steps.required:g}", "level", anchor="end")
     if steps.tested != 1:
         yield stroke(scale.at(steps.tested), y(1), y(0), "one")
     if scale.holds(1.0):

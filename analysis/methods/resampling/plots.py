@@ -8,6 +8,7 @@ import numpy as np
 
 from ...plots import COLOURS, DASHES, INK, PALE, Scale, density_axis, look, quantity_axis
 from ...report import figures, said
+from ...words import shown
 from .distribution.result import DistributionComparison
 from .interval.result import BootstrapInterval
 from .randomization.result import RandomizationTest
@@ -43,7 +44,8 @@ def resampling_figure(report: ResamplingReport) -> Figure:
         density_axis(middle, across, unit, middle.get_ylim()[1], of="passes")
         quantity_axis(bottom, "x", across, unit)
         ours, theirs = (
-            figures.shorten(name, _NAME) for name in (report.test.candidate, report.test.baseline)
+            figures.shorten(shown(name), _NAME)
+            for name in (report.test.candidate, report.test.baseline)
         )
         figure.suptitle(f"{ours} against {theirs}", fontsize=11, x=0.01, ha="left")
     return figure
@@ -107,7 +109,7 @@ def _curves(axes: Axes, comparison: DistributionComparison) -> None:
     )
     flat = True
     for k, system in enumerate(systems[:_CURVES]):
-        name = figures.shorten(system.name, _NAME)
+        name = figures.shorten(shown(system.name), _NAME)
         curve = system.density()
         if curve is None:
             axes.axvline(system.median, color=COLOURS[k], linestyle=DASHES[k], label=name)
@@ -129,8 +131,8 @@ def _curves(axes: Axes, comparison: DistributionComparison) -> None:
 
 def _boxes(axes: Axes, comparison: DistributionComparison) -> None:
     """Draw boxes with whiskers at minimum and maximum, as published."""
-    shown = comparison.systems[:_MOST_BOXES]
-    for k, system in enumerate(shown):
+    some = comparison.systems[:_MOST_BOXES]
+    for k, system in enumerate(some):
         colour = COLOURS[k] if k < _CURVES else PALE
         low, q1, middle, q3, high = system.five
         y = -k
@@ -143,14 +145,14 @@ def _boxes(axes: Axes, comparison: DistributionComparison) -> None:
         )  # fmt: skip
         axes.plot([middle] * 2, [y - 0.275, y + 0.275], color=INK, linewidth=1.6, zorder=3)
     axes.set_yticks(
-        [-k for k in range(len(shown))],
-        [figures.shorten(system.name, 20) for system in shown],
+        [-k for k in range(len(some))],
+        [figures.shorten(shown(system.name), 20) for system in some],
         fontsize=8,
     )
-    axes.set_ylim(-len(shown) + 0.4, 0.6)
+    axes.set_ylim(-len(some) + 0.4, 0.6)
     axes.margins(x=0.03)
     lower = comparison.systems[0].better == "lower"
-    left_out = len(comparison.systems) - len(shown)
+    left_out = len(comparison.systems) - len(some)
     axes.set_xlabel(
         "mean of one pass"
         + f" ({'lower' if lower else 'higher'} is better; box: quartiles, ends: minimum, maximum)"

@@ -57,11 +57,11 @@ def ask(
     """
     try:
         pair = match(candidate, baseline)
-    except FairtrialError as error:  # every benchmark has runs of 0
-        refusal = f"not possible: {error.what}"
-        none = Said(method="all", unit="run", estimand="ratios", word=None, answer=refusal)
-        return Panel(methods=(none,), disagreements=())
+    except FairtrialError as error:
+        return _refused(error.what)
     ours, theirs = pair.candidate, pair.baseline
+    if not ours.benchmarks:
+        return _refused("every benchmark has runs of 0")
     told: list[Said] = []
     hpt_result, at_estimate = _hpt(found, ours, theirs, told)
     suite = _speedup_test(found, ours, theirs, told)
@@ -81,6 +81,13 @@ def ask(
     )
     reasons = tuple(why(found, told, answers))
     return Panel(methods=tuple(told), disagreements=reasons, answers=answers)
+
+
+def _refused(why_not: str) -> Panel:
+    """Give the panel of sides that no method takes."""
+    refusal = f"not possible: {why_not}"
+    none = Said(method="all", unit="run", estimand="ratios", word=None, answer=refusal)
+    return Panel(methods=(none,), disagreements=())
 
 
 def _tried(work: Callable[[], _T], told: list[Said], method: str, unit: str, of: str) -> _T | None:

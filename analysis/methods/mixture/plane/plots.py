@@ -12,6 +12,7 @@ from ....errors import UsageError
 from ....plots import COLOURS, DASHES, INK, Scale, look, quantity_axis
 from ....report import figures
 from ....stats import numbers
+from ....words import shown
 from .model import Mixture2d
 
 if TYPE_CHECKING:
@@ -57,10 +58,10 @@ def plane_figure(
         axes = figure.subplots()
         for k in range(mixture.components):
             _draw_cluster(axes, mixture, k, pairs[clusters == k])
-        for axis, name, unit in zip((axes.xaxis, axes.yaxis), mixture.names, units, strict=True):
-            axis.set_label_text(figures.shorten(name, _NAME))
-            low, high = axis.get_view_interval()
-            quantity_axis(axes, axis.axis_name, Scale(float(low), float(high)), unit or "1")
+        axes.set_xlabel(figures.shorten(shown(mixture.names[0]), _NAME))
+        axes.set_ylabel(figures.shorten(shown(mixture.names[1]), _NAME))
+        quantity_axis(axes, "x", Scale(*axes.get_xlim()), units[0] or "1")
+        quantity_axis(axes, "y", Scale(*axes.get_ylim()), units[1] or "1")
         axes.set_title(_title(mixture))
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ....errors import AnalysisError, UsageError
 from ....plots import COLOURS, DASHES, INK, PALE, Scale, density_axis, look, quantity_axis
 from ....report import figures
+from ....words import shown
 from ..model.mixture import Mixture
 from .result import MixtureCell, MixtureReport
 
@@ -58,12 +59,12 @@ def mixture_figure(report: MixtureReport) -> Figure:
     fitted = [cell for cell in benchmark.cells if cell.mixture is not None]
     if not fitted:
         raise AnalysisError("there is no mixture to draw", benchmark.benchmark)
-    shown = fitted[:_MOST]
+    drawn = fitted[:_MOST]
     with look():
-        figure = Figure(figsize=(9.6, 1.0 + 2.9 * len(shown)), layout="constrained")
-        axes = figure.subplots(len(shown), 2, sharex=True, squeeze=False, width_ratios=[1.25, 1])
-        window = window_of(shown)
-        for k, cell in enumerate(shown):
+        figure = Figure(figsize=(9.6, 1.0 + 2.9 * len(drawn)), layout="constrained")
+        axes = figure.subplots(len(drawn), 2, sharex=True, squeeze=False, width_ratios=[1.25, 1])
+        window = window_of(drawn)
+        for k, cell in enumerate(drawn):
             draw_density(axes[k, 0], cell, COLOURS[k], window, unit=report.unit)
             _distribution(axes[k, 1], cell, COLOURS[k], window)
             axes[k, 0].set_title(_said(cell))
@@ -71,9 +72,9 @@ def mixture_figure(report: MixtureReport) -> Figure:
         quantity_axis(axes[0, 0], "x", Scale(*window), report.unit)  # the axis is shared
         for axis in axes[-1]:
             axis.set_xlabel(_axis(report))
-        title = figures.shorten(benchmark.benchmark, _NAME)
-        if len(fitted) > len(shown):
-            title += f" (the first {len(shown)} of {len(fitted)} variants)"
+        title = figures.shorten(shown(benchmark.benchmark), _NAME)
+        if len(fitted) > len(drawn):
+            title += f" (the first {len(drawn)} of {len(fitted)} variants)"
         figure.suptitle(title, fontsize=11, x=0.01, ha="left")
     return figure
 
@@ -93,7 +94,7 @@ def _said(cell: MixtureCell) -> str:
     """Say what is drawn, and below it what a reader should know before believing it."""
     k, modes = cell.fitted.components, cell.fitted.modes().size
     title = (
-        f"{figures.shorten(cell.variant, 30)}: {cell.values.size} runs, {k} component{'s' * (k > 1)}, "
+        f"{figures.shorten(shown(cell.variant), 30)}: {cell.values.size} runs, {k} component{'s' * (k > 1)}, "
         f"{modes} mode{'s' * (modes > 1)}"
     )
     told = [line for caution in cell.cautions for line in wrap(caution.text, _LINE)]

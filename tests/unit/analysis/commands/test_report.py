@@ -255,7 +255,7 @@ def test_a_person_is_told_of_a_long_way_and_a_file_is_not(synthetic, tmp_path):
 def test_the_pictures_need_no_report(trial, tmp_path, monkeypatch):
     asked = []
 
-    def write_all(_subject, folder, **_):
+    def write_all(_subject, folder, _sheet, **_):
         asked.append(folder)
         return (Path("f.svg"),)
 

@@ -93,6 +93,7 @@ def test_the_title_is_escaped_and_shows_its_controls() -> None:
         ),
         ('<details id="d"><summary><h3>C</h3></summary><h3 id="e">E</h3></details>', ["e"]),
         ("<section><h2>A</h2></section><h3>B</h3>", []),
+        ('<section id="a"><h2>A <a href="#a">#</a></h2><h3 id="b">B</h3></section>', ["b"]),
         ('<article class="x" id="q"><h3 class="y">B</h3></article>', ["q"]),
         ('<section id="a"><h2>A</h2><section><h3>B</h3></section></section>', ["a"]),
     ],

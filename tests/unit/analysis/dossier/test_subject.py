@@ -162,3 +162,20 @@ def test_several_metrics_read_the_trial_once(trial, monkeypatch):
 def test_more_than_two_sources_are_refused():
     with pytest.raises(UsageError, match="not on 3 sources"):
         subject_of(["a", "b", "c"], Reading())
+
+
+def test_every_benchmark_of_every_candidate_is_listed(made, tmp_path):
+    # one that only a later candidate has, and one of which runs are 0
+    rows = [row for row in made.rows if (row.variant, row.benchmark) != ("new", "logs")]
+    rows = [
+        replace(row, user_s=0.0) if row.benchmark == "random" and row.variant != "slow" else row
+        for row in rows
+    ]
+    plan = [run for run in made.plan if (run.variant, run.benchmark) != ("new", "logs")]
+    for place, row in enumerate(rows):
+        rows[place] = replace(row, position=place)
+        plan[place] = replace(plan[place], position=place)
+    manifest = replace(made.manifest, planned=len(plan))
+    place = replace(made, rows=rows, plan=plan, manifest=manifest).write(tmp_path / "t")
+    found = subject_of([str(place)], Reading(metric="user"))
+    assert sorted(found.order) == sorted(BENCHES)

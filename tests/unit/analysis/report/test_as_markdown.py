@@ -58,3 +58,17 @@ def test_inner_sections_are_headings_and_pictures_are_left_out():
 
 def test_an_empty_part_is_not_folded():
     assert render(page(Section(()), Section((), title="nothing"))) == "### A headline\n"
+
+
+def test_what_does_not_fit_is_left_out_and_named():
+    sections = [Section((Sentence(letter * 1000),), title=letter) for letter in "abc"]
+    whole = render(page(Section((Sentence("It is so."),)), *sections))
+    assert render(page(Section((Sentence("It is so."),)), *sections), most=10_000) == whole
+    for most in (500, 1600, 2700, 3900):
+        text = render(page(Section((Sentence("It is so."),)), *sections), most=most)
+        assert len(text) <= most
+        assert "It is so." in text
+        kept = text.count("<details>")
+        assert kept == {500: 0, 1600: 1, 2700: 2, 3900: 3}[most]
+        named = text.partition("no room here: ")[2].partition("<")[0]
+        assert named == ", ".join("abc"[kept:])

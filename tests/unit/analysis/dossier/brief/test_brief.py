@@ -190,3 +190,13 @@ def test_the_tables_cells_carry_their_numbers(trial, tmp_path):
     assert table.rows[0][5] == brief.candidates[0].rows[0].speedup
     assert isinstance(table.rows[-1][1], Value)
     assert table.rows[-1][1].value is None
+
+
+def test_what_takes_tables_as_data_has_whole_names(synthetic, tmp_path):
+    name = "a/" + "x" * 60
+    data = {v: {name: [1.0, 1.1, 0.9, 1.05]} for v in ("old", "new")}
+    brief = gather(subject(synthetic(data, sessions=2), tmp_path))
+    (short,) = tables_of(Page(title="t", sections=brief_sections(brief)))
+    (whole,) = tables_of(Page(title="t", sections=brief_sections(brief, whole=True)))
+    assert (len(short.rows[0][0]), whole.rows[0][0]) == (24, name)
+    assert short.rows[0][1:] == whole.rows[0][1:]

@@ -1,0 +1,138 @@
+"""The command ``plot``: one figure, its data beside it, and what is refused before the work."""
+
+from __future__ import annotations
+
+import io
+import shlex
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from analysis.dossier.figures import KINDS
+from harness.cli import main
+
+ROOT = Path(__file__).resolve().parents[4]
+SAMPLE = ROOT / "runs" / "sample"
+
+
+def execute(*words):
+    out, err = io.StringIO(), io.StringIO()
+    code = main(["plot", *(str(word) for word in words)], out, err)
+    return code, out.getvalue(), err.getvalue()
+
+
+@pytest.fixture
+def trial(synthetic, tmp_path):
+    rng = np.random.default_rng(1)
+    data = {
+        name: {b: (factor * np.exp(rng.normal(0, 0.01, 24))).tolist() for b in ("x", "y")}
+        for name, factor in (("old", 1.0), ("new", 0.5), ("slow", 1.6))
+    }
+    return synthetic(data, sessions=6).write(tmp_path / "runs" / "one")
+
+
+@pytest.mark.parametrize("ending", [".svg", ".pdf", ".png"])
+def test_a_figure_its_data_and_its_result_in_words(ending, trial, tmp_path):
+    code, out, err = execute("forest", trial, "-o", tmp_path / f"f{ending}", "--width", "85mm")
+    assert (code, err) == (0, "")
+    assert out.startswith("Speedups over old, in 6 sessions")
+    assert (tmp_path / f"f{ending}").stat().st_size > 5000
+    assert (tmp_path / "f.csv").read_text().startswith("candidate,baseline,line,speedup")
+
+
+def test_options_of_judging_are_those_of_the_report(trial, tmp_path):
+    code, out, _ = execute(
+        "forest", trial, "-o", tmp_path / "f.svg", "--variant", "new", "--confidence", "0.9"
+    )
+    assert code == 0
+    assert "90\N{NO-BREAK SPACE}% interval" in out or "90 % interval" in out
+    assert "slow" not in out
+
+
+def test_a_figure_of_one_benchmark_is_judged_among_all(trial, tmp_path):
+    code, out, _ = execute("ecdf", trial, "--benchmark", "y", "-o", tmp_path / "e.svg")
+    assert code == 0
+    assert "wall on y" in out
+    code, _, err = execute("ecdf", trial, "-o", tmp_path / "e.svg")
+    assert code == 2
+    assert "shows one benchmark, and there are 2" in err
+
+
+def test_a_biplot_takes_systems_as_its_own_command_does(tmp_path):
+    (tmp_path / "t.csv").write_text("system,p,q\na,1,2\nb,2,2.5\nc,4,1\n")
+    code, out, err = execute("biplot", tmp_path / "t.csv", "-o", tmp_path / "b.svg")
+    assert (code, err) == (0, "")
+    assert "of 3 systems over 2 benchmarks" in out
+    assert (tmp_path / "b.csv").read_text().startswith("kind,name,pc1,pc2\nsystem,a,")
+    (tmp_path / "t.csv").write_text("system,p,q\na,1,2\nb,2,2.5\n")
+    code, _, err = execute("biplot", tmp_path / "t.csv", "-o", tmp_path / "b.svg")
+    assert code == 6
+    assert "3 or more systems" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("pie {trial} -o {to}/f.svg", "no kind of figure 'pie'"),
+        ("forest {trial} -o {to}/f.gif", "ends in .svg, .png or .pdf"),
+        ("forest {trial} -o {to}/none/f.svg", "no folder"),
+        ("forest {trial} -o {to}/f.svg --data {to}/none/f.csv", "no folder"),
+        ("forest {trial} -o {to}/f.svg --data {to}/f.svg", "names of their own"),
+        ("forest {trial} -o {to}/f.svg --width 3mm", "40 to 1000 mm"),
+        ("forest {trial} -o {to}/f.svg --font-family Nowhere", "no font 'Nowhere'"),
+        ("forest {trial} {trial} {trial} -o {to}/f.svg", "one trial or two sides"),
+        ("qq {trial} --benchmark x --benchmark y -o {to}/f.svg", "one benchmark"),
+    ],
+)
+def test_what_is_refused(words, said, trial, tmp_path):
+    code, out, err = execute(*shlex.split(words.format(trial=trial, to=tmp_path)))
+    assert (code, out) == (2, "")
+    assert said in err
+    assert not list(tmp_path.glob("f.*"))
+
+
+@pytest.mark.parametrize(("text", "mm"), [("85mm", 85), ("8.5cm", 85), ("85", 85), ("4in", 101.6)])
+def test_lengths(text, mm, trial, tmp_path):
+    code, _, _ = execute("box", trial, "-o", tmp_path / "f.svg", "--width", text)
+    assert code == 0
+    root = ElementTree.parse(tmp_path / "f.svg").getroot()
+    assert float(root.get("width").removesuffix("pt")) == pytest.approx(mm / 25.4 * 72)
+
+
+def test_the_help_names_every_kind(capsys):
+    assert execute("--help")[0] == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert all(f"{name}: {kind.shows}" in text for name, kind in KINDS.items())
+
+
+# ---- the documentation
+
+
+def page():
+    return (ROOT / "docs" / "plots.md").read_text(encoding="utf-8")
+
+
+def commands():
+    return [
+        line.split("  ")[0]
+        for block in page().split("```")[1::2]
+        for line in block.splitlines()
+        if line.startswith("fairtrial ")
+    ]
+
+
+def test_the_page_has_every_kind_and_no_other():
+    rows = [line.split("`")[1] for line in page().splitlines() if line.startswith("| `")]
+    assert [name for name in rows if not name.startswith("-")] == list(KINDS)
+
+
+@pytest.mark.parametrize("line", commands())
+def test_each_command_of_the_page(line, tmp_path, monkeypatch, trial):
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(line.replace("runs/NAME", str(trial)).replace("NAME", "x"))
+    assert words[0] == "fairtrial"
+    out, err = io.StringIO(), io.StringIO()
+    assert main(words[1:], out, err) == 0, err.getvalue()
+    assert any(path.suffix in {".svg", ".pdf", ".png"} for path in tmp_path.rglob("*.*"))
