@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from ...plots import Box, Wanted, dot, label, line, placed, plot
+from ...plots import Box, Wanted, band, dot, label, line, placed, plot
 from .result import Plane, PlaneMark
 
 __all__ = ["biplot_plot"]
@@ -53,11 +53,13 @@ def biplot_plot(plane: Plane, names: Mapping[str, str], alt: str) -> str:
     wanted, styles = _point_names(plane.variants, points, names)
     heads_only = [Box(x - 3, y - 3, x + 3, y + 3) for x, y in tips[:_ARROWS]]
     told = placed(wanted, frame=frame, taken=[*taken, *heads_only], bold=True)
-    marks += [
-        label(one.x / _SIDE, one.y, one.text, f"suite-point {css}", anchor=one.anchor)
-        for one, css in zip(told, styles, strict=True)
-        if one is not None
-    ]
+    for one, css in zip(told, styles, strict=True):
+        if one is not None:  # arrows go on below the name
+            box = one.box
+            left, right = box.left / _SIDE, box.right / _SIDE
+            marks.append(band(left, right, box.top, box.bottom, "suite-under"))
+            style = f"suite-point {css}"
+            marks.append(label(one.x / _SIDE, one.y, one.text, style, anchor=one.anchor))
     full = [*taken, *ends, *(one.box for one in told if one is not None)]
     marks += [
         label(one.x / _SIDE, one.y, one.text, "suite-end", anchor=one.anchor)
