@@ -81,7 +81,8 @@ def _point_names(
             groups.append([k])
         else:
             found.append(k)
-    wanted, styles = [], []
+    wanted: list[Wanted] = []
+    styles: list[str] = []
     for group in groups:
         told = ", ".join(names[marks[k].name] for k in group[:_NAMES])
         more = f" +{len(group) - _NAMES}" if len(group) > _NAMES else ""
