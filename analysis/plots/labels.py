@@ -19,7 +19,7 @@ Anchor = Literal["start", "middle", "end"]
 
 SIZE = 11.5  # of a picture's text
 _ASCENT, _DESCENT = 0.93, 0.25  # of the size, above and below the baseline
-_BOLD = 1.08
+_BOLD = 1.2
 _ROOM = 1.06  # fonts differ from machine to machine
 _WIDTHS = (  # shares of the size: the widest of Helvetica, Arial and Segoe UI in each class
     (0.30, "ijl|'.,:; !`"),
