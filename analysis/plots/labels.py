@@ -19,7 +19,7 @@ Anchor = Literal["start", "middle", "end"]
 
 SIZE = 11.5  # of a picture's text
 _ASCENT, _DESCENT = 0.93, 0.25  # of the size, above and below the baseline
-_BOLD = 1.08
+_BOLD = 1.2
 _ROOM = 1.06  # fonts differ from machine to machine
 _WIDTHS = (  # shares of the size: the widest of Helvetica, Arial and Segoe UI in each class
     (0.30, "ijl|'.,:; !`"),
@@ -33,6 +33,7 @@ _WIDTHS = (  # shares of the size: the widest of Helvetica, Arial and Segoe UI i
 _WIDTH_OF = {sign: width for width, signs in _WIDTHS for sign in signs}
 _DISTANCES = (5.0, 9.0, 15.0, 23.0)  # from a place to its text, nearest first
 _ANGLES = 16
+_ASIDE = 4  # of these, a text with a direction of its own goes aside from it at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A text that wants to stand near a place; `away` is the direction that it prefers, if any."""
+    """A text that wants to stand near a place; with `away` on the side that this direction shows."""
 
     text: str
     x: float
@@ -210,6 +211,8 @@ def _places(label: Wanted, size: float, *, bold: bool) -> list[Placed]:
     for distance in _DISTANCES:
         for turn in range(_ANGLES):
             step = (turn + 1) // 2 * (1 if turn % 2 else -1)  # ever more to both sides
+            if label.away is not None and abs(step) > _ASIDE:
+                continue
             angle = start + step * 2 * math.pi / _ANGLES
             across, down = math.cos(angle), math.sin(angle)
             # the box's nearest point lies at the distance: sides beside, ends above and below

@@ -8,12 +8,15 @@ from ..chapter import html_of
 from ..names import shortened, shown
 from ..shell import template
 from ..spoken import name_html, sentence_html, spoken_html
-from .drawings import BoxAxis, bars_plot, biplot_plot
+from .bars import bars_plot
+from .biplot_drawing import biplot_plot
+from .box_axis import BoxAxis
 from .result import BoxColumn, BoxRow, FiveNumbers, Plane, Suite
 
 __all__: list[str] = []
 
 _NAME, _NARROW = 24, 14
+_OPEN = 3  # candidates whose boxes stand unfolded
 _FOLDED = 12  # pairs, and arrows, from which on a table is folded
 
 
@@ -32,12 +35,15 @@ def _(chapter: Suite) -> Markup:
         BoxAxis(one, chapter.margin, anchor=f"{chapter.anchor}-boxes-{k}")
         for k, one in enumerate(chapter.boxes, 1)
     ]
+    pairs = list(zip(chapter.boxes, axes, strict=True))
+    first = _OPEN if len(pairs) > _OPEN + 1 else len(pairs)
     text = (
         template("suite")
         .get_template("chapter.html.jinja")
         .render(
             chapter=chapter,
-            columns=list(zip(chapter.boxes, axes, strict=True)),
+            columns=pairs[:first],
+            others=pairs[first:],
             parts=_parts,
             shown=shown,
             name=lambda name: name_html(name, names),

@@ -28,6 +28,12 @@ def test_a_text_goes_the_way_it_prefers_and_aside_where_that_is_taken() -> None:
     assert aside.box.right <= 151
 
 
+def test_a_text_never_goes_to_the_other_side_of_its_direction() -> None:
+    frame, wall = Box(0, 0, 300, 300), Box(0, 0, 150, 300)
+    assert placed([Wanted("name", 150, 150, away=(-1, 0))], frame=frame, taken=[wall]) == (None,)
+    assert placed([Wanted("name", 150, 150)], frame=frame, taken=[wall]) != (None,)
+
+
 def test_a_text_without_room_is_none_and_the_more_important_has_it() -> None:
     frame = Box(0, 0, 60, 16)
     wanted = [Wanted("first", 10, 8), Wanted("second", 10, 8, importance=1)]

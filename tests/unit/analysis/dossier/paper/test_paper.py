@@ -24,7 +24,7 @@ from analysis.dossier.paper.paragraph import counted
 from analysis.dossier.paper.raw import whole_numbers
 from analysis.dossier.spoken import spoken_text
 from analysis.formats import Reading
-from analysis.record import Appended, GivenUp
+from analysis.record import Appended, GivenUp, MergedTrial, StopRule
 from analysis.version import VERSION
 from harness.cli import main
 
@@ -401,3 +401,37 @@ def test_other_forms_say_the_same(made, chapter) -> None:
 def test_cells_that_were_given_up_do_not_stop_the_chapter(made, chapter) -> None:
     given_up = (GivenUp(benchmark="text", variant="new", session=4, position=1, runs=2, why="x"),)
     assert said(chapter(replace(made, manifest=replace(made.manifest, given_up=given_up))))
+
+
+def test_a_stopping_rule_is_told(made, chapter) -> None:
+    manifest = replace(made.manifest, stop=StopRule(width=0.02))
+    text = said(chapter(replace(made, manifest=manifest)))
+    assert "of at most four runs of each" in text
+    assert "narrower than 2 %, so the number of runs depends on the values" in text
+
+
+def test_a_merged_trial_is_measured_again_part_by_part(made, chapter) -> None:
+    parts = tuple(
+        MergedTrial(
+            trial=f"part-{k}",
+            first=2 * k + 1,
+            last=2 * k + 2,
+            seed=10 + k,
+            tool_version="0.1.0",
+            started="2026-11-21T04:12:00Z",
+            finished=None,
+        )
+        for k in range(2)
+    )
+    found = chapter(
+        replace(made, manifest=replace(made.manifest, origin="merged", merged_from=parts))
+    )
+    assert found.commands[:3] == (
+        "fairtrial run campaign.yaml --seed 10 --sessions 2",
+        "fairtrial run campaign.yaml --seed 11 --sessions 2",
+        "fairtrial merge runs/part-0 runs/part-1 -o runs/synthetic-20261121-0412",
+    )
+    assert [(fact.name, fact.text) for fact in found.seeds[:2]] == [
+        ("plan of part-0", "10"),
+        ("plan of part-1", "11"),
+    ]

@@ -309,3 +309,19 @@ def test_no_text_of_the_biplot_lies_over_another(subject) -> None:
     for one, other in itertools.combinations(boxes, 2):
         apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
         assert apart
+
+
+def test_points_that_lie_on_each_other_have_one_label_with_both_names(subject) -> None:
+    data = runs({"old": 1.0, "new": 0.2, "slow": 3.0})
+    data["again"] = {bench: list(values) for bench, values in data["old"].items()}
+    html = html_of(gather(subject(data)))
+    assert re.search(r"<text[^>]*>old, again</text>", html)
+    assert not re.search(r"<text[^>]*>(old|again)</text>", html)
+
+
+def test_the_boxes_of_many_candidates_are_folded_after_the_third(subject) -> None:
+    html = html_of(gather(subject(runs({f"v{k}": 1 + 0.1 * k for k in range(7)}))))
+    read(html)
+    before, folded = html.split("<summary>the other 3 candidates</summary>")
+    assert before.count('<table class="suite-boxes"') == 3
+    assert folded.count('<table class="suite-boxes"') == 3

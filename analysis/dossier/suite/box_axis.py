@@ -1,44 +1,32 @@
-"""The chapter's pictures: boxes in the cells of a table, the biplot, the bars of the ranking."""
+"""The boxes of one candidate: a picture in each row of a table, on one scale."""
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 from ...plots import (
-    Box,
     Scale,
     Tick,
-    Wanted,
     curve,
-    dot,
     kept_in_row,
     label,
-    line,
-    placed,
     plot,
     ratio_scale,
     ratio_ticks,
-    stroke,
     text_width,
 )
-from .result import BoxBand, BoxColumn, BoxRow, FiveNumbers, Plane, PlaneMark, Ranks
+from .result import BoxBand, BoxColumn, BoxRow, FiveNumbers
 
-__all__ = ["HEIGHT", "SIDE", "BoxAxis", "bars_plot", "biplot_plot"]
+__all__ = ["BoxAxis"]
 
-HEIGHT = 26.0  # of a row of boxes
+_HEIGHT = 26.0  # of a row
 _BAND = 9.0  # of a group of benchmarks
 _NARROW = 140.0  # pixels of an axis on a telephone
 _TICKS = 4
 _BEYOND = 3.0  # usual widths of a box that whiskers may reach beyond all boxes
 _SHARE = 0.5  # and the share of the boxes' range that they may always
-SIDE = 328.0  # of the biplot, which keeps its ratio: as wide as a telephone's page
-_EDGE = 6.0
-_POINT = 5.0
-_ARROW = 0.86  # length of the longest arrow, of the distance of the farthest point
-_ARROWS = 60  # more are drawn as lines without heads
-_NAMED = 24  # arrows that may have a name
 
 
 class BoxAxis:
@@ -69,11 +57,11 @@ class BoxAxis:
         else:
             marks += self._box(row.baseline, "baseline", 6.5, 2.5)
             marks += self._box(row.candidate, row.style, 17.0, 4.5)
-        return plot(HEIGHT, marks, alt)
+        return plot(_HEIGHT, marks, alt)
 
     def bands(self, bands: Sequence[BoxBand], alt: str) -> str:
         """Draw groups of benchmarks as one band: 5 to 95 %, the middle half, the median."""
-        height = max(HEIGHT, _BAND * len(bands))
+        height = max(_HEIGHT, _BAND * len(bands))
         numbers = [[self.scale.clipped(n) for n in band.numbers.numbers] for band in bands]
         steps = [1 - k / len(bands) for k in range(len(bands) + 1)]
         marks = [self._again()]
@@ -117,90 +105,9 @@ class BoxAxis:
             f'<path class="suite-median {css}" d="M{c} {y - half:g}V{y + half:g}"/>'
         )
         return [
-            f'<svg width="100%" height="{HEIGHT:g}" viewBox="0 0 1000 {HEIGHT:g}" '
+            f'<svg width="100%" height="{_HEIGHT:g}" viewBox="0 0 1000 {_HEIGHT:g}" '
             f'preserveAspectRatio="none">{inner}</svg>'
         ]
-
-
-def biplot_plot(plane: Plane, names: Mapping[str, str], alt: str) -> str:
-    """Draw points and arrows in a square that does not stretch, with the names that find room.
-
-    Parameters
-    ----------
-    plane : Plane
-        What is drawn.
-    names : mapping of str to str
-        How each name is shown.
-    alt : str
-        What it shows.
-    """
-    points, tips = _geometry(plane)
-    middle = SIDE / 2
-    axes = [
-        line(0, middle, 1, middle, "grid"),
-        line(0.5, 0, 0.5, SIDE, "grid"),
-    ]
-    arrows = [_arrow(tip) for tip in tips]
-    heads = len(tips) <= _ARROWS
-    path = "".join(shaft + (head if heads else "") for shaft, head in arrows)
-    marks = [*axes, f'<path class="suite-arrow" d="{path}"/>']
-    marks += [
-        dot(x / SIDE, y, mark.style, r=_POINT)
-        for mark, (x, y) in zip(plane.variants, points, strict=True)
-    ]
-    taken = [Box(x - 7, y - 7, x + 7, y + 7) for x, y in points]
-    taken += [box for tip in tips[:_ARROWS] for box in _along(tip)]
-    frame = Box(0, 0, SIDE, SIDE)
-    lengths = [math.hypot(x - middle, y - middle) for x, y in tips]
-    longest = sorted(range(len(tips)), key=lambda k: (-lengths[k], k))[:_NAMED]
-    variants = placed(
-        [
-            Wanted(names[mark.name], x, y, 1.0)
-            for mark, (x, y) in zip(plane.variants, points, strict=True)
-        ],
-        frame=frame,
-        taken=taken,
-        bold=True,
-    )
-    found = [
-        *(
-            (one, f"suite-point {mark.style}")
-            for one, mark in zip(variants, plane.variants, strict=True)
-        ),
-    ]
-    taken += [one.box for one in variants if one is not None]
-    ends = placed(
-        [
-            Wanted(
-                names[plane.benchmarks[k].name],
-                *tips[k],
-                lengths[k],
-                away=(tips[k][0] - middle, tips[k][1] - middle),
-            )
-            for k in longest
-            if lengths[k] > 0
-        ],
-        frame=frame,
-        taken=taken,
-    )
-    found += [(one, "") for one in ends]
-    for one, css in found:
-        if one is not None:
-            marks.append(label(one.x / SIDE, one.y, one.text, css, anchor=one.anchor))
-    return plot(SIDE, marks, alt)
-
-
-def bars_plot(ranks: Ranks, place: int) -> str:
-    """Draw, in one variant's row, the bars that join it to its neighbours."""
-    count = max(1, len(ranks.bars))
-    marks = []
-    for k, (first, last) in enumerate(ranks.bars):
-        if first <= place <= last:
-            x = (k + 0.5) / count
-            top = 11 if place == first else 0
-            bottom = 15 if place == last else HEIGHT
-            marks.append(stroke(x, top, bottom, "suite-bar ink"))
-    return plot(HEIGHT, marks, "")
 
 
 def _scale(column: BoxColumn, margin: float) -> Scale:
@@ -243,51 +150,3 @@ def _centred(place: float, text: str) -> bool:
 def _stairs(values: Sequence[float], steps: Sequence[float]) -> list[tuple[float, float]]:
     """Give each value twice, at both ends of its step."""
     return [(v, steps[k + end]) for k, v in enumerate(values) for end in (0, 1)]
-
-
-def _geometry(plane: Plane) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
-    """Give points and arrows' tips in pixels; one factor fits the arrows to the points."""
-    points, tips = _known(plane.variants), _known(plane.benchmarks)
-    far = max(math.hypot(x, y) for x, y in points) or 1.0
-    long = max(math.hypot(x, y) for x, y in tips) or 1.0
-    half = SIDE / 2 - _EDGE - _POINT
-    reach = max(max(abs(x), abs(y)) for x, y in points) or 1.0
-    unit = half * 0.8 / max(reach, far * _ARROW)
-    stretch = unit * far * _ARROW / long
-
-    def place(xy: tuple[float, float], factor: float) -> tuple[float, float]:
-        return SIDE / 2 + factor * xy[0], SIDE / 2 - factor * xy[1]
-
-    return [place(one, unit) for one in points], [place(one, stretch) for one in tips]
-
-
-def _known(marks: Iterable[PlaneMark]) -> list[tuple[float, float]]:
-    return [(float(mark.x.value or 0), float(mark.y.value or 0)) for mark in marks]
-
-
-def _arrow(tip: tuple[float, float]) -> tuple[str, str]:
-    """Give an arrow from the middle: its shaft, and its head."""
-    x, y = tip
-    middle = SIDE / 2
-    shaft = f"M{middle:g} {middle:g}L{x:.1f} {y:.1f}"
-    length = math.hypot(x - middle, y - middle)
-    if length < 8:
-        return shaft, ""
-    along = ((x - middle) / length, (y - middle) / length)
-    ends = [
-        (x - 7 * along[0] + side * 3 * along[1], y - 7 * along[1] - side * 3 * along[0])
-        for side in (1, -1)
-    ]
-    (a, b), (c, d) = ends
-    return shaft, f"M{a:.1f} {b:.1f}L{x:.1f} {y:.1f}L{c:.1f} {d:.1f}"
-
-
-def _along(tip: tuple[float, float]) -> list[Box]:
-    """Cover the outer half of an arrow with small boxes, so that no name lies on it."""
-    middle = SIDE / 2
-    places = [0.5 + 0.1 * k for k in range(6)]
-    return [
-        Box(x - 1.5, y - 1.5, x + 1.5, y + 1.5)
-        for share in places
-        for x, y in [(middle + share * (tip[0] - middle), middle + share * (tip[1] - middle))]
-    ]
