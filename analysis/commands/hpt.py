@@ -69,8 +69,24 @@ def _hpt(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
         scores=args.scores,
     )
     if args.html is not None:
-        from ..methods.hpt import hpt_page
+        from ..methods.hpt import hpt_page, provenance_of
 
-        write_file(Path(args.html), hpt_page(result))
+        facts = provenance_of(
+            sides.candidate,
+            sides.baseline,
+            trial=sides.trial,
+            hashes=_hashes(args.candidate, args.baseline),
+        )
+        write_file(Path(args.html), hpt_page(result, facts))
     show(result, out, as_json=args.json)
     return 0
+
+
+def _hashes(*sources: str | None) -> dict[str, str]:
+    """Give the SHA-256 of the sides that are files."""
+    import hashlib
+
+    files = (Path(text) for text in sources if text is not None)
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files if path.is_file()
+    }

@@ -32,6 +32,7 @@ _ENDINGS = {
 }
 _FORMATS = ("html", "md", "latex", "json", "csv", "txt")
 _NUMBERS = "numbers.tex"
+_COMMENT = 65_536  # characters that a comment on GitHub may have
 _MANY = 150  # cells of a trial from which on a person is told that it takes a while
 
 
@@ -214,9 +215,10 @@ def _say(folder: Path, names: Mapping[str, str], out: TextIO) -> None:
 
 
 def _tables(dossier: Dossier) -> Mapping[str, str]:
-    from ..report import as_csv, page_of
+    from ..dossier.page import data_page
+    from ..report import as_csv
 
-    return as_csv.separate(page_of(dossier))
+    return as_csv.separate(data_page(dossier))
 
 
 def _text(dossier: Dossier, form: str) -> str:
@@ -235,5 +237,11 @@ def _text(dossier: Dossier, form: str) -> str:
         from ..dossier.page import brief_page
 
         return as_text.render(brief_page(dossier)) + "\n"
-    render = {"md": as_markdown.render, "latex": as_latex.render, "csv": as_csv.render}[form]
-    return render(page_of(dossier))
+    if form == "csv":
+        from ..dossier.page import data_page
+
+        return as_csv.render(data_page(dossier))
+    page = page_of(dossier)
+    if form == "md":
+        return as_markdown.render(page, most=_COMMENT)
+    return as_latex.render(page)

@@ -7,12 +7,19 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
+    from .commands import read_commands as read_commands
+    from .environments import (
+        SessionEnvironment as SessionEnvironment,
+        read_environments as read_environments,
+        without_homes as without_homes,
+    )
     from .host_record import (
         HostNote as HostNote,
         HostRecord as HostRecord,
         Program as Program,
         read_host_record as read_host_record,
     )
+    from .kept_output import Excerpt as Excerpt, read_excerpt as read_excerpt
     from .matrix import (
         Layout as Layout,
         PerformanceMatrix as PerformanceMatrix,
@@ -24,6 +31,11 @@ if TYPE_CHECKING:
         trial_cautions as trial_cautions,
     )
     from .pair import Match as Match, match as match
+    from .protocol import (
+        campaign_text as campaign_text,
+        pinned_cpus as pinned_cpus,
+        settings_of as settings_of,
+    )
     from .suite import (
         Centre as Centre,
         Mean as Mean,
@@ -31,17 +43,21 @@ if TYPE_CHECKING:
         speedup_of as speedup_of,
         suite_mean as suite_mean,
     )
-    from .trial import Trial as Trial, read_trial as read_trial
+    from .trial import FailedRun as FailedRun, Trial as Trial, read_trial as read_trial
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "environments": "SessionEnvironment read_environments without_homes",
+            "commands": "read_commands",
             "host_record": "HostNote HostRecord Program read_host_record",
+            "kept_output": "Excerpt read_excerpt",
             "matrix": "Layout PerformanceMatrix",
             "matrix_file": "Table read_table",
             "origin": "own_session set_apart trial_cautions",
             "pair": "Match match",
+            "protocol": "campaign_text pinned_cpus settings_of",
             "suite": "Centre Mean check_means speedup_of suite_mean",
-            "trial": "Trial read_trial",
+            "trial": "FailedRun Trial read_trial",
         },
     )

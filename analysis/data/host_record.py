@@ -6,21 +6,27 @@ trial's hashes are verified when it is read, and the last line of another one ma
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..record import ENVIRONMENT, FINDINGS
 from .beside import readable_rows
+from .environments import BOOT_ARGUMENTS
 
 __all__ = ["HostNote", "HostRecord", "Program", "read_host_record"]
+
+_NUMBER = re.compile(r" = (-?\d+(?:\.\d+)?)(?: [a-z%]+)?$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostNote:
     """A finding of the runner: a line of ``findings.jsonl``.
 
-    `session` is None for what is not about one in particular.
+    `session` is None for what is not about one in particular. `where` says where it was read, with
+    the value, None if unknown. The kernel's boot arguments are never quoted: they name a laboratory's
+    infrastructure.
     """
 
     session: int | None
@@ -28,6 +34,13 @@ class HostNote:
     check: str
     status: str
     what: str
+    where: str | None = None
+
+    @property
+    def value(self) -> float | None:
+        """The number that was read, where there is one: 1.39 of ``/proc/loadavg = 1.39``."""
+        found = _NUMBER.search(self.where or "")
+        return None if found is None else float(found.group(1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,12 +82,17 @@ def _notes(path: Path) -> Iterator[HostNote]:
     for row in readable_rows(path):
         texts = [row.get(key) for key in ("when", "check", "status", "what")]
         when, check, status, what = (text if isinstance(text, str) else "" for text in texts)
+        where = row.get("where")
+        where = where if isinstance(where, str) else None
+        if where == BOOT_ARGUMENTS:
+            what = "the list of boot arguments changed"
         yield HostNote(
             session=_whole(row.get("session")),
             when=when,
             check=check,
             status=status,
             what=what.splitlines()[0].rstrip(":") if what else "what is not said",
+            where=where,
         )
 
 

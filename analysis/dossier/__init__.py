@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
-    from .assemble import assemble as assemble
+    from .assembling import assemble as assemble
     from .model import Dossier as Dossier
     from .shell import html_page as html_page
     from .subject import (
@@ -24,7 +24,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "assemble": "assemble",
+            "assembling": "assemble",
             "model": "Dossier",
             "shell": "html_page",
             "subject": "Subject subject_of subjects_of",

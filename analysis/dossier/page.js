@@ -8,14 +8,13 @@
     return element;
   };
   const button = (text, act) => {
-    const made = make("button", {type: "button", textContent: text});
+    const made = make("button", {textContent: text});
     made.addEventListener("click", () => act(made));
     return made;
   };
   const told = make("p", {className: "unseen", role: "status"});
-  const tip = make("div", {className: "tip screen", id: "tip", role: "tooltip", hidden: true});
+  const tip = make("div", {className: "tip", id: "tip", role: "tooltip", hidden: true});
   document.body.append(told, tip);
-  const tell = (text) => { told.textContent = text; };
   const choice = (title, options, act) => {
     const select = make("select", {}, ...options.map(([value, text]) => make("option", {value, textContent: text})));
     select.addEventListener("change", () => act(select.value, select));
@@ -32,36 +31,34 @@
 
   // --- sorting
   const collator = new Intl.Collator("en", {numeric: true});
-  const key = (text) => (text.trim() === "" || Number.isNaN(Number(text)) ? text : Number(text));
+  const key = (text) => (text.trim() && !isNaN(text) ? +text : text);
   const compare = (a, b) => {
-    if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
-    return typeof a === "number" ? a - b : collator.compare(a, b);
+    const [first, second] = [a, b].map((one) => typeof one === "number");
+    return first && second ? a - b : second - first || collator.compare(a, b);
   };
   // Puts rows in order; those without a value come last either way, those that are fixed after them.
   const arrange = (body, value, direction) => {
-    const rows = [...body.rows];
-    rows.forEach((row, place) => { row.dataset.place ??= place; });
-    const free = rows.filter((row) => !row.matches(".fixed")).map((row) => [direction ? value(row) : Number(row.dataset.place), row]);
-    free.sort(([a], [b]) => (a === "") - (b === "") || (direction || 1) * compare(a, b));
-    body.append(...free.map(([, row]) => row), ...rows.filter((row) => row.matches(".fixed")));
-  };
-  const cellAt = (row, column) => {
-    let end = 0;
-    return [...row.cells].find((cell) => (end += cell.colSpan) > column);
+    const rows = [...body.rows].map((row, place) => {
+      row.dataset.place ??= place;
+      return [row.matches(".fixed"), direction ? value(row) : +row.dataset.place, row];
+    });
+    rows.sort(([c, a], [d, b]) => c - d || !c && ((a === "") - (b === "") || (direction || 1) * compare(a, b)));
+    body.append(...rows.map(([, , row]) => row));
   };
   const sortable = (table) => {
-    const heads = table.tHead ? [...table.tHead.rows].at(-1).cells : [];
+    const heads = all("thead tr:last-child>*", table);
     let column = 0;
     for (const head of heads) {
       const at = column;
       column += head.colSpan;
       if (head.colSpan > 1 || !head.textContent.trim()) continue;
       const press = button("", () => {
-        const direction = {ascending: -1, descending: 0}[head.getAttribute("aria-sort")] ?? 1;
-        for (const other of heads) other.removeAttribute("aria-sort");
-        if (direction) head.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
+        const direction = {ascending: -1, descending: 0}[head.ariaSort] ?? 1;
+        for (const other of heads) other.ariaSort = null;
+        head.ariaSort = [null, "ascending", "descending"].at(direction);
         const value = (row) => {
-          const cell = cellAt(row, at);
+          let end = 0;
+          const cell = [...row.cells].find((one) => (end += one.colSpan) > at);
           return cell ? key(cell.dataset.sort ?? words(cell)) : "";
         };
         for (const body of table.tBodies) arrange(body, value, direction);
@@ -71,7 +68,7 @@
     }
   };
   // Tables that stand side by side keep one order of their rows.
-  const together = (tables) => {
+  const together = (tables, title) => {
     const by = (value) => {
       const [place, direction] = value.split(" ").map(Number);
       const from = new Map(all("tr[data-row]", tables[place] ?? tables[0]).map((row) => [row.dataset.row, place < 0 ? words(row.cells[0]) : key(row.dataset.sort ?? "")]));
@@ -80,28 +77,22 @@
           if (body.querySelector("tr[data-row]")) arrange(body, (row) => from.get(row.dataset.row) ?? "", direction);
     };
     const named = tables.map((table, place) => [`${place} -1`, `speedup of ${table.dataset.variant ?? place + 1}`]);
-    return choice("order", [["0 0", "as reported"], ["-1 1", "name"], ...named], by);
+    return choice(title, [["0 0", "as reported"], ["-1 1", "name"], ...named], by);
   };
 
   // --- filtering
   const filter = (list) => {
-    const items = () => list.tBodies ? [...list.tBodies].flatMap((body) => [...body.rows]) : [...list.children].filter((item) => item.matches("details,li,[data-jump]"));
-    const box = make("input", {type: "search", autocomplete: "off", spellcheck: false});
-    const wait = {};
+    const items = all(":scope>tbody>tr,:scope>details,:scope>li,:scope>[data-jump]", list);
+    const box = make("input", {type: "search"});
     box.addEventListener("input", () => {
-      clearTimeout(wait.timer);
-      wait.timer = setTimeout(() => {
-        const asked = box.value.toLowerCase().split(/\s+/);
-        let left = 0;
-        for (const item of items()) {
-          const said = (item.dataset.jump ?? (item.matches("details") ? item.firstElementChild : item).textContent).toLowerCase();
-          item.hidden = !asked.every((word) => said.includes(word));
-          left += !item.hidden;
-        }
-        tell(`${left} of ${items().length}`);
-      }, 100);
+      const asked = box.value.toLowerCase().split(/\s+/);
+      for (const item of items) {
+        const said = (item.dataset.jump ?? words(item)).toLowerCase();
+        item.hidden = !asked.every((word) => said.includes(word));
+      }
+      told.textContent = `${items.filter((item) => !item.hidden).length} of ${items.length}`;
     });
-    (list.closest(".wide") ?? list).before(make("p", {className: "tools screen"}, make("label", {}, `${list.dataset.filter || "show only"} `, box)));
+    around(list).before(tools(make("label", {}, `${list.dataset.filter || "show only"} `, box)));
   };
 
   // --- values under the pointer, or of what has the focus
@@ -117,7 +108,7 @@
   // The dot of a cloud that is nearest to the pointer, and its value on the cloud's axis.
   const nearest = (plot, x, y) => {
     let best = 14 ** 2, text = "";
-    for (const cloud of all("[data-axis] path", plot)) {
+    for (const cloud of plot ? all("[data-axis] path", plot) : []) {
       if (!clouds.has(cloud)) clouds.set(cloud, [...cloud.getAttribute("d").matchAll(/M(-?\d+) (-?\d+)h0/g)].map((m) => [+m[1], +m[2]]));
       const to = cloud.getScreenCTM();
       for (const [a, b] of clouds.get(cloud)) {
@@ -133,10 +124,10 @@
     return text;
   };
   addEventListener("pointermove", ({target, clientX, clientY}) => {
-    const text = target.closest?.("[data-tip]")?.dataset.tip ?? (target.closest?.("svg.plot") ? nearest(target.closest("svg.plot"), clientX, clientY) : "");
+    const text = target.closest?.("[data-tip]")?.dataset.tip ?? nearest(target.closest?.("svg.plot"), clientX, clientY);
     if (text) show(text, clientX, clientY);
-    else if (!tip.hidden) hide();
-  }, {passive: true});
+    else hide();
+  });
   addEventListener("focusin", ({target}) => {
     if (!target.dataset?.tip) return;
     const box = target.getBoundingClientRect();
@@ -157,68 +148,72 @@
       document.execCommand("copy");
       area.remove();
     }
-    tell("copied");
+    told.textContent = "copied";
   };
   const literal = (text) => text.replace(/[\\|`*_<>]/g, "\\$&").replace(/\]\(/g, "]\\(");
-  const seen = (element) => element.getClientRects().length > 0;
+  const seen = (element) => element.checkVisibility();
   const markdown = (table) => {
     const line = (row) => [...row.cells].filter((cell) => !cell.matches("[data-off]")).flatMap((cell) => [literal(words(cell)), ...Array(cell.colSpan - 1).fill("")]);
-    const head = table.tHead ? line([...table.tHead.rows].at(-1)) : [];
-    const rows = [...table.tBodies, table.tFoot].flatMap((body) => (body ? [...body.rows] : [])).filter(seen).map(line);
+    const head = all("thead tr:last-child", table).flatMap(line);
+    const rows = all("tbody tr,tfoot tr", table).filter(seen).map(line);
     const wide = Math.max(head.length, ...rows.map((row) => row.length));
     const full = (row) => `| ${[...row, ...Array(wide - row.length).fill("")].join(" | ")} |`;
     return [full(head), full(Array(wide).fill("---")), ...rows.map(full)].join("\n");
   };
   const summary = () => {
-    const first = document.querySelector("[data-summary]") ?? document.querySelector("main section");
+    const first = document.querySelector("main section");
     return all("h1,h2,h3,p,table,li", first).filter((one) => seen(one) && !one.matches(".screen,table *") && words(one)).map((one) => {
       if (one.matches("table")) return `${one.dataset.variant ? `**${literal(one.dataset.variant)}**\n\n` : ""}${markdown(one)}\n`;
-      return (one.matches("li") ? "- " : one.matches("p") ? "" : "## ") + literal(words(one)) + (one.matches("li") ? "" : "\n");
+      return `${{P: "", LI: "- "}[one.tagName] ?? "## "}${literal(words(one))}${one.matches("li") ? "" : "\n"}`;
     }).join("\n") + "\n";
   };
 
   // --- what can be done with what has become visible
-  const done = new WeakSet();
-  const equip = () => {
-    const fresh = (one) => !done.has(one) && !one.closest("details:not([open])") && done.add(one);
-    for (const table of all("table").filter(fresh)) {
-      if (table.matches(".sortable")) sortable(table);
-      if (!table.matches("[data-plain],[data-together]")) (table.closest(".wide") ?? table).after(make("p", {className: "tools screen"}, button("copy as Markdown", () => copy(markdown(table)))));
-    }
-    for (const text of all(".copyable").filter(fresh)) text.after(make("p", {className: "tools screen"}, button("copy", () => copy(text.textContent))));
-    all("[data-filter]").filter((list) => list.matches("table") ? done.has(list) && !list.dataset.filtered : fresh(list)).forEach((list) => {
-      list.dataset.filtered = "yes";
-      filter(list);
-    });
+  const done = {};
+  const fresh = (what) => {
+    const known = (done[what] ??= new Set());
+    return all(what).filter((one) => !one.closest("details:not([open])") && !known.has(one) && known.add(one));
   };
-  document.addEventListener("toggle", equip, true);
+  const tools = (...inside) => make("p", {className: "tools screen"}, ...inside);
+  const around = (table) => table.closest(".wide") ?? table;
+  const equip = () => {
+    fresh("table.sortable").forEach(sortable);
+    for (const table of fresh("table:not([data-plain],[data-together])")) around(table).after(tools(button("copy as Markdown", () => copy(markdown(table)))));
+    for (const text of fresh(".copyable")) text.after(tools(button("copy", () => copy(text.textContent))));
+    fresh("[data-filter]").forEach(filter);
+  };
+  let waiting = 0;
+  document.addEventListener("toggle", () => {
+    cancelAnimationFrame(waiting);
+    waiting = requestAnimationFrame(equip);
+  }, true);
   for (const raw of all("script[data-download]"))
-    raw.before(make("p", {className: "tools screen"}, button(`download ${raw.dataset.download}`, () => {
-      const href = URL.createObjectURL(new Blob([raw.textContent], {type: "application/json"}));
+    raw.before(tools(button(`download ${raw.dataset.download}`, () => {
+      const href = URL.createObjectURL(new Blob([raw.textContent]));
       make("a", {href, download: raw.dataset.download}).click();
-      setTimeout(() => URL.revokeObjectURL(href), 60000);
     })));
 
   // --- the row of controls
-  const controls = document.getElementById("controls");
-  const values = (name) => [...new Set(all(`[data-${name}]`).map((one) => one.dataset[name]))];
+  const controls = document.getElementById("controls") ?? make("div");
+  const metrics = all("main>[data-metric]");
   const jumps = all("[data-jump][id]");
   if (jumps.length > 1)
     controls.append(choice("go to", [["", "a benchmark"], ...jumps.map((one) => [one.id, one.dataset.jump])], (id, select) => {
-      if (location.hash === `#${id}`) reveal();
-      else if (id) location.hash = id;
+      location.hash = id;
+      reveal();
       select.value = "";
     }));
-  const forest = all("table[data-together]");
-  if (forest.length) controls.append(together(forest));
-  const metrics = values("metric");
+  for (const part of metrics) {
+    const tables = all("table[data-together]", part);
+    if (tables.length) controls.append(together(tables, metrics.length > 1 ? `order of ${part.dataset.metric}` : "order"));
+  }
   if (metrics.length > 1)
-    controls.append(choice("metric", [["", "all"], ...metrics.map((name) => [name, name])], (name) => {
-      for (const part of all("[data-metric]")) part.toggleAttribute("data-off", name !== "" && part.dataset.metric !== name);
+    controls.append(choice("metric", [["", "all"], ...metrics.map(({dataset}) => [dataset.metric, dataset.metric])], (name) => {
+      for (const part of metrics) part.toggleAttribute("data-off", name && part.dataset.metric !== name);
     }));
-  const variants = values("variant");
+  const variants = [...new Set(all("[data-variant]").map((one) => one.dataset.variant))];
   if (variants.length > 1)
-    controls.append(make("fieldset", {}, make("legend", {className: "unseen"}, "variants shown"), ...variants.map((name) => {
+    controls.append(make("fieldset", {ariaLabel: "variants"}, ...variants.map((name) => {
       const box = make("input", {type: "checkbox", checked: true});
       box.addEventListener("change", () => {
         for (const one of all("[data-variant]")) if (one.dataset.variant === name) one.toggleAttribute("data-off", !box.checked);

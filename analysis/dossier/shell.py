@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -11,8 +14,9 @@ from markupsafe import Markup
 
 from ..plots import DARK, LIGHT, PRINT
 from ..version import VERSION
-from .chapter import html_of
+from .chapter import Chapter, html_of
 from .model import Dossier
+from .names import shown
 
 __all__ = ["html_page", "template"]
 
@@ -31,12 +35,20 @@ def template(name: str) -> Environment:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The chapters of one metric, as HTML."""
+
+    metric: str
+    chapters: tuple[Markup, ...]
+
+
 def html_page(dossier: Dossier) -> str:
     """Give the report as one HTML file that needs nothing else.
 
     The policy allows no request at all, and only the script whose hash it names.
     """
-    script = "".join(path.read_text("utf-8") for path in sorted(_HERE.rglob("*.js")))
+    script = "".join(_shipped(path) for path in sorted(_HERE.rglob("*.js")))
     styles = [path.read_text("utf-8") for path in sorted(_HERE.rglob("*.css"))]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     colours = (
@@ -44,15 +56,82 @@ def html_page(dossier: Dossier) -> str:
         f"@media (prefers-color-scheme:dark){{:root{{{DARK.css()}}}}}"
         f"@media print{{:root{{{PRINT.css()}}}}}"
     )
+    groups = list(_groups(dossier))
+    parts = sum(chapter.count(" data-jump=") for group in groups for chapter in group.chapters)
     return (
         template("")
         .get_template("page.html.jinja")
         .render(
-            dossier=dossier,
+            title=shown(f"{dossier.headline} · {dossier.title}"),
             version=VERSION,
             script=Markup(script),  # noqa: S704 - our own file
             policy=f"sha256-{digest}",
             style=Markup(colours + "".join(styles)),  # noqa: S704 - our own files
-            chapters=[html_of(chapter) for chapter in dossier.chapters],
+            groups=groups,
+            contents=_contents(dossier) if parts > _MANY or len(groups) > 1 else (),
         )
     )
+
+
+_MANY = 5  # parts: up to so many a page has no table of contents
+
+
+def _shipped(path: Path) -> str:
+    """Give a script without its comments and indents, which half of a page's readers never see."""
+    lines = (line.strip() for line in path.read_text("utf-8").splitlines())
+    return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
+
+
+def _groups(dossier: Dossier) -> Iterator[_Group]:
+    """Give the chapters by metric: ids of a second metric begin with its place."""
+    for number, metric in enumerate(dossier.metrics):
+        chapters = [one for one in dossier.chapters if _number(one) == number]
+        yield _Group(shown(metric), tuple(_with_links(html_of(one)) for one in chapters))
+
+
+def _number(chapter: Chapter) -> int:
+    found = re.match(r"metric-(\d+)-", chapter.anchor)
+    return int(found[1]) - 1 if found else 0
+
+
+def _contents(dossier: Dossier) -> Sequence[tuple[str, str]]:
+    """Give anchor and title of what the table of contents lists."""
+    several = len(dossier.metrics) > 1
+    return [
+        (
+            one.anchor,
+            f"{one.title or 'answer'} · {dossier.metrics[_number(one)]}" if several else one.title,
+        )
+        for one in dossier.chapters
+        if one.title or several
+    ]
+
+
+_MARKS = re.compile(r"<(/?)(section|article|details|summary|h[23])\b([^>]*)>")
+_ID = re.compile(r'\bid="([^"]*)"')
+
+
+def _with_links(chapter: Markup) -> Markup:
+    """Put a permalink behind each heading that has an id, or is the first in a part that has one.
+
+    None stands in a summary, where a press unfolds what is below, or where there is one already.
+    """
+    found: list[str] = []
+    end = 0
+    anchor = target = ""
+    summaries = begin = 0
+    for mark in _MARKS.finditer(chapter):
+        closing, name, attributes = mark.groups()
+        named = _ID.search(attributes)
+        if name == "summary":
+            summaries += -1 if closing else 1
+        elif not name.startswith("h"):
+            anchor = named[1] if named and not closing else ""
+        elif not closing:
+            target = named[1] if named else anchor
+            anchor, begin = "", mark.end()
+        elif target and not summaries and f'href="#{target}"' not in chapter[begin : mark.start()]:
+            link = f' <a class="permalink" href="#{target}" aria-label="link to this part">#</a>'
+            found += (chapter[end : mark.start()], link)
+            end = mark.start()
+    return Markup("".join((*found, chapter[end:])))  # noqa: S704 - as escaped as it was

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,8 @@ class Subject:
         What ids of this metric begin with: "" for the first metric of the page.
     asked : mapping of str to object
         The options with which it was judged, as `judge` takes them.
+    how : Reading
+        How the sources were read.
     """
 
     sources: tuple[str, ...]
@@ -49,6 +51,7 @@ class Subject:
     order: tuple[str, ...]
     prefix: str
     asked: Mapping[str, Any]
+    how: Reading = field(default_factory=Reading)
 
     @property
     def trial(self) -> Trial | None:
@@ -156,6 +159,7 @@ def _subject(
         order=tuple(_order(found.verdict, found.matrices)),
         prefix=f"metric-{number + 1}-" if number else "",
         asked=found.asked,
+        how=how,
     )
 
 
@@ -267,11 +271,11 @@ def _chosen(matrix: PerformanceMatrix, benchmarks: Sequence[str] | None) -> Perf
 
 def _order(verdict: Verdict, matrices: Mapping[str, PerformanceMatrix]) -> list[str]:
     """Sort by the first candidate's speedup; those without one come last, in the trial's order."""
-    every = [bench for matrix in matrices.values() for bench in matrix.benchmarks]
-    lines = {}
-    if verdict.candidates and verdict.candidates[0].multilevel is not None:
-        found = verdict.candidates[0].multilevel.benchmarks
-        lines = {line.name: line.speedup for line in found}
-        every = [*lines, *every]
-    known = dict.fromkeys(every)
-    return sorted(known, key=lambda bench: -(lines.get(bench) or 0.0))
+    compared = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
+    known = [line.name for found in compared for line in found.benchmarks]
+    for matrix in matrices.values():
+        zeros = () if matrix.with_zeros is None else matrix.with_zeros.benchmarks
+        known += [*matrix.benchmarks, *zeros]
+    first = verdict.candidates[0].multilevel if verdict.candidates else None
+    lines = {} if first is None else {line.name: line.speedup for line in first.benchmarks}
+    return sorted(dict.fromkeys(known), key=lambda bench: -(lines.get(bench) or 0.0))

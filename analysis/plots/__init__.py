@@ -7,6 +7,14 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
+    from .cells import (
+        again as again,
+        cell as cell,
+        field as field,
+        shared as shared,
+        strokes as strokes,
+        upright as upright,
+    )
     from .drawing import (
         ENDINGS as ENDINGS,
         INK as INK,
@@ -16,6 +24,20 @@ if TYPE_CHECKING:
         look as look,
         picture_bytes as picture_bytes,
         write_picture as write_picture,
+    )
+    from .label_row import (
+        InRow as InRow,
+        RowLabel as RowLabel,
+        in_rows as in_rows,
+    )
+    from .labels import (
+        Box as Box,
+        Placed as Placed,
+        Wanted as Wanted,
+        kept_in_row as kept_in_row,
+        placed as placed,
+        spread_out as spread_out,
+        text_width as text_width,
     )
     from .palette import (
         COLOURS as COLOURS,
@@ -36,6 +58,12 @@ if TYPE_CHECKING:
         thin_ticks as thin_ticks,
         tone as tone,
     )
+    from .paths import (
+        arrow as arrow,
+        boxes as boxes,
+        cross as cross,
+        segments as segments,
+    )
     from .scale import (
         Scale as Scale,
         Tick as Tick,
@@ -46,6 +74,9 @@ if TYPE_CHECKING:
         read_out as read_out,
         unit_of as unit_of,
     )
+    from .spaced import (
+        spaced_ticks as spaced_ticks,
+    )
     from .svg import (
         band as band,
         curve as curve,
@@ -54,17 +85,24 @@ if TYPE_CHECKING:
         dots as dots,
         label as label,
         line as line,
+        nested as nested,
         plot as plot,
         stroke as stroke,
+        whole as whole,
     )
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "cells": "again cell field shared strokes upright",
             "drawing": "ENDINGS INK PALE Sheet check_picture look picture_bytes write_picture",
+            "label_row": "InRow RowLabel in_rows",
+            "labels": "Box Placed Wanted kept_in_row placed spread_out text_width",
             "palette": "COLOURS DARK DASHES LIGHT PRINT Palette style_of",
             "paper": "clear density_axis interval_row margin_band quantity_axis ratio_axis thin_ticks tone",
+            "paths": "arrow boxes cross segments",
             "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out unit_of",
-            "svg": "band curve diamond dot dots label line plot stroke",
+            "spaced": "spaced_ticks",
+            "svg": "band curve diamond dot dots label line nested plot stroke whole",
         },
     )

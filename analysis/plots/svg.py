@@ -11,9 +11,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["band", "curve", "diamond", "dot", "dots", "label", "line", "plot", "stroke"]
+__all__ = [
+    "band",
+    "curve",
+    "diamond",
+    "dot",
+    "dots",
+    "label",
+    "line",
+    "nested",
+    "plot",
+    "stroke",
+    "whole",
+]
 
 _GRAIN = 1000  # units of a nested drawing's width
+_STRETCHED = f'viewBox="0 0 {_GRAIN} {_GRAIN}" preserveAspectRatio="none"'
 
 
 def plot(height: float, marks: Iterable[str], alt: str, *, css: str = "") -> str:
@@ -32,7 +45,7 @@ def plot(height: float, marks: Iterable[str], alt: str, *, css: str = "") -> str
     """
     said = f'role="img" aria-label="{escape(alt)}"' if alt else 'aria-hidden="true"'
     names = f"plot {css}".strip()
-    return f'<svg class="{names}" {said} width="100%" height="{_n(height)}">{"".join(marks)}</svg>'
+    return f'<svg class="{names}" {said} width="100%" height="{_n(height)}">{_joined(marks)}</svg>'
 
 
 def line(x1: float, y1: float, x2: float, y2: float, css: str) -> str:
@@ -66,11 +79,10 @@ def diamond(x: float, y: float, css: str, *, r: float = 6.5, title: str = "") ->
 
 def label(x: float, y: float, text: str, css: str, *, anchor: str = "middle", dx: float = 0) -> str:
     """Give a text; it is escaped and has the page's size, whatever the width."""
-    moved = f' dx="{_n(dx)}"' if dx else ""
-    return (
-        f'<text class="{css}" x="{_p(x)}" y="{_n(y)}"{moved} text-anchor="{anchor}">'
-        f"{escape(text)}</text>"
-    )
+    more = f' class="{css}"' if css else ""
+    more += (f' x="{_p(x)}"' if x else "") + f' y="{_n(y)}"' + (f' dx="{_n(dx)}"' if dx else "")
+    more += f' text-anchor="{anchor}"' if anchor != "start" else ""
+    return f"<text{more}>{escape(text)}</text>"
 
 
 def dots(
@@ -100,7 +112,14 @@ def dots(
         the pointer is shown.
     """
     place = "".join(f"M{round(x * _GRAIN)} {_y(y)}h0" for x, y in points)
-    return _nested(f'<path class="dots {css}" d="{place}"/>', top, height, left, width, axis)
+    return nested(
+        f'<path class="dots {css}" d="{place}"/>',
+        top=top,
+        height=height,
+        left=left,
+        width=width,
+        axis=axis,
+    )
 
 
 def curve(
@@ -125,16 +144,46 @@ def curve(
     for x, y in points[1:]:
         d.append(f"H{_x(x)}V{_y(y)}" if steps else f"L{_x(x)} {_y(y)}")
     end = "Z" if closed else ""
-    return _nested(f'<path class="{css}" d="{"".join(d)}{end}"/>', top, height, left, width)
+    return nested(
+        f'<path class="{css}" d="{"".join(d)}{end}"/>',
+        top=top,
+        height=height,
+        left=left,
+        width=width,
+    )
 
 
-def _nested(
-    inner: str, top: float, height: float, left: float, width: float, axis: str = ""
+def nested(
+    inner: str, *, top: float, height: float, left: float = 0.0, width: float = 1.0, axis: str = ""
 ) -> str:
-    place = f'x="{_p(left)}" y="{_n(top)}" width="{_p(width)}" height="{_n(height)}"'
+    """Give a drawing that stretches in both directions; `plot` joins neighbours of one place."""
+    place = f'x="{_p(left)}" ' if left else ""
+    place += f'y="{_n(top)}" ' if top else ""
+    place += f'width="{_p(width)}" ' if width != 1 else ""
+    place += f'height="{_n(height)}"'
     if axis:
         place += f' data-axis="{escape(axis)}"'
-    return f'<svg {place} viewBox="0 0 {_GRAIN} {_GRAIN}" preserveAspectRatio="none">{inner}</svg>'
+    return f"<svg {place} {_STRETCHED}>{inner}</svg>"
+
+
+def whole(share: float) -> int:
+    """Give a share in the whole units of a nested drawing."""
+    return round(share * _GRAIN)
+
+
+def _joined(marks: Iterable[str]) -> str:
+    """Put marks one after the other; nested drawings in the same place become one."""
+    found: list[str] = []
+    before = ""
+    for mark in marks:
+        head = mark[: mark.index(">") + 1] if mark.startswith("<svg") else ""
+        head = head if _STRETCHED in head else ""
+        if head and head == before:
+            found[-1] = found[-1].removesuffix("</svg>") + mark[len(head) :]
+        elif mark:
+            found.append(mark)
+            before = head
+    return "".join(found)
 
 
 def _title(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from html import escape
@@ -12,6 +13,7 @@ from .model import Block, Cell, Command, Figure, Page, Section, Sentence, Table
 
 __all__ = ["render"]
 
+_REST = 400  # characters kept for the line that names what is left out
 _RULES = {"left": ":---", "right": "---:"}
 # A mark inside a word is a letter: names such as max_rss stay readable. Entities stand for what a
 # backslash does not take from every reader: tags, formulas between dollar signs.
@@ -20,18 +22,40 @@ _MARKS = re.compile(r"[\\`*\[\]|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _OPENING = re.compile(r"^(#{1,6}|[-+=]+|\d+[.)])(?=\s|$)|^[-+=_]{2,}")
 
 
-def render(page: Page) -> str:
+def render(page: Page, *, most: int | None = None) -> str:
     """Set a page as GitHub's Markdown.
 
     The first section and the cautions are seen at once; each further one is folded below its title.
     No name in it makes a table, a tag, a formula or a mention. Pictures are left out.
+
+    Parameters
+    ----------
+    page : Page
+        What is said.
+    most : int, optional
+        Characters that there is room for, such as in a comment: folded sections that do not fit are
+        left out, and the last line names them. What is seen at once is always there.
     """
-    parts = [f"### {_text(page.title)}"]
-    parts += [part for section in page.sections[:1] for part in _section(section, 4)]
-    parts += _cautions(page.cautions)
+    first = [f"### {_text(page.title)}"]
+    first += [part for section in page.sections[:1] for part in _section(section, 4)]
+    first += _cautions(page.cautions)
+    last = [part for section in page.following for part in _section(section, 4)]
+    folded: list[str] = []
+    left_out: list[str] = []
+    room = math.inf if most is None else most - len(_joined([*first, *last])) - _REST
     for section in page.sections[1:]:
-        parts += _folded(section)
-    parts += [part for section in page.following for part in _section(section, 4)]
+        told = _joined(_folded(section))
+        if len(told) + 1 > room:
+            left_out.append(_text(section.title) or "a part without a title")
+            continue
+        room -= len(told) + 1
+        folded.append(told.rstrip("\n"))
+    if left_out:
+        last.append(f"<sub>Left out, because there is no room here: {', '.join(left_out)}</sub>")
+    return _joined([*first, *(told for told in folded if told), *last])
+
+
+def _joined(parts: Iterable[str]) -> str:
     return "\n\n".join(parts) + "\n"
 
 

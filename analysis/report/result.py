@@ -110,7 +110,9 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any value that a result holds
     if isinstance(value, Caution):
         return value.text
     if is_dataclass(value) and not isinstance(value, type):
-        names = (*(field.name for field in fields(value)), *getattr(value, "derived", ()))
+        unlisted = getattr(value, "unlisted", ())
+        listed = (field.name for field in fields(value) if field.name not in unlisted)
+        names = (*listed, *getattr(value, "derived", ()))
         return {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}

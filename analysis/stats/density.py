@@ -39,7 +39,8 @@ def bandwidth_of(values: Floats) -> float:
     sd = float(values.std(ddof=1))
     low, high = np.quantile(values, [0.25, 0.75])
     spread = float(high - low) / _QUARTILES
-    return 0.9 * (min(sd, spread) if spread > 0 else sd) * values.size ** (-1 / 5)
+    narrow = min(sd, spread) if spread > 0 else sd
+    return 0.9 * narrow * math.pow(values.size, -1 / 5)
 
 
 def kernel_density(values: Floats, at: Floats, bandwidth: float) -> Floats:

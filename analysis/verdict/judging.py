@@ -14,7 +14,7 @@ import numpy as np
 
 from ..data import PerformanceMatrix, Trial
 from ..errors import UsageError
-from ..methods.hpt import hpt_speedup
+from ..methods.hpt import HptSpeedup, hpt_speedup
 from ..methods.multilevel import Multilevel, multilevel
 from ..report import merged
 from ..stats import Correction, counted, door
@@ -349,24 +349,28 @@ def _candidate(
         looks=asked.looks,
         always_valid=asked.always_valid,
     )
+    best = _best(found, both, asked.confidence)
     return CandidateVerdict(
         variant=name,
         multilevel=found,
-        hpt_speedup=_bound(found, both, asked.confidence),
-        panel=ask(found, *both) if asked.explain else None,
+        hpt_speedup=None if best is None else _bound(best),
+        panel=ask(found, *both, best=best) if asked.explain else None,
     )
 
 
-def _bound(
+def _best(
     found: Multilevel, both: tuple[PerformanceMatrix, PerformanceMatrix], confidence: float
-) -> HptBound | None:
+) -> HptSpeedup | None:
     """Ask HPT for its speedup; of a single benchmark it has none, and none below even odds."""
     common = set(both[0].benchmarks) & set(both[1].benchmarks)
     if len(common) < 2 or found.design == "confounded" or not 0.5 < confidence < 1:
         return None
-    told = hpt_speedup(*both, confidence=confidence)
+    return hpt_speedup(*both, confidence=confidence)
+
+
+def _bound(told: HptSpeedup) -> HptBound:
     return HptBound(
-        required=confidence,
+        required=told.required,
         value=told.value,
         attained_confidence=told.attained_confidence,
         below_one=told.below_one,

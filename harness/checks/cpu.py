@@ -74,9 +74,9 @@ def load_between(interval: Interval) -> Finding:
     busy = max(0.0, total - (own_after - own_before) - ours) / interval.elapsed_s
     what = f"the other CPUs did work for {busy:.2f} CPUs on average, without fairtrial's own"
     if busy < 0.5:
-        return found("load", "ok", what, STAT)
+        return found("load", "ok", what, read(STAT, f"{busy:.2f}"))
     fix = "stop what runs: top -b -n 1 -o %CPU | head -n 12"
-    return found("load", "warn", what, STAT, fix)
+    return found("load", "warn", what, read(STAT, f"{busy:.2f}"), fix)
 
 
 def steal(situation: Situation) -> Finding:

@@ -15,29 +15,30 @@ import hashlib
 import json
 import math
 import random
+import runpy
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from pathlib import Path
+from typing import NamedTuple
 
 from analysis.record import MEASUREMENTS, PLAN, Manifest, encode, encode_checked
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@dataclass(frozen=True)
-class Design:
+class Design(NamedTuple):
     """How large a trial is, and what its report may take."""
 
     benchmarks: int
     variants: int
     sessions: int
     blocks: int  # of a session: a run of each cell in each
-    seconds: float
-    megabytes: float
+    seconds: float = math.inf
+    megabytes: float = math.inf
 
 
 DESIGNS = {
@@ -133,10 +134,8 @@ def reported(trial: Path, page: Path) -> float:
 
 def opened(page: Path) -> float:
     """Give the seconds until Chromium has read the page (DOMContentLoaded), the median of three."""
-    sys.path.insert(0, str(ROOT / "tests" / "browser"))
-    from chromium import Browser  # where there is none, the rest can be measured
-
-    with Browser() as browser:
+    chromium = runpy.run_path(str(ROOT / "tests" / "browser" / "chromium.py"))
+    with chromium["Browser"]() as browser:
         found = []
         for _ in range(3):
             browser.open(page)

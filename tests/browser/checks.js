@@ -26,6 +26,7 @@ function texts() {
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const words = node.data.trim(), parent = node.parentElement;
     if (!words || parent.closest("script,style,option,title,desc,template")) continue;
+    if (!parent.checkVisibility({visibilityProperty: true})) continue;  // folded, for example
     const within = clip(parent);
     range.selectNodeContents(node);
     for (const box of parent.closest("text") ? [parent.closest("text").getBoundingClientRect()] : range.getClientRects()) {
@@ -71,10 +72,10 @@ function layout(least) {
     const last = wide.slice(-1)[0];
     found.push(`scrolls sideways: ${root.scrollWidth} px in ${root.clientWidth}` + (last ? `, by ${last.outerHTML.slice(0, 120)}` : ""));
   }
-  const all = texts();
+  const all = texts(), printed = matchMedia("print").matches;
   for (const text of all) {
-    if (text.left < -0.5 || text.right > root.clientWidth + 0.5) found.push(`${where(text)} is cut off`);
-    const size = parseFloat(getComputedStyle(text.parent).fontSize) * (matchMedia("print").matches ? 2 : 1);
+    if (text.left < (printed ? -10 : -0.5) || text.right > root.clientWidth + 0.5) found.push(`${where(text)} is cut off`);
+    const size = parseFloat(getComputedStyle(text.parent).fontSize) * (printed ? 2 : 1);
     if (size < least - 0.01) found.push(`${where(text)} is ${size} px high`);
   }
   return [...found, ...overlaps(all)].slice(0, 60);
@@ -88,9 +89,11 @@ function structure() {
     if (ids.has(element.id)) found.push(`the id ${element.id} is there twice`);
     ids.add(element.id);
   }
-  for (const link of all('a[href^="#"]'))
+  for (const link of all('[href^="#"]'))
     if (!ids.has(decodeURIComponent(link.getAttribute("href").slice(1)))) found.push(`no target: ${brief(link)}`);
-  for (const element of all("[src],[srcset],[data],[action],[poster],link,iframe,object,embed,base,form"))
+  for (const link of all("[href]"))
+    if (!/^(#|https:\/\/)/.test(link.getAttribute("href"))) found.push(`leads elsewhere: ${brief(link)}`);
+  for (const element of all("[src],[srcset],[action],[poster],image,link,iframe,object,embed,base,form"))
     found.push(`not of this file: ${brief(element)}`);
   for (const element of all("*"))
     for (const name of element.getAttributeNames())

@@ -14,6 +14,7 @@ import pytest
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.hpt.html_page import hpt_page
+from analysis.methods.hpt.provenance import Fact
 from analysis.methods.hpt.report import HptReport, hpt_report
 
 EVIL = "<script>alert(1)</script>"
@@ -87,7 +88,7 @@ def test_page_without_any_winner(report: HptReport) -> None:
     same = PerformanceMatrix.from_samples("same", {"b": [1.0, 1.0]}, better="lower")
     page = hpt_page(hpt_report(same, same))
     assert "no speedup has HPT reliability" in page
-    assert "polyline" in Page(page).tags
+    assert "path" in Page(page).tags
 
 
 def browse(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -142,3 +143,55 @@ def test_screenshot_is_not_blank(report: HptReport, tmp_path: Path) -> None:
     browse(tmp_path, "--window-size=1000,1400", f"--screenshot={shot}", path.as_uri())
     assert shot.read_bytes().startswith(b"\x89PNG")
     assert shot.stat().st_size > 20_000  # a blank page of this size takes some 5 kB
+
+
+def long_names() -> HptReport:
+    rng = np.random.default_rng(8)
+    rows = [f"a-benchmark-with-a-rather-long-name/{k}" for k in range(12)] + ["n" * 200, EVIL]
+    sides = [
+        PerformanceMatrix.from_samples(
+            name, {row: level * rng.lognormal(0, 0.05, 6) for row in rows}, better="lower"
+        )
+        for name, level in ((f"candidate-{'x' * 60}", 0.8), ("baseline of words", 1.0))
+    ]
+    return hpt_report(*sides)
+
+
+def test_it_holds_at_every_width_in_light_dark_and_print(browser, report, tmp_path) -> None:
+    facts = (Fact("source", "runs/" + "s" * 300), Fact("host", EVIL))
+    for name, one in (("short", report), ("long", long_names())):
+        page = tmp_path / f"{name}.html"
+        page.write_text(hpt_page(one, facts), encoding="utf-8")
+        assert browser.holds(page) == []
+
+
+def test_on_a_phone_no_word_is_broken_and_the_table_scrolls(browser, tmp_path) -> None:
+    # "benchmark" was set letter by letter: a cell is as wide as its words, and only the table scrolls
+    page = tmp_path / "hpt.html"
+    page.write_text(hpt_page(long_names()), encoding="utf-8")
+    browser.width(390)
+    browser.open(page)
+    lines = browser.run(
+        "return [...document.querySelectorAll('tbody th, td')].map(e => e.getClientRects().length && "
+        "Math.round(e.getBoundingClientRect().height / parseFloat(getComputedStyle(e).lineHeight)))"
+    )
+    assert max(lines) <= 2  # one line and the cell's padding
+    inner, outer, whole = browser.run(
+        "const w = document.querySelector('.wide'); return [w.scrollWidth, w.clientWidth, "
+        "document.documentElement.scrollWidth]"
+    )
+    assert inner > outer
+    assert whole <= 390
+
+
+def test_what_scores_are_and_what_is_known_is_said(report: HptReport) -> None:
+    text = "".join(Page(hpt_page(report, (Fact("seed", "17"),))).text)
+    assert "A score is a median over the runs of the values themselves" in text
+    assert "divided by the speedup under test, 1.2" in text
+    assert "seed17" in text
+    lower = long_names()
+    assert "relative to the baseline’s median" in "".join(Page(hpt_page(lower)).text)
+
+
+def test_the_page_is_the_same_every_time(report: HptReport) -> None:
+    assert hpt_page(report) == hpt_page(report)

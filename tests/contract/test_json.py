@@ -122,6 +122,15 @@ def below(value: Any, levels: int) -> Any:
     return value
 
 
+@pytest.mark.parametrize("source", ["runs/sample", "runs/sample:gzip-1 --metric wall,user"])
+def test_every_key_of_the_report_is_documented(source):
+    out, err = io.StringIO(), io.StringIO()
+    assert main(["report", *source.split(), "--format", "json"], out, err) == 0, err.getvalue()
+    (value,) = objects(out.getvalue())
+    assert set(value) >= HEAD
+    assert keys(without_data(value, data_of("report"))) - documented("report") == set()
+
+
 CAMPAIGN = """\
 name: c
 variants: {a: {}, b: {}}

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
         TwoBinaries as TwoBinaries,
         Untested as Untested,
     )
+    from .sentences import in_sessions as in_sessions
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
             "examine": "diagnose_matrix diagnose_runs diagnose_trial",
             "result": "CellLine Diagnosis FarRun Finding TwoBinaries Untested",
+            "sentences": "in_sessions",
         },
     )

@@ -47,6 +47,8 @@ class HostSpeeds:
         only the halves of that.
     ratio : float
         The higher level over the lower one.
+    lower : float
+        The lower level, against the medians of the cells.
     share : float
         The share of runs at the higher level.
     switches : int
@@ -59,6 +61,7 @@ class HostSpeeds:
 
     two: bool
     ratio: float
+    lower: float
     share: float
     switches: int
     window: int
@@ -90,9 +93,8 @@ def host_speeds(table: RunTable, series: Series) -> HostSpeeds | None:
     usable = np.isfinite(level) & (weights > 0)
     if not (high & usable).any() or not (~high & usable).any():
         return None
-    ratio = math.exp(
-        float(np.median(relative[high & usable]) - np.median(relative[~high & usable]))
-    )
+    lower = float(np.median(relative[~high & usable]))
+    ratio = math.exp(float(np.median(relative[high & usable])) - lower)
     told = []
     for k, label in enumerate(table.sessions):
         mine = usable & (table.session == k)
@@ -109,6 +111,7 @@ def host_speeds(table: RunTable, series: Series) -> HostSpeeds | None:
     return HostSpeeds(
         two=clear >= _CLEAR,
         ratio=ratio,
+        lower=math.exp(lower),
         share=float(path.mean()),
         switches=switches,
         window=window,

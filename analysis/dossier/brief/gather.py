@@ -27,7 +27,7 @@ def gather(subject: Subject) -> Brief:
     verdict = subject.verdict
     looks = 1 if verdict.always_valid else verdict.looks
     level = 1 - (1 - verdict.confidence) / looks
-    halves = {name: _halves(subject, name, level) for name in (*subject.matrices, verdict.baseline)}
+    halves = {name: _halves(subject, name, level) for name in subject.matrices}
     units = {unit for found in halves.values() for _, unit in found.values() if unit}
     return Brief(
         heading=shown(heading(verdict).text) if verdict.candidates or verdict.campaign else "",

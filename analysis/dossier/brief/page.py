@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ...report import Cell, Column, Section, Sentence, Table, Value, figures
+from ...words import shown
+from ..names import shortened
 from .result import Against, Brief, Mean, Row
 
 __all__ = ["brief_sections"]
@@ -14,15 +16,26 @@ _ADVICE = 48
 _NONE = Value("", None)
 
 
-def brief_sections(brief: Brief) -> tuple[Section, ...]:
-    """Give the heading, and a table for each candidate, or of one side alone."""
+def brief_sections(brief: Brief, *, whole: bool = False) -> tuple[Section, ...]:
+    """Give the heading, and a table for each candidate, or of one side alone.
+
+    Names are shortened as on the page, or `whole` for what takes tables as data.
+    """
     head = (Sentence(brief.heading),) if brief.heading else ()
     if not brief.candidates:
         told = Sentence("one side only: nothing was compared")
-        return (Section((*head, told, _alone(brief), *_half_said(brief))),)
-    tables = tuple(_against(brief, one, k) for k, one in enumerate(brief.candidates, 1))
+        return (Section((*head, told, _alone(brief, whole=whole), *_half_said(brief))),)
+    names = _names([brief.baseline, *(one.variant for one in brief.candidates)], whole=whole)
+    tables = tuple(
+        _against(brief, one, names, number, whole=whole)
+        for number, one in enumerate(brief.candidates, 1)
+    )
     compared = any(one.rows for one in brief.candidates)
     return (Section((*head, *tables, *(_half_said(brief) if compared else ()))),)
+
+
+def _names(names: Sequence[str], *, whole: bool) -> Mapping[str, str]:
+    return {name: shown(name) for name in names} if whole else shortened(names, _NAME)
 
 
 def _half_said(brief: Brief) -> tuple[Sentence, ...]:
@@ -36,9 +49,11 @@ def _half_said(brief: Brief) -> tuple[Sentence, ...]:
     return (Sentence(text),)
 
 
-def _against(brief: Brief, one: Against, number: int) -> Section | Sentence:
-    name = figures.shorten(one.variant, _NAME)
-    base = figures.shorten(brief.baseline, _NAME)
+def _against(
+    brief: Brief, one: Against, names: Mapping[str, str], number: int, *, whole: bool
+) -> Section | Sentence:
+    name, base = names[one.variant], names[brief.baseline]
+    labels = _names([row.label for row in one.rows], whole=whole)
     if not one.rows:
         return Sentence(f"{name}: nothing could be compared with {base}")
     table = Table(
@@ -55,14 +70,14 @@ def _against(brief: Brief, one: Against, number: int) -> Section | Sentence:
             Column("word", "left"),
             Column("to decide", "left"),
         ),
-        rows=tuple(_row(row) for row in one.rows),
+        rows=tuple(_row(row, labels[row.label]) for row in one.rows),
     )
     return Section((table,), f"{name} against {base}")
 
 
-def _row(row: Row) -> tuple[Cell, ...]:
+def _row(row: Row, label: str) -> tuple[Cell, ...]:
     return (
-        figures.shorten(row.label, _NAME),
+        label,
         *_sides(row.baseline),
         *_sides(row.candidate),
         row.speedup,
@@ -77,17 +92,15 @@ def _sides(mean: Mean | None) -> Sequence[Value]:
     return (_NONE, _NONE) if mean is None else (mean.mean, mean.half)
 
 
-def _alone(brief: Brief) -> Table:
+def _alone(brief: Brief, *, whole: bool) -> Table:
+    names = _names([brief.baseline, *(name for name, _, _ in brief.alone)], whole=whole)
     return Table(
         name="alone",
         columns=(
             Column("", "left"),
-            Column(figures.shorten(brief.baseline, _NAME)),
+            Column(names[brief.baseline]),
             Column("±"),
             Column("runs"),
         ),
-        rows=tuple(
-            (figures.shorten(name, _NAME), mean.mean, mean.half, runs)
-            for name, mean, runs in brief.alone
-        ),
+        rows=tuple((names[name], mean.mean, mean.half, runs) for name, mean, runs in brief.alone),
     )

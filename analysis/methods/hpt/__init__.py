@@ -10,6 +10,13 @@ if TYPE_CHECKING:
     from .compare import hpt as hpt
     from .context import hpt_context as hpt_context
     from .html_page import hpt_page as hpt_page
+    from .page import hpt_pvalues as hpt_pvalues
+    from .provenance import Fact as Fact, provenance_of as provenance_of
+    from .reliability import (
+        ReliabilitySteps as ReliabilitySteps,
+        reliability_plot as reliability_plot,
+        reliability_steps as reliability_steps,
+    )
     from .report import hpt_report as hpt_report
     from .result import HptResult as HptResult
     from .speedup import HptSpeedup as HptSpeedup, hpt_speedup as hpt_speedup
@@ -25,6 +32,9 @@ else:
             "compare": "hpt",
             "context": "hpt_context",
             "html_page": "hpt_page",
+            "page": "hpt_pvalues",
+            "provenance": "Fact provenance_of",
+            "reliability": "ReliabilitySteps reliability_plot reliability_steps",
             "report": "hpt_report",
             "result": "HptResult",
             "speedup": "HptSpeedup hpt_speedup",

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
+from ...plots import DARK, LIGHT, PRINT
 from ...report import figures
-from .curve import HptCurve
-from .page import pvalues
+from ...words import shown
+from .page import hpt_pvalues
+from .provenance import Fact
+from .reliability import reliability_plot, reliability_steps
 from .report import HptReport
+from .result import HptResult
 
 __all__ = ["hpt_page"]
 
-_WIDTH, _HEIGHT = 720, 300  # of the curve's drawing area, in SVG units
-_SHOWN = 5e-4  # confidences nearer to 0 or 1 are flat to the eye
+_NAME = 40  # characters of a name; the whole one is in its title
 
 
-def hpt_page(report: HptReport) -> str:
-    """Give the page; every name in it is escaped."""
+def hpt_page(report: HptReport, facts: Sequence[Fact] = ()) -> str:
+    """Give the page; every name in it is escaped.
+
+    Parameters
+    ----------
+    report : HptReport
+        The whole answer.
+    facts : sequence of Fact
+        What `provenance_of` knows of the runs.
+    """
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -29,54 +41,49 @@ def hpt_page(report: HptReport) -> str:
         keep_trailing_newline=True,
     )
     environment.filters["number"] = lambda value: figures.significant(value, 4)
+    environment.filters["shown"] = shown
+    environment.filters["name"] = _name
     tested = report.tested
-    names = {"candidate": tested.candidate, "baseline": tested.baseline, "tie": "tie"}
+    steps = reliability_steps(report.best, tested=tested.speedup_under_test)
     return environment.get_template("page.html.jinja").render(
         report=report,
         tested=tested,
-        names=names,
-        pvalues=pvalues(tested),
+        colours=Markup(_colours()),  # noqa: S704 - our own
+        names={"candidate": tested.candidate, "baseline": tested.baseline, "tie": "tie"},
+        scores=_scores(tested),
+        pvalues=hpt_pvalues(tested),
         context=str(report.context).splitlines(),
-        drawing=_drawing(report.best.curve, report),
-        width=_WIDTH,
-        height=_HEIGHT,
+        drawn=Markup(reliability_plot(steps, height=220)),  # noqa: S704 - escaped by the parts
+        facts=facts,
     )
 
 
-def _drawing(curve: HptCurve, report: HptReport) -> dict[str, object]:
-    """Give the curve's polyline and marks in SVG coordinates, over the speedups that matter."""
-    inside = (np.minimum(curve.between[:-1], curve.between[1:]) < 1 - _SHOWN) & (
-        np.maximum(curve.between[:-1], curve.between[1:]) > _SHOWN
+def _name(name: str) -> Markup:
+    """Set a name: cut in its middle, whole in its title, isolated from what stands beside it."""
+    whole = shown(name)
+    cut = figures.shorten(whole, _NAME)
+    title = Markup(' title="{}"').format(whole) if cut != whole else Markup("")
+    return Markup("<bdi{}>{}</bdi>").format(title, cut)
+
+
+def _colours() -> str:
+    return (
+        f":root{{{LIGHT.css()}}}"
+        f"@media (prefers-color-scheme:dark){{:root{{{DARK.css()}}}}}"
+        f"@media print{{:root{{{PRINT.css()}}}}}"
     )
-    shown = curve.speedups[inside].tolist()
-    tested = report.tested.speedup_under_test
-    marks = [(f"tested {tested:g}", tested)]
-    if report.best.value is not None:
-        marks.append((f"largest {report.best.printed}", report.best.value))
-    every = [*shown, *(g for _, g in marks)]
-    low, high = min(every) / 1.03, max(every) * 1.03
 
-    def x(g: float) -> float:
-        return round(float((g - low) / (high - low) * _WIDTH), 2)
 
-    def y(confidence: float) -> float:
-        return round(float((1 - confidence) * _HEIGHT), 2)
-
-    steps = curve.speedups[(curve.speedups > low) & (curve.speedups < high)]
-    first = int(np.searchsorted(curve.speedups, low, side="right"))
-    level = float(curve.between[first])
-    points = [f"0,{y(level)}"]
-    for k, g in enumerate(steps.tolist(), first):
-        points += [f"{x(g)},{y(level)}", f"{x(g)},{y(float(curve.between[k + 1]))}"]
-        level = float(curve.between[k + 1])
-    points.append(f"{_WIDTH},{y(level)}")
-    step = float(10 ** np.floor(np.log10(high - low)))
-    step = next(s for s in (step / 10, step / 5, step / 2, step, 2 * step) if (high - low) / s <= 9)
-    ticks = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
-    return {
-        "points": " ".join(points),
-        "marks": [(x(g), text) for text, g in marks],
-        "required": (y(report.tested.required), f"{report.tested.required:g}"),
-        "ticks": [(x(g), f"{g:.4g}") for g in ticks.tolist()],
-        "levels": [(y(c), f"{c:g}") for c in (0.0, 0.25, 0.5, 0.75, 1.0)],
-    }
+def _scores(tested: HptResult) -> str:
+    """Say what the scores of the rank table are: they are no medians of the values, but for "raw"."""
+    kind = {
+        "raw": "the values themselves, negated where lower is better",
+        "ratio": "the values relative to the baseline’s median, so that it has 1",
+        "log-ratio": "the logarithms of the values relative to the baseline’s median, so that it has 0",
+    }[tested.scores]
+    text = f"A score is a median over the runs of {kind}; larger is better."
+    if tested.speedup_under_test != 1:
+        text += (
+            f" The candidate’s is divided by the speedup under test, {tested.speedup_under_test:g}."
+        )
+    return text

@@ -10,7 +10,7 @@ from .report import HptReport
 from .result import HptResult
 from .speedup import HptSpeedup
 
-__all__ = ["pvalues"]
+__all__ = ["hpt_pvalues"]
 
 _BENCHMARK, _VARIANT = 28, 20  # columns for names
 
@@ -84,12 +84,12 @@ def _rank_table(result: HptResult) -> Section:
     )
     sums = (
         f"signed ranks: {a} {result.rank_sum_candidate:g}, {b} {result.rank_sum_baseline:g} of "
-        f"{len(result.benchmarks)} benchmarks; {pvalues(result)}"
+        f"{len(result.benchmarks)} benchmarks; {hpt_pvalues(result)}"
     )
     return Section((table, Sentence(sums)))
 
 
-def pvalues(result: HptResult) -> str:
+def hpt_pvalues(result: HptResult) -> str:
     """Write both p-values, each with what it speaks for; that of the outcome stands first."""
     better, worse = (said(word, timed=result.timed) for word in ("faster", "slower"))
     tested = result.speedup_under_test

@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     )
     from .original.files import OriginalFiles as OriginalFiles
     from .protocol import decide as decide
-    from .result import SpeedupSuite as SpeedupSuite, SpeedupTest as SpeedupTest
+    from .result import (
+        F_TEST as F_TEST,
+        KOLMOGOROV as KOLMOGOROV,
+        SHAPIRO as SHAPIRO,
+        WILCOXON as WILCOXON,
+        Decision as Decision,
+        SpeedupSuite as SpeedupSuite,
+        SpeedupTest as SpeedupTest,
+    )
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
@@ -26,6 +34,6 @@ else:
             "original.config": "LeftOut looks_like_speedup_config read_speedup_config",
             "original.files": "OriginalFiles",
             "protocol": "decide",
-            "result": "SpeedupSuite SpeedupTest",
+            "result": "F_TEST KOLMOGOROV SHAPIRO WILCOXON Decision SpeedupSuite SpeedupTest",
         },
     )

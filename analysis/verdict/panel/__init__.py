@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ...faces import hands_on
 
 if TYPE_CHECKING:
+    from .answers import Answers as Answers, MixturePair as MixturePair
     from .asking import ask as ask
     from .result import Disagreement as Disagreement, Panel as Panel, Said as Said
     from .section import panel_section as panel_section
@@ -14,6 +15,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "answers": "Answers MixturePair",
             "asking": "ask",
             "result": "Disagreement Panel Said",
             "section": "panel_section",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
 
 from ...data import PerformanceMatrix, match
 from ...errors import FairtrialError
-from ...methods.hpt import HptResult, hpt
+from ...methods.hpt import HptResult, HptSpeedup, hpt
 from ...methods.mixture import fit_mixture, probability_faster
 from ...methods.multilevel import Multilevel
 from ...methods.resampling import (
@@ -20,8 +20,9 @@ from ...methods.resampling import (
 )
 from ...methods.speedup_test import SpeedupSuite, speedup_test_suite
 from ...report import Word, figures
+from ...run_numbers import Better
 from ...stats import friedman, stream
-from .answers import Answers
+from .answers import Answers, MixturePair
 from .reasons import why
 from .result import Panel, Said
 
@@ -31,7 +32,13 @@ _T = TypeVar("_T")
 _COMPONENTS = 5  # of a mixture, at most: a panel is no study of modes
 
 
-def ask(found: Multilevel, candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Panel:
+def ask(
+    found: Multilevel,
+    candidate: PerformanceMatrix,
+    baseline: PerformanceMatrix,
+    *,
+    best: HptSpeedup | None = None,
+) -> Panel:
     """Ask all methods.
 
     Parameters
@@ -40,6 +47,8 @@ def ask(found: Multilevel, candidate: PerformanceMatrix, baseline: PerformanceMa
         What the first screen says.
     candidate, baseline : PerformanceMatrix
         The sides that it is about.
+    best : HptSpeedup, optional
+        What `hpt_speedup` gives of these sides, where it is known already.
 
     Returns
     -------
@@ -48,23 +57,37 @@ def ask(found: Multilevel, candidate: PerformanceMatrix, baseline: PerformanceMa
     """
     try:
         pair = match(candidate, baseline)
-    except FairtrialError as error:  # every benchmark has runs of 0
-        refusal = f"not possible: {error.what}"
-        none = Said(method="all", unit="run", estimand="ratios", word=None, answer=refusal)
-        return Panel(methods=(none,), disagreements=())
+    except FairtrialError as error:
+        return _refused(error.what)
     ours, theirs = pair.candidate, pair.baseline
+    if not ours.benchmarks:
+        return _refused("every benchmark has runs of 0")
     told: list[Said] = []
     hpt_result, at_estimate = _hpt(found, ours, theirs, told)
+    suite = _speedup_test(found, ours, theirs, told)
+    randomized = _randomization(found, ours, theirs, told)
+    bootstrap = _bootstrap(found, ours, theirs, told)
+    mixtures = tuple(_fitted(ours, theirs))
     answers = Answers(
         hpt=hpt_result,
         at_estimate=at_estimate,
-        suite=_speedup_test(found, ours, theirs, told),
-        randomized=_randomization(found, ours, theirs, told),
-        bootstrap=_bootstrap(found, ours, theirs, told),
-        chances=_mixtures(ours, theirs, told),
+        best=best,
+        suite=suite,
+        randomized=randomized,
+        bootstrap=bootstrap,
+        mixtures=mixtures,
+        chances=_mixtures(mixtures, ours.better, told),
         friedman=_friedman(found, ours, theirs, told),
     )
-    return Panel(methods=tuple(told), disagreements=tuple(why(found, told, answers)))
+    reasons = tuple(why(found, told, answers))
+    return Panel(methods=tuple(told), disagreements=reasons, answers=answers)
+
+
+def _refused(why_not: str) -> Panel:
+    """Give the panel of sides that no method takes."""
+    refusal = f"not possible: {why_not}"
+    none = Said(method="all", unit="run", estimand="ratios", word=None, answer=refusal)
+    return Panel(methods=(none,), disagreements=())
 
 
 def _tried(work: Callable[[], _T], told: list[Said], method: str, unit: str, of: str) -> _T | None:
@@ -205,11 +228,13 @@ def _bootstrap(
     return result
 
 
-def _mixtures(
-    ours: PerformanceMatrix, theirs: PerformanceMatrix, told: list[Said]
-) -> tuple[float, ...]:
+def _mixtures(pairs: Sequence[MixturePair], better: Better, told: list[Said]) -> tuple[float, ...]:
+    """Give I2 of each benchmark that both mixtures fit."""
     of = "one run against another"
-    chances = tuple(_chances(ours, theirs))
+    both = ((pair.candidate, pair.baseline) for pair in pairs)
+    chances = tuple(
+        probability_faster(a, b) if better == "lower" else probability_faster(b, a) for a, b in both
+    )
     if not chances:
         refusal = "not possible: no benchmark's runs can be fitted on both sides"
         said = Said(method="mixtures", unit="run", estimand=of, word=None, answer=refusal)
@@ -230,14 +255,14 @@ def _mixtures(
     return chances
 
 
-def _chances(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> Iterator[float]:
-    """Give I2 of each benchmark that both mixtures fit."""
-    for x, y in zip(ours.samples, theirs.samples, strict=True):
+def _fitted(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> Iterator[MixturePair]:
+    """Fit both sides of each benchmark; a mixture of runs without spread is none."""
+    for name, x, y in zip(ours.benchmarks, ours.samples, theirs.samples, strict=True):
         try:
             a, b = (fit_mixture(values, max_components=_COMPONENTS) for values in (x, y))
         except FairtrialError:
             continue
-        yield probability_faster(a, b) if ours.better == "lower" else probability_faster(b, a)
+        yield MixturePair(benchmark=name, candidate=a, baseline=b)
 
 
 def _friedman(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 from ...report import Word
+from .answers import Answers
 
 __all__ = ["Disagreement", "Panel", "Reason", "Said"]
 
@@ -46,7 +47,13 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """All methods on the same two sides."""
+    """All methods on the same two sides.
+
+    `answers` holds the methods' own results, for whoever shows how they came to them.
+    """
+
+    unlisted: ClassVar[frozenset[str]] = frozenset({"answers"})
 
     methods: tuple[Said, ...]
     disagreements: tuple[Disagreement, ...]
+    answers: Answers = field(default_factory=Answers, repr=False, compare=False)

@@ -8,14 +8,14 @@ from ...faces import hands_on
 
 if TYPE_CHECKING:
     from .best_run import best_of as best_of
-    from .pairs import rank_variants as rank_variants
+    from .pairs import RANKS_ALARM as RANKS_ALARM, rank_variants as rank_variants
     from .result import BestOf as BestOf, PairLine as PairLine, Place as Place, Ranking as Ranking
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
             "best_run": "best_of",
-            "pairs": "rank_variants",
+            "pairs": "RANKS_ALARM rank_variants",
             "result": "BestOf PairLine Place Ranking",
         },
     )

@@ -17,7 +17,13 @@ from ...stats import Friedman, adjusted, door, friedman, nemenyi_difference
 from ..sides import Side, comparable, sides_of
 from .result import PairLine, Place, Ranking
 
-__all__ = ["rank_variants"]
+__all__ = ["RANKS_ALARM", "rank_variants"]
+
+# measured on interleaved runs of one program under several names (docs/methods/verdict.md)
+RANKS_ALARM = (
+    "Friedman and Nemenyi count benchmarks as independent, but these share the machine's "
+    "sessions: one program under three names was told apart in 31 to 41 % of trials"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,11 +123,7 @@ def rank_variants(
 
 
 def _warning() -> Caution:
-    return Caution(
-        "ranks-over-benchmarks",
-        "Friedman and Nemenyi count benchmarks as independent, but these share the machine's "
-        "sessions: one program under three names was told apart in 31 to 41 % of trials",
-    )
+    return Caution("ranks-over-benchmarks", RANKS_ALARM)
 
 
 def _lines(pairs: Sequence[_Pair], risk: float) -> list[PairLine]:

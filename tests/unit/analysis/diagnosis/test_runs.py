@@ -231,6 +231,8 @@ def test_a_host_with_two_speeds_is_told_from_one_that_wanders_and_from_bimodal_p
     assert two.two
     assert two.ratio == pytest.approx(np.exp(0.1), rel=0.03)
     assert two.share == pytest.approx(state.mean(), abs=0.1)
+    # the levels lie around 1, the median of each cell, as far apart as the ratio says
+    assert two.lower <= 1 <= two.lower * two.ratio
     least, wandering = speeds(0.2 * np.sin(np.arange(size) / 40))
     assert least < 1e-6
     assert not wandering.two

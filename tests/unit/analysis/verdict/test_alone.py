@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.data import PerformanceMatrix
+from analysis.data import PerformanceMatrix, read_trial
+from analysis.errors import UsageError
+from analysis.verdict import judge, judge_alone
 from analysis.verdict.alone import alone
 
 RNG = np.random.default_rng(7)
@@ -68,3 +70,17 @@ def test_one_run_has_no_interval_and_equal_runs_one_without_width():
     assert (one.mean, one.low, one.high, one.spread) == (2.0, None, None, None)
     (equal,) = alone(matrix([2.0, 2.0, 2.0]), 0.95)
     assert (equal.low, equal.high) == pytest.approx((2.0, 2.0))
+
+
+def test_a_side_alone_says_what_its_trial_says(synthetic, tmp_path):
+    values = {b: RNG.lognormal(0, 0.1, 12).tolist() for b in ("x", "y")}
+    trial = read_trial(synthetic({"only": values}, sessions=3).write(tmp_path / "t"))
+    of_trial = judge(trial, confidence=0.9)
+    found = judge_alone(trial.matrix("only"), metric="wall", confidence=0.9)
+    assert found.alone == of_trial.alone
+    assert (found.sessions, found.session_runs, found.runs) == (3, (4, 4), 24)
+    assert (found.candidates, found.baseline, found.trial) == ((), "only", None)
+    few = judge_alone(trial.matrix("only"), benchmarks=["y"])
+    assert [one.benchmark for one in few.alone] == ["y"]
+    with pytest.raises(UsageError, match="there is no benchmark 'z'"):
+        judge_alone(trial.matrix("only"), benchmarks=["z"])

@@ -7,7 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis import PerformanceMatrix, hpt, multilevel, randomization_test, stream
+from analysis import (
+    PerformanceMatrix,
+    hpt,
+    judge,
+    multilevel,
+    randomization_test,
+    read_trial,
+    stream,
+)
+from analysis.report import plain
 from analysis.verdict.panel import ask
 
 METHODS = [
@@ -159,3 +168,24 @@ def test_where_session_and_variant_are_one_no_method_is_believed():
     assert texts
     assert all("nothing tells them apart" in text for text in texts)
     assert "0 sessions" not in " ".join(one.text for one in told.disagreements)
+
+
+def test_where_every_run_is_0_no_method_is_asked(synthetic, tmp_path):
+    data = {name: {b: [1.0, 1.1, 0.9, 1.2] for b in ("x", "y")} for name in ("old", "new")}
+    made = synthetic(data, sessions=2)
+    made.rows[:] = [replace(row, system_s=0.0) for row in made.rows]
+    found = judge(read_trial(made.write(tmp_path / "t")), metric="system", explain=True)
+    (said,) = found.candidates[0].panel.methods
+    assert (said.method, said.word) == ("all", None)
+    assert said.answer == "not possible: every benchmark has runs of 0"
+
+
+def test_the_methods_own_results_are_kept_and_are_no_part_of_the_json():
+    ours, theirs = side("new", 0.9), side("base", 1.0)
+    _, told = panel(ours, theirs)
+    assert told.answers.hpt is not None
+    assert told.answers.hpt.pvalue == hpt(ours, theirs).pvalue
+    assert [pair.benchmark for pair in told.answers.mixtures] == list(ours.benchmarks)
+    assert len(told.answers.chances) == len(told.answers.mixtures)
+    assert set(plain(told)) == {"methods", "disagreements"}
+    assert "answers" not in repr(told)

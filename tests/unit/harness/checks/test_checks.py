@@ -433,3 +433,9 @@ ALL = tuple(
 )
 def test_which_findings_stop_a_trial(required, strict, stopping):
     assert {finding.what for finding in fatal_findings(ALL, required, strict=strict)} == stopping
+
+
+def test_the_work_of_others_stands_with_its_value_where_it_was_read(quiet):
+    # docs/trial-format.md: `where` holds the value, for readers that parse no sentence
+    finding = compare(quiet, busy_all_s=quiet.busy_all_s + 85.0)["load"]
+    assert finding.where == "/proc/stat = 0.85"

@@ -1,0 +1,104 @@
+"""The cautions with their numbers: where they lead to, and which lines they touch."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from ...report import Caution
+from ..names import shortened, shown
+from ..subject import Subject
+from .result import Doubt
+
+__all__ = ["OPEN", "doubts", "marks", "named"]
+
+OPEN = 6  # cautions that stand open; the others are folded
+_FAILED = {"failed-left-out", "fails-more"}
+_HAPPENED = {
+    *("disturbed-runs", "drift-within-sessions", "dependent-runs", "first-run-apart"),
+    *("environment-changed", "input-changed", "sessions-left-out", "sessions-missing"),
+}
+_SILENT = {"one-variant"}  # the headline says it
+_NAME = 24
+_FEW = 3  # benchmarks of which each is marked, however few there are
+
+
+def doubts(subject: Subject) -> tuple[Doubt, ...]:
+    """Give the cautions with their numbers, the gravest first, as the verdict has them."""
+    names = (subject.baseline, *(one.variant for one in subject.candidates), *subject.order)
+    short = _short(names)
+    return tuple(
+        Doubt(
+            number=number,
+            code=one.code,
+            text=_sentence(_with(short, one.text), names),
+            link=link,
+            look=look,
+        )
+        for number, one in enumerate(_told(subject), 1)
+        for link, look in (_leads_to(subject, one),)
+    )
+
+
+def marks(subject: Subject) -> Mapping[tuple[str, str], tuple[int, ...]]:
+    """Give the numbers that a line bears: under (candidate, benchmark), or ("", benchmark).
+
+    A caution about most benchmarks touches no line more than another, and marks none. What names no
+    candidate stands at the benchmark's name, under "".
+    """
+    found: dict[tuple[str, str], tuple[int, ...]] = {}
+    candidates = {one.variant for one in subject.candidates}
+    for number, one in enumerate(_told(subject), 1):
+        variants = [name for name in one.about if name in candidates] or [""]
+        for bench in _benchmarks(subject, one):
+            for variant in variants:
+                key = variant, bench
+                found[key] = (*found.get(key, ()), number)
+    return found
+
+
+def named(subject: Subject) -> Collection[str]:
+    """Give the benchmarks that a caution names, without those that name nearly all."""
+    return {bench for one in _told(subject) for bench in _benchmarks(subject, one)}
+
+
+def _told(subject: Subject) -> Iterator[Caution]:
+    return (one for one in subject.verdict.cautions if one.code not in _SILENT)
+
+
+def _benchmarks(subject: Subject, caution: Caution) -> tuple[str, ...]:
+    """Give the benchmarks that a caution marks."""
+    known = set(subject.order)
+    about = tuple(name for name in caution.about if name in known)
+    return about if len(about) <= max(_FEW, len(known) // 2) and len(about) < len(known) else ()
+
+
+def _leads_to(subject: Subject, caution: Caution) -> tuple[str, str]:
+    """Give the id of the place that shows it, and the words of the link."""
+    if caution.code in _FAILED and subject.trials:
+        return subject.anchor("failed"), "see the failed runs"
+    benches = _benchmarks(subject, caution)
+    if caution.code not in _HAPPENED and benches:
+        return subject.anchor("benchmark", benches[0]), "look at the runs"
+    if (caution.code.startswith("host-") or caution.code in _HAPPENED) and subject.trials:
+        return subject.anchor("happened"), "see when"
+    return "", ""
+
+
+def _short(names: Sequence[str]) -> Mapping[str, str]:
+    """Give the names that are too long for a sentence, the longest first, as they stand in one."""
+    found = shortened(names, _NAME)
+    return {name: found[name] for name in sorted(set(names), key=len)[::-1] if len(name) > _NAME}
+
+
+def _with(short: Mapping[str, str], text: str) -> str:
+    for name, brief in short.items():
+        text = text.replace(name, brief)
+    return shown(text).replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+def _sentence(text: str, names: Collection[str]) -> str:
+    """Begin with a capital, unless the first word is a name; the full stop is the page's."""
+    first = text.split(" ", 1)[0]
+    capital = first.isalpha() and first.islower() and first not in names
+    text = text.rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}" if capital else text

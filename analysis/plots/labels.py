@@ -1,0 +1,239 @@
+"""Texts beside marks that never lie over each other: what finds no room is left out, never shrunk.
+
+All lengths are CSS pixels. Nobody can ask a browser how wide a text will be, so widths are estimated
+from classes of characters, on the wide side of the fonts that the page names. Everything is greedy by
+importance, and ties go by the order given: the same labels, the same picture.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Box", "Placed", "Wanted", "kept_in_row", "placed", "spread_out", "text_width"]
+
+Anchor = Literal["start", "middle", "end"]
+
+SIZE = 11.5  # of a picture's text
+_ASCENT, _DESCENT = 0.93, 0.25  # of the size, above and below the baseline
+_BOLD = 1.08
+_ROOM = 1.06  # fonts differ from machine to machine
+_WIDTHS = (  # shares of the size: the widest of Helvetica, Arial and Segoe UI in each class
+    (0.30, "ijl|'.,:; !`"),
+    (0.36, 'ftrI()[]{}/\\-"*°·'),
+    (0.53, "ckszJvxy_^"),
+    (0.60, "abdeghnopqu0123456789?$#+=<>~±×µ…–"),
+    (0.69, "ABEKPSVXYFLTZ&"),
+    (0.76, "CDGHNOQRUw"),
+    (0.95, "mMW%@—"),
+)
+_WIDTH_OF = {sign: width for width, signs in _WIDTHS for sign in signs}
+_DISTANCES = (5.0, 9.0, 15.0, 23.0)  # from a place to its text, nearest first
+_ANGLES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle; y grows downwards."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other: Box) -> bool:
+        """Whether the two share an area; edges that touch do not count."""
+        return (
+            self.left < other.right
+            and other.left < self.right
+            and self.top < other.bottom
+            and other.top < self.bottom
+        )
+
+    def within(self, frame: Box) -> bool:
+        """Whether no part of this lies outside the frame."""
+        return (
+            self.left >= frame.left
+            and self.right <= frame.right
+            and self.top >= frame.top
+            and self.bottom <= frame.bottom
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A text that wants to stand near a place; `away` is the direction that it prefers, if any."""
+
+    text: str
+    x: float
+    y: float
+    importance: float = 0.0
+    away: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A text that found room: the point of its baseline that `anchor` names, and its box."""
+
+    text: str
+    x: float
+    y: float
+    anchor: Anchor
+    box: Box
+
+
+def text_width(text: str, size: float = SIZE, *, bold: bool = False) -> float:
+    """Estimate how wide a text is at most, in the fonts of pictures."""
+    ems = sum(_em(sign) for sign in text)
+    return ems * size * _ROOM * (_BOLD if bold else 1.0)
+
+
+def kept_in_row(
+    places: Sequence[float],
+    texts: Sequence[str],
+    length: float,
+    *,
+    importance: Sequence[float] | None = None,
+    gap: float = 6.0,
+    size: float = SIZE,
+    bold: bool = False,
+) -> tuple[bool, ...]:
+    """Say which labels of one row stay, each centred at its place.
+
+    What stays apart at one length does so at every longer one: give the shortest.
+
+    Parameters
+    ----------
+    places : sequence of float
+        Shares of the length.
+    texts : sequence of str
+        One for each place.
+    length : float
+        Of the row, in pixels.
+    importance : sequence of float, optional
+        The most important first; by default all are alike and the first come first.
+    gap : float
+        Pixels between two texts.
+    size, bold : float, bool
+        Of the text.
+    """
+    weights = importance if importance is not None else [0.0] * len(places)
+    taken: list[tuple[float, float]] = []
+    kept = [False] * len(places)
+    for k in sorted(range(len(places)), key=lambda k: (-weights[k], k)):
+        half = (text_width(texts[k], size, bold=bold) + gap) / 2
+        low, high = places[k] * length - half, places[k] * length + half
+        if all(high <= left or right <= low for left, right in taken):
+            taken.append((low, high))
+            kept[k] = True
+    return tuple(kept)
+
+
+def spread_out(
+    centres: Sequence[float], sizes: Sequence[float], low: float = -math.inf, high: float = math.inf
+) -> tuple[float, ...]:
+    """Move labels of one column as little as possible, until none lies over another.
+
+    The order is kept. The sum of squared moves is the least that there is (pooled neighbours, as in
+    isotonic regression); between `low` and `high` if they fit there at all.
+
+    Parameters
+    ----------
+    centres, sizes : sequence of float
+        Where each label would like to be, and how much room it takes.
+    low, high : float
+        The column's ends.
+    """
+    if not centres:
+        return ()
+    order = sorted(range(len(centres)), key=lambda k: (centres[k], k))
+    # the offset of each from the first if all lie edge to edge: what is left must only not decrease
+    offsets, reach = {}, 0.0
+    for before, k in zip([None, *order[:-1]], order, strict=True):
+        reach += 0.0 if before is None else (sizes[before] + sizes[k]) / 2
+        offsets[k] = reach
+    pools: list[tuple[float, int]] = []  # mean of what is wanted, and how many
+    for k in order:
+        mean, count = centres[k] - offsets[k], 1
+        while pools and pools[-1][0] > mean:
+            other, many = pools.pop()
+            mean, count = (other * many + mean * count) / (many + count), many + count
+        pools.append((mean, count))
+    least = low + sizes[order[0]] / 2
+    most = high - sizes[order[-1]] / 2 - reach
+    starts = [max(least, min(mean, most)) for mean, count in pools for _ in range(count)]
+    found = {k: start + offsets[k] for k, start in zip(order, starts, strict=True)}
+    return tuple(found[k] for k in range(len(centres)))
+
+
+def placed(
+    wanted: Sequence[Wanted],
+    *,
+    frame: Box,
+    taken: Sequence[Box] = (),
+    size: float = SIZE,
+    bold: bool = False,
+) -> tuple[Placed | None, ...]:
+    """Place texts in a plane, each near its point, within the frame and over nothing else.
+
+    Parameters
+    ----------
+    wanted : sequence of Wanted
+        The most important are placed first; None stands for one that found no room.
+    frame : Box
+        Where texts may stand.
+    taken : sequence of Box
+        What they must not cover, such as the marks.
+    size, bold : float, bool
+        Of the text.
+    """
+    full = list(taken)
+    found: list[Placed | None] = [None] * len(wanted)
+    for k in sorted(range(len(wanted)), key=lambda k: (-wanted[k].importance, k)):
+        for one in _places(wanted[k], size, bold=bold):
+            if one.box.within(frame) and not any(one.box.meets(other) for other in full):
+                full.append(one.box)
+                found[k] = one
+                break
+    return tuple(found)
+
+
+def _places(label: Wanted, size: float, *, bold: bool) -> list[Placed]:
+    """List where a text may stand: near before far, in the way `away` (else right) before aside."""
+    start = 0.0 if label.away is None else math.atan2(label.away[1], label.away[0])
+    width = text_width(label.text, size, bold=bold)
+    tall = (_ASCENT + _DESCENT) * size
+    found = []
+    for distance in _DISTANCES:
+        for turn in range(_ANGLES):
+            step = (turn + 1) // 2 * (1 if turn % 2 else -1)  # ever more to both sides
+            angle = start + step * 2 * math.pi / _ANGLES
+            across, down = math.cos(angle), math.sin(angle)
+            # the box's nearest point lies at the distance: sides beside, ends above and below
+            centre_y = label.y + down * (distance + tall / 2)
+            if across > 0.3:
+                anchor: Anchor = "start"
+                x = left = label.x + across * distance
+            elif across < -0.3:
+                anchor = "end"
+                x = label.x + across * distance
+                left = x - width
+            else:
+                anchor = "middle"
+                x = label.x
+                left = x - width / 2
+            box = Box(left, centre_y - tall / 2, left + width, centre_y + tall / 2)
+            found.append(Placed(label.text, x, box.top + _ASCENT * size, anchor, box))
+    return found
+
+
+def _em(sign: str) -> float:
+    known = _WIDTH_OF.get(sign)
+    if known is not None:
+        return known
+    if unicodedata.combining(sign) or unicodedata.category(sign) == "Cf":
+        return 0.0
+    return 1.05 if unicodedata.east_asian_width(sign) in "WFA" or ord(sign) > 0x2000 else 0.8

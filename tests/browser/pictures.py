@@ -1,0 +1,92 @@
+"""Golden pictures of the report on the sample trial: how it looked when somebody looked at it.
+
+``python tests/browser/pictures.py --update`` takes them anew; then look at them. They are compared
+coarsely, by the ink in the fields of a grid, so that another host's fonts make no difference.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import runpy
+import sys
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+
+from PIL import Image
+
+from harness.cli import main as fairtrial
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ROOT / "runs" / "sample"
+GOLDEN = ROOT / "tests" / "golden" / "report"
+VIEWS = {"desktop-light": (1200, False), "desktop-dark": (1200, True), "phone": (360, False)}
+HEIGHT = 2400  # px of the page: the first screen and what begins below it
+SMALL = 0.5  # kept at half its size
+GRID = (6, 24)
+FAR = 0.13  # of the ink that differs: other fonts make up to 0.08
+
+
+def report(path: Path) -> Path:
+    """Write the report on the sample trial."""
+    said = io.StringIO()
+    assert fairtrial(["report", str(SAMPLE), "-o", str(path)], io.StringIO(), said) == 0, said
+    return path
+
+
+def taken(browser: SimpleNamespace, page: Path, view: str) -> Image.Image:
+    """Give the page's upper part as a view shows it, at the size in which it is kept."""
+    width, dark = VIEWS[view]
+    browser.width(width)
+    browser.media(dark=dark)
+    browser.open(page)
+    whole = browser.picture(height=HEIGHT).convert("RGB")
+    size = (round(whole.width * SMALL), round(whole.height * SMALL))
+    return whole.resize(size, Image.Resampling.LANCZOS)
+
+
+def ink(picture: Image.Image) -> list[float]:
+    """Give how far each field of the grid is from the page's own colour, its darkest being 1."""
+    grey = picture.convert("L")
+    page = max(grey.getcolors(256))[1]
+    fields = grey.point(lambda value: abs(value - page)).resize(GRID, Image.Resampling.BOX)
+    return [value / 255 for value in fields.tobytes()]
+
+
+def apart(one: Image.Image, other: Image.Image) -> float:
+    """Give the share of ink that lies elsewhere: 0 for one picture twice, 1 for nothing shared.
+
+    Pictures whose page has another brightness share nothing. A field counts with its neighbours
+    above and below, since other fonts move what stands far down.
+    """
+    pages = [max(picture.convert("L").getcolors(256))[1] for picture in (one, other)]
+    if abs(pages[0] - pages[1]) > 60:
+        return 1.0
+    a, b = (_smooth(ink(picture)) for picture in (one, other))
+    return sum(abs(x - y) for x, y in zip(a, b, strict=True)) / math.fsum((*a, *b))
+
+
+def _smooth(fields: list[float]) -> list[float]:
+    wide, high = GRID
+    return [
+        sum(fields[min(max(row + d, 0), high - 1) * wide + column] for d in (-1, 0, 1)) / 3
+        for row in range(high)
+        for column in range(wide)
+    ]
+
+
+def main() -> None:
+    if sys.argv[1:] != ["--update"]:
+        sys.exit("give --update to take the golden pictures anew")
+    chromium = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("chromium.py"))))
+    GOLDEN.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, chromium.Browser() as browser:
+        page = report(Path(folder) / "report.html")
+        for view in VIEWS:
+            few = taken(browser, page, view).quantize(48, dither=Image.Dither.NONE)
+            few.save(GOLDEN / f"{view}.png", optimize=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,309 @@
+"""The page's script in Chromium: sorting, filtering, values, copies, downloads, choices, permalinks.
+
+The page is one of our shell with a chapter of the test's own, so that each part is seen alone.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from markupsafe import Markup
+
+from analysis.dossier.chapter import Chapter, html_of
+from analysis.dossier.model import Dossier
+from analysis.dossier.shell import html_page
+from analysis.plots import Scale, dots, plot, read_out
+
+RAW = {"runs": [1.5, 2.5], "name": "</script>"}
+
+
+class Sample(Chapter):
+    name: ClassVar[str] = "sample"
+
+
+@html_of.register
+def _(chapter: Sample) -> Markup:
+    scale = Scale(0.010, 0.100, log=True)
+    cloud = dots([(0.5, scale.at(0.042))], "", top=0, height=100, axis=read_out(scale, "s"))
+    rows = "".join(
+        f'<tr data-variant="{side}"><th scope="row">{name}</th><td data-sort="{value}">{text}</td></tr>'
+        for name, side, value, text in (
+            ("b|ten", "old", "10", "10 ms"),
+            ("b|nine", "new", "9", "9 ms"),
+            ("none", "new", "", "unknown"),
+            ("b|hundred", "old", "100", "100 ms"),
+        )
+    )
+    forest = "".join(
+        f'<table data-together="forest" data-variant="{side}"><caption>{side}</caption><tbody>'
+        + "".join(
+            f'<tr data-row="{k}" data-sort="{speed}"><th scope="row">{name}</th><td>{speed}</td></tr>'
+            for k, name, speed in ((1, "zlib", a), (2, "awk", b), (3, "m4", c))
+        )
+        + '<tr class="fixed"><th scope="row">these 3</th><td>1.5</td></tr></tbody></table>'
+        for side, a, b, c in (("new", 1.1, 3, ""), ("old", 2, 0.5, 1))
+    )
+    raw = json.dumps(RAW).replace("<", "\\u003c")
+    return Markup(f"""<section id="{chapter.anchor}"><h1>new is faster</h1><p class="deck">By 2.</p>
+{forest}<ul><li>One caution</li></ul></section>
+<section id="{chapter.anchor}more"><h2>More</h2>
+<div class="wide"><table id="table{chapter.anchor}" class="sortable" data-filter="benchmark"><caption>times</caption>
+<thead><tr><th scope="col">name</th><th scope="col">time</th></tr></thead><tbody>{rows}
+<tr class="fixed"><th scope="row">all</th><td data-sort="1">1 ms</td></tr></tbody></table></div>
+<details id="{chapter.anchor}zlib" data-jump="zlib"><summary>zlib</summary><h3>zlib</h3>
+<p id="{chapter.anchor}deep" data-tip="a tip" tabindex="0">inside</p></details>
+<details id="{chapter.anchor}awk" data-jump="awk"><summary>awk</summary><h3>awk</h3></details>
+<pre class="copyable">@misc{{key}}</pre>{plot(100, [cloud], "one dot at 42 ms")}
+<script type="application/json" id="{chapter.anchor}raw" data-download="raw.json">{raw}</script></section>""")
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    chapters = (Sample(anchor="top", title=""), Sample(anchor="metric-2-top", title="Again"))
+    dossier = Dossier(
+        title="t", headline="new is faster", metrics=("wall", "cpu"), chapters=chapters, cautions=()
+    )
+    path = tmp_path / "page.html"
+    path.write_text(html_page(dossier), encoding="utf-8")
+    return path
+
+
+def names(browser, table: str = "#tabletop") -> list[str]:
+    script = "return [...document.querySelectorAll(`${arguments[0]} tbody tr`)].filter(r => !r.hidden).map(r => r.cells[0].textContent)"
+    return browser.run(script, table)
+
+
+def press(browser, text: str, within: str = "body") -> None:
+    script = "[...document.querySelector(arguments[1]).querySelectorAll('button')].find(b => b.textContent.trim() === arguments[0]).click()"
+    browser.run(script, text, within)
+
+
+def choose(browser, label: str, option: str) -> None:
+    script = """const label = [...document.querySelectorAll('label')].find(l => l.textContent.startsWith(arguments[0]));
+    const select = label.querySelector('select');
+    select.value = [...select.options].find(o => o.textContent === arguments[1]).value;
+    select.dispatchEvent(new Event('change'))"""
+    browser.run(script, label, option)
+
+
+def eventually(browser, script: str, *args: object) -> object:
+    for _ in range(100):
+        if found := browser.run(script, *args):
+            return found
+        time.sleep(0.02)
+    pytest.fail(f"never: {script}")
+
+
+def test_the_script_is_small_and_the_policy_knows_it(browser, page: Path) -> None:
+    browser.open(page)
+    assert browser.console() == []
+    script = browser.run("return document.querySelector('body > script').textContent")
+    assert len(script.encode()) <= 10_000
+    for word in ("innerHTML", "eval(", "Function(", "fetch(", "XMLHttp", "import("):
+        assert word not in script
+
+
+def test_a_script_that_the_policy_does_not_know_is_refused(browser, page: Path) -> None:
+    # the negative control of what all pages rest on
+    evil = "<script>document.title = 'evil'</script><img src=x onerror=\"document.title='evil'\">"
+    page.write_text(page.read_text("utf-8").replace("</main>", f"{evil}</main>"), encoding="utf-8")
+    browser.open(page)
+    assert browser.run("return document.title") != "evil"
+    assert any("Content Security Policy" in message for message in browser.console())
+
+
+def test_numbers_sort_as_numbers_unknown_last_fixed_rows_after_them(browser, page: Path) -> None:
+    browser.open(page)
+    before = names(browser)
+    press(browser, "time", "#tabletop")
+    assert names(browser) == ["b|nine", "b|ten", "b|hundred", "none", "all"]
+    head = "return document.querySelectorAll('#tabletop thead th')[1].getAttribute('aria-sort')"
+    assert browser.run(head) == "ascending"
+    press(browser, "time", "#tabletop")
+    assert names(browser) == ["b|hundred", "b|ten", "b|nine", "none", "all"]
+    assert browser.run(head) == "descending"
+    press(browser, "time", "#tabletop")
+    assert names(browser) == before
+    assert browser.run(head) is None
+
+
+def test_names_sort_too(browser, page: Path) -> None:
+    browser.open(page)
+    press(browser, "name", "#tabletop")
+    assert names(browser) == ["b|hundred", "b|nine", "b|ten", "none", "all"]
+
+
+def test_tables_side_by_side_keep_one_order(browser, page: Path) -> None:
+    browser.open(page)
+    new, old = "#top table[data-variant=new]", "#top table[data-variant=old]"
+    choose(browser, "order of wall", "speedup of new")
+    assert names(browser, new) == names(browser, old) == ["awk", "zlib", "m4", "these 3"]
+    choose(browser, "order of wall", "name")
+    assert names(browser, new) == names(browser, old) == ["awk", "m4", "zlib", "these 3"]
+    choose(browser, "order of wall", "as reported")
+    assert names(browser, new) == names(browser, old) == ["zlib", "awk", "m4", "these 3"]
+
+
+def test_a_filter_shows_the_rows_with_all_words(browser, page: Path) -> None:
+    browser.open(page)
+    script = "const box = document.querySelector('#topmore input[type=search]'); box.value = arguments[0]; box.dispatchEvent(new Event('input'))"
+    browser.run(script, "B|  TE")
+    eventually(browser, "return document.querySelector('[role=status]').textContent === '1 of 5'")
+    assert names(browser) == ["b|ten"]
+    browser.run(script, "")
+    eventually(browser, "return document.querySelector('[role=status]').textContent === '5 of 5'")
+    assert len(names(browser)) == 5
+
+
+def test_the_value_of_a_dot_is_shown_under_the_pointer(browser, page: Path) -> None:
+    browser.open(page)
+    box = browser.run(
+        "const s = document.querySelector('svg.plot'); s.scrollIntoView(); const b = s.getBoundingClientRect();"
+        "return [b.left + b.width / 2, b.top + 100 * arguments[0]]",
+        1 - Scale(0.010, 0.100, log=True).at(0.042),
+    )
+    browser.tell("Input.dispatchMouseEvent", type="mouseMoved", x=box[0] + 3, y=box[1])
+    tip = "const t = document.getElementById('tip'); return t.hidden ? '' : t.textContent"
+    assert eventually(browser, tip) == "42 ms"
+    browser.tell("Input.dispatchMouseEvent", type="mouseMoved", x=box[0] + 200, y=box[1])
+    eventually(browser, "return document.getElementById('tip').hidden")
+
+
+def test_a_tip_is_shown_to_the_keyboard_and_leaves_with_escape(browser, page: Path) -> None:
+    browser.open(page)
+    browser.run("topzlib.open = true; topdeep.focus()")
+    tip = "const t = document.getElementById('tip'); return t.hidden ? '' : t.textContent"
+    assert browser.run(tip) == "a tip"
+    assert browser.run("return topdeep.getAttribute('aria-describedby')") == "tip"
+    browser.run(
+        "topdeep.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', bubbles: true}))"
+    )
+    assert browser.run(tip) == ""
+
+
+@pytest.fixture
+def copied(browser, page: Path):
+    """Open the page and give what it hands to the clipboard."""
+    browser.open(page)
+    browser.run(
+        "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (t) => { window.copied = t }}})"
+    )
+    return lambda: eventually(browser, "return window.copied")
+
+
+def test_a_table_is_copied_as_markdown_and_its_signs_stay_literal(browser, copied) -> None:
+    press(browser, "copy as Markdown", "#topmore")
+    assert copied().splitlines() == [
+        "| name | time |",
+        "| --- | --- |",
+        r"| b\|ten | 10 ms |",
+        r"| b\|nine | 9 ms |",
+        "| none | unknown |",
+        r"| b\|hundred | 100 ms |",
+        "| all | 1 ms |",
+    ]
+
+
+def test_the_summary_is_copied_as_markdown(browser, copied) -> None:
+    press(browser, "copy summary as Markdown")
+    text = copied()
+    assert text.startswith(
+        "## new is faster\n\nBy 2.\n\n**new**\n\n|  |  |\n| --- | --- |\n| zlib | 1.1 |"
+    )
+    assert text.endswith("- One caution\n")
+
+
+def test_a_listing_is_copied_as_it_is(browser, copied) -> None:
+    press(browser, "copy", "#topmore")
+    assert copied() == "@misc{key}"
+
+
+def test_without_a_clipboard_the_text_is_copied_all_the_same(browser, page: Path) -> None:
+    browser.open(page)
+    browser.run(
+        "Object.defineProperty(navigator, 'clipboard', {value: undefined});"
+        "document.addEventListener('copy', () => { window.copied = getSelection().toString() || document.activeElement.value })"
+    )
+    browser.driver.find_element("css selector", ".copyable + .tools button").click()
+    assert eventually(browser, "return window.copied") == "@misc{key}"
+
+
+def test_raw_values_are_downloaded_byte_by_byte(browser, page: Path) -> None:
+    browser.open(page)
+    press(browser, "download raw.json", "#topmore")
+    path = browser.downloads / "raw.json"
+    for _ in range(250):
+        if path.exists() and path.stat().st_size:
+            break
+        time.sleep(0.02)
+    assert json.loads(path.read_text("utf-8")) == RAW
+    path.unlink()
+    assert browser.console() == []
+
+
+def test_going_to_a_benchmark_unfolds_it(browser, page: Path) -> None:
+    browser.open(page)
+    assert not browser.run("return topawk.open")
+    choose(browser, "go to", "awk")
+    eventually(browser, "return topawk.open && location.hash === '#topawk'")
+
+
+def test_a_permalink_unfolds_what_holds_its_target(browser, page: Path) -> None:
+    browser.open(page)
+    browser.run("location.hash = 'topdeep'")
+    eventually(browser, "return topzlib.open")
+    browser.driver.get(page.as_uri() + "#topawk")
+    browser.driver.refresh()
+    eventually(browser, "return topawk.open && !topzlib.open")
+
+
+def test_headings_have_permalinks(browser, page: Path) -> None:
+    browser.open(page)
+    found = browser.run(
+        "return [...document.querySelectorAll('.permalink')].map(a => a.getAttribute('href'))"
+    )
+    assert found[:3] == ["#topmore", "#topzlib", "#topawk"]
+    assert len(found) == 6
+
+
+def test_a_variant_is_hidden_and_shown(browser, page: Path) -> None:
+    browser.open(page)
+    seen = "return [...document.querySelectorAll('[data-variant=old]')].filter(e => e.getClientRects().length).length"
+    before = browser.run(seen)
+    box = "[...document.querySelectorAll('#controls fieldset label')].find(l => l.textContent === 'old').querySelector('input').click()"
+    browser.run(box)
+    assert before > 0
+    assert browser.run(seen) == 0
+    browser.run(box)
+    assert browser.run(seen) == before
+
+
+def test_one_metric_at_a_time_or_all(browser, page: Path) -> None:
+    browser.open(page)
+    seen = "return [...document.querySelectorAll('main h1')].filter(e => e.getClientRects().length).length"
+    assert browser.run(seen) == 2
+    choose(browser, "metric", "cpu")
+    assert browser.run(seen) == 1
+    choose(browser, "metric", "all")
+    assert browser.run(seen) == 2
+
+
+def test_all_parts_are_unfolded_and_folded(browser, page: Path) -> None:
+    browser.open(page)
+    seen = "return document.querySelectorAll('details[open]').length"
+    press(browser, "unfold all")
+    assert browser.run(seen) == 4
+    press(browser, "fold all")
+    assert browser.run(seen) == 0
+
+
+def test_without_scripts_no_control_is_seen(browser, page: Path) -> None:
+    with browser.without_scripts():
+        browser.open(page)
+        assert browser.run("return document.querySelectorAll('button,select,input').length") == 0
+        assert browser.run("return controls.getClientRects().length") == 0
+        assert names(browser) == ["b|ten", "b|nine", "none", "b|hundred", "all"]

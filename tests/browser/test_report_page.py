@@ -1,0 +1,145 @@
+"""The report in Chromium, of trials of many shapes: what must hold for each of our pages.
+
+Authorities: the design (widths, dark, print, no labels that overlap), axe-core, vnu, CSP level 3.
+"""
+
+from __future__ import annotations
+
+import io
+import runpy
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from harness.cli import main
+
+TESTS = Path(__file__).resolve().parents[1]
+SAMPLE = TESTS.parent / "runs" / "sample"
+
+
+def load(path: str) -> SimpleNamespace:
+    return SimpleNamespace(**runpy.run_path(str(TESTS / path)))
+
+
+chromium = load("browser/chromium.py")
+big = load("benchmarks/report.py")
+hostile = load("browser/hostile.py")
+
+Kind = Callable[[Path], list[str]]
+
+
+def made(write: Callable[..., None], *design: object) -> Kind:
+    def kind(folder: Path) -> list[str]:
+        write(folder / "trial", *design)
+        return [str(folder / "trial")]
+
+    return kind
+
+
+def sides(_: Path) -> list[str]:
+    return [f"{SAMPLE}:gzip-1", f"{SAMPLE}:gzip-6"]
+
+
+def matrices(folder: Path) -> list[str]:
+    for name, slower in (("new", 0), ("old", 3)):
+        rows = (
+            f"b{k}, {', '.join(str(10 + k + slower + (7 * j) % 5) for j in range(12))}"
+            for k in range(6)
+        )
+        (folder / f"{name}.csv").write_text("\n".join(rows) + "\n")
+    return [str(folder / "new.csv"), str(folder / "old.csv"), "--better", "lower"]
+
+
+KINDS: dict[str, Kind] = {
+    "sample": lambda _: [str(SAMPLE)],
+    "hostile": made(hostile.write),
+    "two sides": sides,
+    "matrix files": matrices,
+    "one file": lambda folder: [matrices(folder)[0], "--better", "lower"],
+    "two metrics": lambda _: [str(SAMPLE), "--metric", "wall,max_rss"],
+    "40 benchmarks": made(big.write, big.Design(40, 3, 3, 5)),
+    "6 variants": made(big.write, big.Design(7, 6, 3, 6)),
+    "30 sessions": made(big.write, big.Design(5, 2, 30, 3)),
+    "120 benchmarks": made(big.write, big.Design(120, 2, 3, 4)),
+}
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Give the page of a kind; each is made once."""
+    known: dict[str, Path] = {}
+
+    def page(kind: str) -> Path:
+        if kind not in known:
+            folder = tmp_path_factory.mktemp("report")
+            known[kind] = folder / "report.html"
+            said = io.StringIO()
+            words = ["report", *KINDS[kind](folder), "-o", str(known[kind])]
+            assert main(words, io.StringIO(), said) == 0, said.getvalue()
+        return known[kind]
+
+    return page
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_holds_in_every_way_it_is_looked_at(browser, report, kind: str) -> None:
+    found = browser.holds(report(kind))
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_is_valid_html(report, kind: str) -> None:
+    if shutil.which("java") is None:
+        pytest.skip("no Java is installed")
+    found = chromium.invalid(report(kind))
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(("wide", "high"), [(8.27, 11.69), (8.5, 11)], ids=["A4", "Letter"])
+def test_the_page_is_printed(browser, report, wide: float, high: float) -> None:
+    browser.open(report("sample"))
+    pdf = browser.printed(wide=wide, high=high)
+    assert pdf.startswith(b"%PDF")
+    assert 2 <= pdf.count(b"/Type /Page\n") + pdf.count(b"/Type/Page/") <= 12
+
+
+def test_nothing_foreign_is_executed(browser, report) -> None:
+    page = report("hostile")
+    text = page.read_text("utf-8")
+    for lax in (False, True):  # without the policy as well: escaping alone must hold
+        if lax:
+            page = page.with_name("lax.html")
+            policy = text.index("<meta http-equiv")
+            page.write_text(text[:policy] + text[text.index(">", policy) + 1 :], "utf-8")
+        watch = browser.tell(
+            "Page.addScriptToEvaluateOnNewDocument",
+            source="window.alert = () => { window.executed = true }",
+        )
+        browser.open(page)
+        browser.unfold()
+        assert not browser.run("return window.executed")
+        assert browser.console() == []
+        assert browser.requests() == []
+        found = (
+            "return document.querySelectorAll('img, iframe, object, [onload], [onerror]').length"
+        )
+        assert browser.run(found) == 0
+        kinds = browser.run("return [...document.scripts].map(s => s.type)")
+        assert sorted(set(kinds)) in (["", "application/json"], [""])
+        assert kinds.count("") == 1
+        browser.tell("Page.removeScriptToEvaluateOnNewDocument", identifier=watch["identifier"])
+    for word in ("49}", "\x1b", "\x00", "\u202e", "\u2066"):
+        assert word not in text
+    assert "{{7*7}}" in text
+    assert "U+202E" in text
+
+
+def test_the_size_of_a_page_stays_small(report) -> None:
+    # the figures of the large trials (tests/benchmarks/report.py) are 5 MB for 40 x 300 x 3 and 10 MB
+    # for 500 x 30 x 2; what does not grow with the runs must leave room for them
+    assert report("sample").stat().st_size < 500_000
+    assert report("40 benchmarks").stat().st_size < 2_000_000
+    assert report("120 benchmarks").stat().st_size < 2_500_000

@@ -1,0 +1,80 @@
+"""The installed command writes reports: each form, where nothing may be read, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+SAMPLE = Path(__file__).resolve().parents[2] / "runs" / "sample"
+
+
+@pytest.fixture
+def sample(lab):
+    return shutil.copytree(SAMPLE, lab.folder / "runs" / "sample")
+
+
+def test_each_form_of_the_sample(lab, sample):
+    for name, start in (
+        ("r.html", "<!doctype html>"),
+        ("r.md", "### "),
+        ("r.tex", "% Needs"),
+        ("r.json", "{"),
+        ("r.csv", "table,"),
+        ("r.txt", "sample on sample-host"),
+    ):
+        done = lab.run_fairtrial("report", "-o", name)  # of the newest trial
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.splitlines()[0] == name
+        assert (lab.folder / name).read_text("utf-8").startswith(start)
+    assert json.loads((lab.folder / "r.json").read_text())["method"] == "report"
+    assert sorted(path.name for path in lab.folder.iterdir()) == [
+        "numbers.tex",
+        "r.csv",
+        "r.html",
+        "r.json",
+        "r.md",
+        "r.tex",
+        "r.txt",
+        "runs",
+    ]
+
+
+def test_the_same_bytes_from_another_folder_and_another_time(lab, sample, tmp_path):
+    first = lab.run_fairtrial("report", sample, "--format", "html", "-o", "-")
+    other = lab.run_fairtrial("report", sample, "--format", "html", "-o", "-", cwd=tmp_path)
+    assert first.returncode == 0
+    assert first.stdout == other.stdout
+    assert not (sample / "report.html").exists()
+
+
+def test_what_is_refused_has_its_exit_code_and_writes_nothing(lab, sample):
+    rows = sample / "measurements.jsonl"
+    for words, code, said in (
+        (["-o", "no/r.html"], 2, "there is no folder"),
+        (["-o", "r.zip"], 2, "says no format"),
+        (["--format", "html"], 2, "add -o report.html"),
+        (["--format", "pdf"], 2, "invalid choice"),
+        (["nowhere", "-o", "r.html"], 5, "there is no such trial"),
+        (["a", "b", "c", "-o", "r.html"], 2, "not on 3 sources"),
+    ):
+        done = lab.run_fairtrial("report", *words)
+        assert (done.returncode, done.stdout) == (code, "")
+        assert said in done.stderr
+    rows.write_bytes(rows.read_bytes().replace(b'"wall_ns":', b'"wall_ns":1', 1))
+    done = lab.run_fairtrial("report", "-o", "r.html")
+    assert done.returncode == 5
+    assert "measurements.jsonl" in done.stderr
+    assert [path.name for path in lab.folder.iterdir()] == ["runs"]
+
+
+def test_a_trial_that_was_just_measured(lab):
+    done = lab.run_fairtrial("run", lab.write_campaign(), "--quiet")
+    assert done.returncode == 0
+    done = lab.run_fairtrial("report", "--format", "txt")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "b against a" in done.stdout
+    lab.run_fairtrial("report", "-o", "r.html")
+    assert "r.html" in {path.name for path in lab.folder.iterdir()}
