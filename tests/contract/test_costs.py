@@ -186,3 +186,44 @@ def test_a_method_costs_its_folder_its_command_and_two_rows(tree):
     assert "methods.signs" not in (ROOT / "pyproject.toml").read_text()
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
     assert {"analysis.methods.*"} in [set(c.get("modules", ())) for c in contracts["contracts"]]
+
+
+COUNTS = '''"""How many runs each variant has."""
+
+from __future__ import annotations
+
+from ...plots import Sheet
+from ..subject import Subject
+from .layout import fresh
+from .result import Drawing
+
+__all__ = ["draw_counts"]
+
+
+def draw_counts(subject: Subject, sheet: Sheet) -> Drawing:
+    """Draw a bar for each variant."""
+    counts = {name: sum(matrix.runs) for name, matrix in subject.matrices.items()}
+    figure = fresh(sheet, 40.0)
+    figure.subplots().bar(range(len(counts)), list(counts.values()))
+    return Drawing(
+        name=subject.anchor("counts"),
+        title="runs",
+        alt=f"Runs: {counts}.",
+        figure=figure,
+        columns=("variant", "runs"),
+        rows=tuple(counts.items()),
+    )
+'''
+
+
+def test_a_kind_of_figure_costs_a_file_and_a_row(tree):
+    figures = tree / "analysis/dossier/figures"
+    (figures / "counts.py").write_text(COUNTS)
+    kinds = figures / "kinds.py"
+    row = '    "counts": ("counts", "how many runs each variant has"),'
+    kinds.write_text(kinds.read_text().replace("_SUITE = {", f"_SUITE = {{\n{row}"))
+    said = fairtrial(tree, "plot", "counts", str(ROOT / "runs" / "sample"), "-o", "c.svg")
+    assert said == "Runs: {'gzip-6': 60, 'gzip-1': 60}.\n"
+    assert (tree / "c.csv").read_text() == "variant,runs\ngzip-6,60\ngzip-1,60\n"
+    assert "<text" in (tree / "c.svg").read_text(encoding="utf-8")
+    assert "counts: how many runs" in " ".join(fairtrial(tree, "plot", "--help").split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import AnalysisError, InsufficientDataError
-from ...plots import PRINT, Scale, Sheet, quantity_axis, quantity_scale, tone
+from ...plots import PRINT, Sheet, quantity_axis, quantity_scale
 from ...stats import lag_pairs, midranks, normal_positions
 from ..subject import Subject
 from .cells import Cell, cells_of
@@ -24,7 +25,7 @@ __all__ = ["draw_lag", "draw_qq"]
 
 _NARROW = 38.0  # mm: a panel
 _FEWEST = 4  # runs of a variant
-_NORMAL = 0.6745  # of a standard normal law: its upper quartile
+_ROUNDING = 1e-12  # values that differ by less are equal
 
 
 def draw_lag(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
@@ -66,7 +67,7 @@ def draw_lag(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         axes.set_title(f"{names[cell.variant]}\n{said}n = {before.size}", color=PRINT.ink)
         axes.set_box_aspect(1)
         told.append(
-            f"{cell.variant}: " + ("" if r is None else f"rank correlation {r:.2f} of ")
+            f"{cell.variant}: " + ("" if r is None else f"autocorrelation {r:.2f} of ")
             + f"{before.size} pairs"
         )  # fmt: skip
         rows += [(cell.variant, *pair) for pair in pairs[cell.variant].tolist()]
@@ -102,66 +103,74 @@ def _correlation(
 
 
 def draw_qq(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
-    """Draw a square for each variant: its runs upwards, a normal law's across, logs where positive.
+    """Draw a square for each variant: its runs less their session's mean, against a normal law.
 
-    The line goes through the quartiles; runs on it would be normal (their logs, on a log axis).
+    Of logs where all runs are positive, in standard deviations within sessions; on the line they
+    would be normal (lognormal).
 
     Raises
     ------
     InsufficientDataError
-        If no variant has four runs.
+        If no variant has four runs that vary, in sessions of two or more.
     """
-    cells = [cell for cell in cells_of(subject, benchmark) if cell.values.size >= _FEWEST]
-    if not cells:
+    cells = cells_of(subject, benchmark)
+    found = [(cell, rest) for cell in cells if (rest := _residuals(cell)) is not None]
+    if not found:
         raise InsufficientDataError(
-            "a normal Q-Q plot needs four runs of a variant", benchmark, n=0, needed=_FEWEST
+            "a normal Q-Q plot needs four runs of a variant that vary within sessions",
+            benchmark,
+            n=0,
+            needed=_FEWEST,
         )
-    figure, every = _squares(sheet, len(cells))
-    names = names_of([cell.variant for cell in cells], sheet, 0.7 * _NARROW / sheet.width)
+    figure, every = _squares(sheet, len(found))
+    names = names_of([cell.variant for cell, _ in found], sheet, 0.7 * _NARROW / sheet.width)
     told, rows = [], []
-    for axes, cell in zip(every, cells, strict=True):
-        ordered = np.sort(cell.values)
-        across = normal_positions(ordered.size)
-        scale = quantity_scale(cell.values.tolist())
-        quantity_axis(axes, "y", scale, subject.verdict.unit, most=3)
-        _line(axes, ordered, across, scale)
+    for axes, (cell, rest) in zip(every, found, strict=True):
+        across = normal_positions(rest.size)
+        reach = 1.06 * float(max(np.abs(across).max(), np.abs(rest).max()))
+        axes.plot((-reach, reach), (-reach, reach), color=PRINT.one, linewidth=0.7)
         axes.plot(
-            across, ordered, linestyle="none", marker="o", markersize=2.6,
+            across, rest, linestyle="none", marker="o", markersize=2.6,
             markerfacecolor=cell.colour, markeredgewidth=0, alpha=0.8,
         )  # fmt: skip
-        axes.set_xticks([-2, 0, 2])
-        axes.set_title(f"{names[cell.variant]}\nn = {ordered.size}", color=PRINT.ink)
+        axes.set_xlim(-reach, reach)
+        axes.set_ylim(-reach, reach)
+        step = max(1, math.ceil(reach / 2))
+        axes.set_xticks([-step, 0, step])
+        axes.set_yticks([-step, 0, step])
+        axes.set_title(f"{names[cell.variant]}\nn = {rest.size}", color=PRINT.ink)
         axes.set_box_aspect(1)
-        values = np.log(ordered) if scale.log else ordered
-        straight = "all runs are equal"
-        if np.ptp(values) > 0:
-            straight = f"straightness {float(np.corrcoef(across, values)[0, 1]):.3f}"
-        told.append(f"{cell.variant}: {straight}, {ordered.size} runs")
-        rows += [
-            (cell.variant, x, y) for x, y in zip(across.tolist(), ordered.tolist(), strict=True)
-        ]
-    _outer(every, "normal quantile", "the run")
-    law = "lognormal" if quantity_scale(cells[0].values.tolist()).log else "normal"
+        apart = float(np.abs(rest - across).max())
+        told.append(
+            f"{cell.variant}: {rest.size} runs, the farthest lies {apart:.1f} standard deviations "
+            "from the law"
+        )
+        rows += [(cell.variant, x, y) for x, y in zip(across.tolist(), rest.tolist(), strict=True)]
+    _outer(every, "normal quantile", "run, in sd")
+    logs = "logs of the " if all((cell.values > 0).all() for cell, _ in found) else ""
     return Drawing(
         name=subject.anchor("qq", benchmark),
         title=f"runs of {benchmark} against a normal law",
-        alt=f"Q-Q plot of {benchmark} against a {law} law, of which the straightness is 1. "
-        f"{'. '.join(told)}.",
+        alt=f"Q-Q plot of the {logs}runs of {benchmark}, less their session's mean, against a normal "
+        f"law. {'. '.join(told)}.",
         figure=figure,
-        columns=("variant", "normal_quantile", f"{subject.verdict.metric}_{subject.verdict.unit}"),
+        columns=("variant", "normal_quantile", "residual_in_sd"),
         rows=tuple(rows),
     )
 
 
-def _line(
-    axes: Axes, ordered: NDArray[np.float64], across: NDArray[np.float64], scale: Scale
-) -> None:
-    values = np.log(ordered) if scale.log else ordered
-    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
-    ends = np.array([across[0], across[-1]])
-    y = middle + ends * (high - low) / (2 * _NORMAL)
-    axes.plot(ends, np.exp(y) if scale.log else y, color=tone("baseline"), linewidth=0.8)
-    axes.set_xlim(ends[0] * 1.08 - 0.05, ends[1] * 1.08 + 0.05)
+def _residuals(cell: Cell) -> NDArray[np.float64] | None:
+    """Give the ordered residuals in standard deviations; None of few runs, or where all are equal."""
+    values = np.log(cell.values) if (cell.values > 0).all() else cell.values
+    groups = np.zeros(values.size) if cell.sessions is None else cell.sessions
+    _, where, counts = np.unique(groups, return_inverse=True, return_counts=True)
+    means = np.bincount(where.reshape(-1), weights=values) / counts
+    rest = np.sort((values - means[where.reshape(-1)])[counts[where.reshape(-1)] > 1])
+    if rest.size < _FEWEST:
+        return None
+    free = max(1, rest.size - int((counts > 1).sum()))
+    sd = float(np.sqrt((rest**2).sum() / free))
+    return rest / sd if sd > _ROUNDING else None
 
 
 def _squares(sheet: Sheet, count: int) -> tuple[Figure, list[Axes]]:

@@ -247,14 +247,24 @@ def test_dependent_runs_have_a_correlation_and_independent_ones_none(synthetic, 
     data = {"base": {"a": np.exp(0.01 * noise).tolist()}, "ar": {"a": np.exp(0.01 * walk).tolist()}}
     trial = synthetic(data, sessions=2).write(tmp_path / "t")
     drawing = draw("lag", subject_of([str(trial)], Reading(), explain=False), NARROW)
-    found = dict(part.split(": rank correlation ") for part in drawing.alt[:-1].split(". ")[1:])
+    found = dict(part.split(": autocorrelation ") for part in drawing.alt[:-1].split(". ")[1:])
     assert float(found["ar"].split()[0]) > 0.8
     assert abs(float(found["base"].split()[0])) < 0.2
 
 
-def test_lognormal_runs_are_straight(measured):
-    alt = draw("qq", measured(), NARROW, benchmark="a").alt
-    assert float(alt.split("base: straightness ")[1][:5]) > 0.97
+def test_lognormal_runs_lie_on_the_line_and_two_speeds_do_not(measured, synthetic, tmp_path):
+    rows = draw("qq", measured(), NARROW, benchmark="a").rows
+    assert max(abs(x - y) for _, x, y in rows) < 1.0
+    # residuals of 48 runs in 6 sessions: 42 degrees of freedom
+    fast = [y for name, _, y in rows if name == "fast"]
+    assert sum(y * y for y in fast) == pytest.approx(42)
+    assert fast == sorted(fast)
+    rng = np.random.default_rng(2)
+    two = np.where(rng.random(48) < 0.1, 2.0, 1.0) * np.exp(rng.normal(0, 0.01, 48))
+    trial = synthetic({"base": {"a": two.tolist()}}, sessions=2).write(tmp_path / "two")
+    subject = subject_of([str(trial)], Reading(), explain=False)
+    rows = draw("qq", subject, NARROW).rows
+    assert max(abs(x - y) for _, x, y in rows) > 1.0
 
 
 def test_boxes_are_the_quantiles(measured):
