@@ -14,10 +14,12 @@ __all__ = ["render"]
 _LONGEST = 45  # rows that fit on a page; longer tables go on over pages
 _MANY = 7  # columns of a table that leave little room for sentences
 _BROKEN = 24  # characters of a cell from which on it is broken into lines
-_HEAD = r"""% Needs in the preamble:  \usepackage{array,booktabs,longtable,siunitx}
+_HEAD = r"""% Needs in the preamble:  \usepackage{array,booktabs,graphicx,longtable,siunitx}
 % Read by:                \input{report}   (letters beyond Latin need XeLaTeX or LuaLaTeX)
 \providecommand{\ftUnicode}[2]{\ifdefined\XeTeXversion#1\else\ifdefined\directlua#1\else[U+#2]\fi\fi}"""
 _PLAIN = re.compile(r"([-+]?)(\d+)(?:\.(\d+))?")
+# a table that is wider than the line is made as wide as that
+_NARROWED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 _ALIGN = {"left": "l", "right": "r"}
 
 
@@ -72,10 +74,10 @@ def _table(table: Table, title: str) -> str:
             width = len(table.columns)
             body.append(_row([rf"\multicolumn{{{width}}}{{l}}{{{escaped(table.notes[k])}}}"]))
     columns = "".join(kinds)
-    size = r"\scriptsize" if len(kinds) > _MANY else r"\footnotesize"
+    small = r"\footnotesize\setlength{\tabcolsep}{3pt}"
     if len(body) > _LONGEST:
         lines = [
-            rf"{{{size}\setlength{{\tabcolsep}}{{3pt}}",
+            f"{{{small}",
             rf"\begin{{longtable}}{{{columns}}}",
             rf"{caption}{label}\\",
             r"\toprule",
@@ -88,14 +90,15 @@ def _table(table: Table, title: str) -> str:
     else:
         lines = [
             r"\begin{table}[htbp]",
-            rf"\centering{size}\setlength{{\tabcolsep}}{{3pt}}",
+            rf"\centering{small}",
             f"{caption}{label}",
+            _NARROWED,
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
             *head,
             *body,
             r"\bottomrule",
-            r"\end{tabular}",
+            r"\end{tabular}}",
             r"\end{table}",
         ]
     return "\n".join(lines)
@@ -105,7 +108,7 @@ def _kind(table: Table, k: int) -> str:
     """Give a column's type: numbers are aligned at their points if all are plain, sentences broken."""
     texts = [cell for row in table.rows if isinstance(cell := row[k], str)]
     if max(map(len, texts), default=0) > _BROKEN:
-        share = 0.1 if len(table.columns) > _MANY else 0.3
+        share = 0.2 if len(table.columns) > _MANY else 0.3
         return rf">{{\raggedright\arraybackslash}}p{{{share}\linewidth}}"
     numbers = [row[k].text for row in table.rows if not isinstance(row[k], str)]  # type: ignore[union-attr]
     found = [match for text in numbers if (match := _PLAIN.fullmatch(text))]

@@ -43,6 +43,12 @@ _SIGNS = {
     "–": "--",
     "—": "---",
     "→": r"\ensuremath{\to}",
+    "∞": r"\ensuremath{\infty}",
+    "²": r"\textsuperscript{2}",
+    "’": "'",
+    "‘": r"`{}",
+    "“": r"``",
+    "”": "''",
 }
 # letters of LaTeX's oldest encoding of fonts, which a paper need not change for us: with one of these
 # accents, or whole

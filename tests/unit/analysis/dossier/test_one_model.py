@@ -137,6 +137,8 @@ SIGNS = {
     r"\ensuremath{\ge}": "≥",
     r"\ensuremath{\approx}": "≈",
     r"\ensuremath{\to}": "→",
+    r"\ensuremath{\infty}": "∞",
+    r"\textsuperscript{2}": "²",
     r"\ensuremath{-}": "−",
     r"\milli\second": "ms",
     r"\micro\second": "µs",
@@ -144,6 +146,13 @@ SIGNS = {
     r"\second": "s",
     r"\percent": "%",
 }
+
+
+def as_typed(text: str) -> str:
+    """Write a text with the signs that LaTeX has for it."""
+    for sign, typed in (("μ", "µ"), ("’", "'"), ("“", "``"), ("”", "''")):
+        text = text.replace(sign, typed)
+    return text
 
 
 def unset(tex: str) -> str:
@@ -163,7 +172,7 @@ def test_latex_says_what_the_page_says(page, tables):
             line for line in body.splitlines() if line.endswith(r"\\") and "multicolumn" not in line
         ]
         told = [[unset(cell) for cell in re.split(r"(?<!\\)&", line[:-2])] for line in lines]
-        expected = [[cell.replace("μ", "µ").replace("'", "'") for cell in row] for row in grid]
+        expected = [[as_typed(cell) for cell in row] for row in grid]
         assert told[1 if table.headed else 0 :] == expected
 
 

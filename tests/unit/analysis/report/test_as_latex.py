@@ -26,10 +26,11 @@ def test_a_table_is_aligned_at_the_points_of_its_numbers():
     table = Table(name="some_times", columns=columns, rows=rows, notes=("", "50 %", ""))
     lines = render(page(Section((table,), title="t"))).splitlines()
     start = lines.index(r"\toprule")
-    assert lines[start - 4 :] == [
+    assert lines[start - 5 :] == [
         r"\begin{table}[htbp]",
         r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
         r"\caption{t}\label{tab:ft-some-times}",
+        r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
         r"\begin{tabular}{lrS[table-format=-1.3]>{\raggedright\arraybackslash}p{0.3\linewidth}}",
         r"\toprule",
         r"{} & {time} & {speedup} & {word} \\",
@@ -39,7 +40,7 @@ def test_a_table_is_aligned_at_the_points_of_its_numbers():
         r"\multicolumn{4}{l}{50 \%} \\",
         rf"{{d}} & {{}} & {{}} & {{{'x' * 30}}} \\",
         r"\bottomrule",
-        r"\end{tabular}",
+        r"\end{tabular}}",
         r"\end{table}",
     ]
 
@@ -84,6 +85,7 @@ def test_the_other_parts_of_a_page():
         ("±1 µs × 2", r"\ensuremath{\pm}1 \ensuremath{\mu}s \ensuremath{\times} 2"),
         ("née Łódź", "née Łódź"),
         ("日\n", r"\ftUnicode{日}{65E5}\ftUnicode{␊}{240A}"),
+        ("Student’s “t”", "Student's ``t''"),
         ("``q'' --", r"{`}{`}q{'}{'} {-}{-}"),
     ],
 )
@@ -116,7 +118,7 @@ HOSTILE = (
     "?` !`",
 )
 PAPER = r"""\documentclass{article}
-\usepackage{array,booktabs,longtable,siunitx}
+\usepackage{array,booktabs,graphicx,longtable,siunitx}
 \begin{document}
 \input{report}
 END
