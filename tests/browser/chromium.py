@@ -155,12 +155,18 @@ class Browser:
         )
         return base64.b64decode(done["data"])
 
-    def unfold(self, most: int = 10**6) -> None:
-        """Unfold the first ones, and fold the others."""
+    def unfold(self) -> None:
+        self.run("for (const d of document.querySelectorAll('details')) d.open = true")
+
+    def thin(self, parts: int) -> None:
+        """Leave the first parts of benchmarks, and the first rows of each table."""
         script = (
-            "document.querySelectorAll('details').forEach((d, k) => { d.open = k < arguments[0] })"
+            "[...document.querySelectorAll('[data-jump]')].slice(arguments[0])"
+            ".forEach(e => e.remove());"
+            "for (const body of document.querySelectorAll('tbody'))"
+            "  [...body.rows].slice(4 * arguments[0]).forEach(e => e.remove())"
         )
-        self.run(script, most)
+        self.run(script, parts)
 
     # --- what must hold; each gives complaints
 
