@@ -36,8 +36,8 @@ CHROMIUM = next(
 DRIVER = shutil.which("chromedriver")
 # what the validator's style checker has not learnt yet, of CSS that the specifications have
 NEWER = re.compile(
-    "^CSS: “(color-scheme|text-underline-offset|text-wrap|vector-effect|zoom|inset|container-type|"
-    "container-name|print-color-adjust|content-visibility|contain-intrinsic-[a-z-]+)”: Property|"
+    "^CSS: “(color-scheme|text-underline-offset|text-wrap|paint-order|vector-effect|zoom|inset|"
+    "container-type|container-name|print-color-adjust|content-visibility|contain-intrinsic-[a-z-]+)”: Property|"
     "“(Canvas|CanvasText|LinkText|Highlight|GrayText|ButtonText)” is not a “color” value|"
     "“subgrid” is not a|Unrecognized at-rule “@container”|Parse Error.*:(has|is|where)[(]|"
     "Element “span” not allowed as child of element “summary”"  # beside a heading it is
