@@ -24,7 +24,7 @@
   // What an element says: drawings and our own buttons left out, one space where a line ends.
   const words = (element) => {
     const copy = element.cloneNode(true);
-    all("svg,script,style,.permalink,.tools", copy).forEach((one) => one.remove());
+    all("svg,script,.permalink,.tools,[aria-hidden=true]", copy).forEach((one) => one.remove());
     all("br,p,div,li,.second,.small", copy).forEach((one) => one.before(" "));
     return copy.textContent.replace(/\s+/g, " ").trim();
   };
@@ -155,15 +155,15 @@
   const markdown = (table) => {
     const line = (row) => [...row.cells].filter((cell) => !cell.matches("[data-off]")).flatMap((cell) => [literal(words(cell)), ...Array(cell.colSpan - 1).fill("")]);
     const head = all("thead tr:last-child", table).flatMap(line);
-    const rows = all("tbody tr,tfoot tr", table).filter(seen).map(line);
-    const wide = Math.max(head.length, ...rows.map((row) => row.length));
-    const full = (row) => `| ${[...row, ...Array(wide - row.length).fill("")].join(" | ")} |`;
-    return [full(head), full(Array(wide).fill("---")), ...rows.map(full)].join("\n");
+    const rows = all("tbody tr,tfoot tr", table).filter(seen).map(line).filter((row) => row.some(Boolean));
+    const kept = [...Array(999).keys()].filter((column) => rows.some((row) => row[column]));
+    const full = (row) => `| ${kept.map((column) => row[column] ?? "").join(" | ")} |`;
+    return [full(head), `|${" --- |".repeat(kept.length)}`, ...rows.map(full)].join("\n");
   };
   const summary = () => {
     const first = document.querySelector("main section");
     return all("h1,h2,h3,p,table,li", first).filter((one) => seen(one) && !one.matches(".screen,table *") && words(one)).map((one) => {
-      if (one.matches("table")) return `${one.dataset.variant ? `**${literal(one.dataset.variant)}**\n\n` : ""}${markdown(one)}\n`;
+      if (one.matches("table")) return `${markdown(one)}\n`;
       return `${{P: "", LI: "- "}[one.tagName] ?? "## "}${literal(words(one))}${one.matches("li") ? "" : "\n"}`;
     }).join("\n") + "\n";
   };

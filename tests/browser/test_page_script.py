@@ -41,15 +41,16 @@ def _(chapter: Sample) -> Markup:
     forest = "".join(
         f'<table data-together="forest" data-variant="{side}"><caption>{side}</caption><tbody>'
         + "".join(
-            f'<tr data-row="{k}" data-sort="{speed}"><th scope="row">{name}</th><td>{speed}</td></tr>'
+            f'<tr data-row="{k}" data-sort="{speed}"><th scope="row">{name}</th>'
+            f'<td><svg aria-hidden="true"></svg></td><td>{speed}</td></tr>'
             for k, name, speed in ((1, "zlib", a), (2, "awk", b), (3, "m4", c))
         )
-        + '<tr class="fixed"><th scope="row">these 3</th><td>1.5</td></tr></tbody></table>'
+        + '<tr class="fixed"><th scope="row">these 3</th><td></td><td>1.5</td></tr></tbody></table>'
         for side, a, b, c in (("new", 1.1, 3, ""), ("old", 2, 0.5, 1))
     )
     raw = json.dumps(RAW).replace("<", "\\u003c")
     return Markup(f"""<section id="{chapter.anchor}"><h1>new is faster</h1><p class="deck">By 2.</p>
-{forest}<ul><li>One caution</li></ul></section>
+{forest}<ul><li><span aria-hidden="true">1</span>One caution</li></ul></section>
 <section id="{chapter.anchor}more"><h2>More</h2>
 <div class="wide"><table id="table{chapter.anchor}" class="sortable" data-filter="benchmark"><caption>times</caption>
 <thead><tr><th scope="col">name</th><th scope="col">time</th></tr></thead><tbody>{rows}
@@ -211,9 +212,7 @@ def test_a_table_is_copied_as_markdown_and_its_signs_stay_literal(browser, copie
 def test_the_summary_is_copied_as_markdown(browser, copied) -> None:
     press(browser, "copy summary as Markdown")
     text = copied()
-    assert text.startswith(
-        "## new is faster\n\nBy 2.\n\n**new**\n\n|  |  |\n| --- | --- |\n| zlib | 1.1 |"
-    )
+    assert text.startswith("## new is faster\n\nBy 2.\n\n|  |  |\n| --- | --- |\n| zlib | 1.1 |")
     assert text.endswith("- One caution\n")
 
 
