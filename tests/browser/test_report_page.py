@@ -6,8 +6,11 @@ Authorities: the design (widths, dark, print, no labels that overlap), axe-core,
 from __future__ import annotations
 
 import io
+import os
 import runpy
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -143,3 +146,17 @@ def test_the_size_of_a_page_stays_small(report) -> None:
     assert report("sample").stat().st_size < 500_000
     assert report("40 benchmarks").stat().st_size < 2_000_000
     assert report("120 benchmarks").stat().st_size < 2_500_000
+
+
+def test_the_same_trial_gives_the_same_bytes(report, tmp_path: Path) -> None:
+    # in another process, with another order of sets
+    again = tmp_path / "again.html"
+    words = ["report", str(report("hostile").parent / "trial"), "-o", str(again)]
+    subprocess.run(
+        [sys.executable, "-m", "harness", *words],
+        cwd=TESTS.parent,
+        env=os.environ | {"PYTHONHASHSEED": "4711"},
+        check=True,
+        capture_output=True,
+    )
+    assert again.read_bytes() == report("hostile").read_bytes()
