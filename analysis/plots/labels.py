@@ -25,7 +25,7 @@ _WIDTHS = (  # shares of the size: the widest of Helvetica, Arial and Segoe UI i
     (0.30, "ijl|'.,:; !`"),
     (0.36, 'ftrI()[]{}/\\-"*°·'),
     (0.53, "ckszJvxy_^"),
-    (0.60, "abdeghnopqu0123456789?$#+=<>~±×µ…–"),
+    (0.60, "abdeghnopqu0123456789?$#+=<>~±×µ–"),
     (0.69, "ABEKPSVXYFLTZ&"),
     (0.76, "CDGHNOQRUw"),
     (0.95, "mMW%@—"),
