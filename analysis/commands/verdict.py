@@ -147,7 +147,7 @@ def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     named = trial_and_variant(source)
     if args.baseline is None and (named is not None or not Path(source).is_file()):
         folder, variant = named or (Path(source), None)
-        trial = open_trial(folder)
+        trial = open_trial(folder, args.level)
         variants = _variants(args.variant, variant)
         code = 0
         for k, metric in enumerate(metrics):

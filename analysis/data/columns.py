@@ -61,14 +61,23 @@ class MetricColumn:
     offsets: Integers
 
     def per_run(self) -> Floats:
-        """Give each run's value, the median of its iterations; nan for a run without one."""
+        """Give each run's value, the mean of its iterations; nan for a run without one."""
         counts = np.diff(self.offsets)
         result = np.full(counts.size, np.nan)
-        single = counts == 1
-        result[single] = self.values[self.offsets[:-1][single]]
-        for i in np.flatnonzero(counts > 1):
-            result[i] = np.median(self.values[self.offsets[i] : self.offsets[i + 1]])
+        known = counts > 0
+        first = self.values[self.offsets[:-1][known]]
+        # added to the first value: equal iterations have exactly their value as the mean
+        run = np.repeat(np.arange(first.size), counts[known])
+        above = np.bincount(run, weights=self.values - first[run], minlength=first.size)
+        result[known] = first + above / counts[known]
         return result
+
+    def of_runs(self, rows: Integers) -> tuple[Floats, Integers]:
+        """Give the iterations of these runs, and for each the place of its run in `rows`."""
+        counts = np.diff(self.offsets)[rows]
+        place = np.repeat(np.arange(rows.size), counts)
+        within = np.arange(place.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        return self.values[self.offsets[:-1][rows][place] + within], place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

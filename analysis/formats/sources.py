@@ -44,6 +44,8 @@ class Reading:
         Which direction is better in files.
     layout : {"rows", "columns"}
         Whether each row, or each column, of a matrix file is one benchmark.
+    level : {"process", "iteration"}
+        What is one run: a process, or each iteration that it measured of itself.
     command : str
         The command line up to its sources, for remedies.
     """
@@ -51,6 +53,7 @@ class Reading:
     metric: str | None = None
     better: Better | None = None
     layout: Layout = "rows"
+    level: str = "process"
     command: str = "fairtrial COMMAND"
 
 
@@ -289,7 +292,7 @@ def _from_trial(
     found = []
     for name in trial.manifest.variants if variant is None else (variant,):
         try:
-            matrix = trial.matrix(name, metric, skip_zeros=True)
+            matrix = replace(trial, level=how.level).matrix(name, metric, skip_zeros=True)
         except InsufficientDataError as error:
             if variant is not None:
                 raise
@@ -325,7 +328,7 @@ def _from_file(source: str, how: Reading, *, lists: bool = False) -> _Read:
         blocks=table.blocks,
         sessions=table.sessions,
         cautions=table.cautions,
-    )
+    ).at_level(how.level)
     return _Read(source=source, matrix=matrix, sure=(how.better or table.better) is not None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from ..data import Trial, read_trial
@@ -28,8 +29,15 @@ def trial_and_variant(text: str) -> tuple[Path, str | None] | None:
     return None
 
 
-def open_trial(path: Path) -> Trial:
+def open_trial(path: Path, level: str = "process") -> Trial:
     """Read a trial directory.
+
+    Parameters
+    ----------
+    path : Path
+        The directory.
+    level : {"process", "iteration"}
+        What its matrices take for a run.
 
     Raises
     ------
@@ -42,7 +50,7 @@ def open_trial(path: Path) -> Trial:
             str(path),
             "name the directory that 'fairtrial run' printed, such as runs/NAME",
         )
-    return read_trial(path)
+    return replace(read_trial(path), level=level)
 
 
 class OpenedTrials:
