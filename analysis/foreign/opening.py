@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO, BinaryIO, cast
 
 from ..errors import AnalysisError, UsageError
 
@@ -162,7 +162,7 @@ def _unpacked(data: bytes, source: str) -> bytes:
     if packer is None:
         return data
     openers: dict[str, Callable[[BinaryIO], IO[bytes]]] = {
-        "gz": gzip.open,
+        "gz": lambda file: cast("IO[bytes]", gzip.GzipFile(fileobj=file)),
         "bz2": bz2.open,
         "xz": lzma.open,
         "zst": lambda file: _zstd(file, source),
