@@ -197,6 +197,7 @@ class Columns:
         self._variants = {name: k for k, name in enumerate(manifest.variants)}
         self._outcomes = {name: k for k, name in enumerate(get_args(Outcome))}
         self._identity = itemgetter(*_IDENTITY)
+        self._measured = manifest.origin != "imported"  # by us: another tool's runs may lack times
         self._numbers: Callable[[dict[str, Any]], tuple[Any, ...]] = itemgetter(*_NUMBERS)
         self._flat = array("d")
         self._whole = array("q")
@@ -215,7 +216,7 @@ class Columns:
         except KeyError:
             numbers = self._known_of_first(record)
         if None in numbers:
-            if outcome == "ok" and None in numbers[: len(_TIMES)]:
+            if self._measured and outcome == "ok" and None in numbers[: len(_TIMES)]:
                 raise TypeError("a run with the outcome 'ok' has no times")
             numbers = tuple([math.nan if x is None else x for x in numbers])
         metrics = record.get("metrics", _NO_METRICS)

@@ -181,7 +181,10 @@ def _matrix(
     cautions: tuple[Caution, ...],
 ) -> PerformanceMatrix:
     info, values = trial.metric(metric), trial.values(metric)
-    blocks = trial.session * (int(trial.block.max()) + 1) + trial.block
+    blocks = None
+    if trial.manifest.origin != "imported":  # no other tool executes in blocks
+        ids = trial.session * (int(trial.block.max()) + 1) + trial.block
+        blocks = tuple(read_only(ids[row]) for row in rows.values())
     column = trial.metrics.get(metric)
     several = column is not None and any(
         column.of_runs(row)[0].size > row.size for row in rows.values()
@@ -195,7 +198,7 @@ def _matrix(
         samples=tuple(read_only(values[row]) for row in rows.values()),
         better=info.better,
         unit=info.unit,
-        blocks=tuple(read_only(blocks[row]) for row in rows.values()),
+        blocks=blocks,
         sessions=tuple(read_only(trial.session[row]) for row in rows.values()),
         iterations=None if below is None else tuple(read_only(one) for one, _ in below),
         run_of=None if below is None else tuple(read_only(place) for _, place in below),

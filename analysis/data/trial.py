@@ -108,6 +108,12 @@ class Trial:
         """Give the runs whose outcome is not ``ok``, warm-ups included, in order."""
         return self.failed
 
+    @property
+    def default_metric(self) -> str:
+        """The metric that is judged where nobody names one: of an imported trial its first."""
+        first = next(iter(self.manifest.metrics), "wall")
+        return first if self.manifest.origin == "imported" else "wall"
+
     def metric(self, name: str) -> MetricInfo:
         """Give the unit and the direction of a metric.
 
@@ -236,7 +242,8 @@ def read_trial(path: str | Path) -> Trial:
     columns = Columns(manifest)
     read_measurements(path / MEASUREMENTS, columns, cautions, torn_ok=not manifest.files)
     arrays = columns.arrays()
-    compare_with_plan(arrays, plan, path / MEASUREMENTS)
+    if manifest.origin != "imported":  # another tool's runs were not planned here
+        compare_with_plan(arrays, plan, path / MEASUREMENTS)
     cautions += damaged(path, manifest, arrays)
     planned, done = max(int(plan[0].size), manifest.planned), int((arrays["position"] >= 0).sum())
     # what ended sessions did not need under a stopping rule is not missing

@@ -67,6 +67,11 @@ if TYPE_CHECKING:
         read_manifest as read_manifest,
         utc_now as utc_now,
     )
+    from .new_folder import (
+        appearing as appearing,
+        sync_place as sync_place,
+        write_hashed as write_hashed,
+    )
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
@@ -77,5 +82,6 @@ else:
             "SessionEnd StopReason StopRule TrialStatus",
             "lines": "RESTORE checksum_holds encode encode_checked lines_of opened records_of",
             "manifest": "manifest_text read_manifest utc_now",
+            "new_folder": "appearing sync_place write_hashed",
         },
     )
