@@ -31,6 +31,7 @@ COMMANDS = (
     "study",
     "report",
     "merge",
+    "importing",
 )
 
 

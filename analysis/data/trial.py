@@ -32,6 +32,7 @@ from .columns import (
 from .damage import damaged, misstated, sequential
 from .drift import drift_cautions
 from .given_up import given_up_cautions
+from .imported import imported_cautions
 from .levels import Level
 from .matrix import PerformanceMatrix
 from .merged import merged_cautions
@@ -259,6 +260,7 @@ def read_trial(path: str | Path) -> Trial:
         said = f"{done} of {most}{needed} planned runs are there"
         cautions.append(Caution("runs-missing", said))
     cautions += [*drift_cautions(path), *given_up_cautions(manifest), *merged_cautions(manifest)]
+    cautions += imported_cautions(path, manifest)
     cautions += misstated(manifest, arrays)
     if manifest.sequential:
         cautions.append(sequential(manifest))

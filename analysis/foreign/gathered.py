@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..errors import AnalysisError, UsageError
+from ..errors import UsageError
 from ..record import Better
 from ..report import Caution, figures
 from .cells import ForeignCell, ForeignFile
@@ -101,8 +101,6 @@ def gather(files: Sequence[ForeignFile], chosen: Chosen) -> Gathered:
     ------
     UsageError
         If a key is in no cell, or the metric in no file.
-    AnalysisError
-        If no cell holds a value.
     """
     placed = [_placed(file, cell, chosen) for file in files for cell in file.cells]
     if chosen.metric is not None:
@@ -114,12 +112,6 @@ def gather(files: Sequence[ForeignFile], chosen: Chosen) -> Gathered:
                 files[0].source,
                 f"known here: {', '.join(known)}",
             )
-    if not any(one.cell.values for one in placed):
-        raise AnalysisError(
-            "no run counts: all failed, or the files hold none",
-            files[0].source,
-            "look at what the programs wrote, and measure again",
-        )
     kept, same = _one_variant_once(placed)
     apart, equal = _kept_apart(kept)
     told = (

@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..data import read_trial
-from ..errors import UsageError
+from ..errors import AnalysisError, UsageError
 from ..record import (
     ENVIRONMENT,
     FINDINGS,
+    IMPORT,
     MANIFEST,
     MEASUREMENTS,
     OUTPUTS,
@@ -27,13 +28,12 @@ from ..record import (
     utc_now,
     write_hashed,
 )
+from ..report import Caution, figures
 from ..version import VERSION
 from .gathered import Gathered, Placed, occasions
 from .inspection import inspect_files
 
-__all__ = ["IMPORT", "Imported", "import_files"]
-
-IMPORT = "import.json"  # the loss report, beside the rows
+__all__ = ["Imported", "import_files"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +82,8 @@ def import_files(
     ------
     UsageError
         If the folder is there, the baseline is no variant, or a metric's direction is unknown.
+    AnalysisError
+        If no run counts.
     StoreError
         If it cannot be written.
     """
@@ -90,7 +92,13 @@ def import_files(
         raise UsageError(
             f"there is no variant {baseline!r}", gathered.files[0].source, f"known here: {known}"
         )
-    metrics = {name: _directed(gathered, name, better) for name in gathered.metrics}
+    if not any(one.cell.values for one in gathered.cells):
+        raise AnalysisError(
+            "no run counts: all failed, or the files hold none",
+            gathered.files[0].source,
+            "look at what the programs wrote, and measure again",
+        )
+    gathered, metrics = _directed(gathered, better)
     told = inspect_files(gathered)
     at = utc_now()
     with appearing(Path(folder)) as fresh:
@@ -120,16 +128,39 @@ def import_files(
     )
 
 
-def _directed(gathered: Gathered, metric: str, better: Better | None) -> dict[str, str]:
-    cells = [one.cell for one in gathered.cells if one.cell.metric == metric]
-    said = next((cell.better for cell in cells if cell.better is not None), better)
-    if said is None:
+def _directed(
+    gathered: Gathered, better: Better | None
+) -> tuple[Gathered, dict[str, dict[str, str]]]:
+    """Give each metric its unit and direction; a further one without a direction is left out."""
+    found: dict[str, dict[str, str]] = {}
+    without = []
+    for metric in gathered.metrics:
+        cells = [one.cell for one in gathered.cells if one.cell.metric == metric]
+        said = next((cell.better for cell in cells if cell.better is not None), better)
+        if said is None:
+            without.append(metric)
+        else:
+            unit = next((cell.unit for cell in cells if cell.unit), "")
+            found[metric] = {"unit": unit, "better": said}
+    fix = "add --better lower (times) or --better higher (scores, rates)"
+    if not found:
         raise UsageError(
-            f"the file does not say which direction of {metric!r} is better",
+            f"the file does not say which direction of {figures.listed(tuple(without))} is better",
             gathered.files[0].source,
-            "add --better lower (times) or --better higher (scores, rates), or choose another with --metric",
+            fix,
         )
-    return {"unit": next((cell.unit for cell in cells if cell.unit), ""), "better": said}
+    if not without:
+        return gathered, found
+    text = (
+        f"left out, because no direction is known: {figures.listed(tuple(without))}; {fix}, and "
+        "choose it with --metric"
+    )
+    kept = replace(
+        gathered,
+        cells=tuple(one for one in gathered.cells if one.cell.metric in found),
+        cautions=(*gathered.cautions, Caution("metric-left-out", text, tuple(without))),
+    )
+    return kept, found
 
 
 def _manifest(

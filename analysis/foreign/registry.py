@@ -48,7 +48,13 @@ class Tool:
         return cast("ToolReader", importlib.import_module(module, __package__))
 
 
-TOOLS: tuple[Tool, ...] = (Tool(name="hyperfine", said="hyperfine's JSON"),)
+TOOLS: tuple[Tool, ...] = (
+    Tool(name="hyperfine", said="hyperfine's JSON"),
+    Tool(name="pyperf", said="pyperf's JSON"),
+    Tool(name="google-benchmark", said="Google Benchmark's JSON or CSV"),
+    Tool(name="pytest-benchmark", said="pytest-benchmark's JSON"),
+    Tool(name="rebench", said="ReBench's .data"),
+)
 
 
 def tool_of(opened: Opened, name: str | None = None) -> Tool:

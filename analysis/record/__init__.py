@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         CERTIFICATES as CERTIFICATES,
         ENVIRONMENT as ENVIRONMENT,
         FINDINGS as FINDINGS,
+        IMPORT as IMPORT,
         MANIFEST as MANIFEST,
         MEASUREMENTS as MEASUREMENTS,
         OUTPUTS as OUTPUTS,
@@ -77,7 +78,7 @@ else:
         __name__,
         {
             "changes": "Change describe_changes diff findings_of",
-            "kinds": "CAMPAIGN CERTIFICATES ENVIRONMENT FINDINGS MANIFEST MEASUREMENTS OUTPUTS PLAN RESOLVED SCHEMA "
+            "kinds": "CAMPAIGN CERTIFICATES ENVIRONMENT FINDINGS IMPORT MANIFEST MEASUREMENTS OUTPUTS PLAN RESOLVED SCHEMA "
             "Appended CheckStatus EnvironmentShape Finding GivenUp Manifest MergedTrial PlannedRun RowShape "
             "SessionEnd StopReason StopRule TrialStatus",
             "lines": "RESTORE checksum_holds encode encode_checked lines_of opened records_of",

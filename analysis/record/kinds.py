@@ -17,6 +17,7 @@ PLAN = "plan.jsonl"
 MEASUREMENTS = "measurements.jsonl"
 FINDINGS = "findings.jsonl"
 OUTPUTS = "outputs"
+IMPORT = "import.json"  # what the files of an imported trial cannot tell
 
 CERTIFICATES = "certificates"  # a folder beside the trials, and none of them
 
