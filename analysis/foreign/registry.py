@@ -54,6 +54,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(name="google-benchmark", said="Google Benchmark's JSON or CSV"),
     Tool(name="pytest-benchmark", said="pytest-benchmark's JSON"),
     Tool(name="rebench", said="ReBench's .data"),
+    Tool(name="jmh", said="JMH's JSON"),
+    Tool(name="go-bench", said="output of go test -bench"),
 )
 
 
