@@ -56,6 +56,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(name="rebench", said="ReBench's .data"),
     Tool(name="jmh", said="JMH's JSON"),
     Tool(name="go-bench", said="output of go test -bench"),
+    Tool(name="criterion", said="criterion's folder, sample.json or raw.csv"),
+    Tool(name="asv", said="asv's results"),
 )
 
 

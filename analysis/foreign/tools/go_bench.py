@@ -1,6 +1,7 @@
 """What ``go test -bench`` prints, as text or as ``-json`` events: each value a mean over N operations.
 
-Lines of one benchmark repeat with ``-count``. Prints of the program may split a line, or stand before
+A test binary is one process for all its benchmarks and all of ``-count``: a head (``goos:``, ``pkg:``)
+or an end (``PASS``, ``ok``) begins the next one. Where there are none, processes are unknown. Lines of one benchmark repeat with ``-count``. Prints of the program may split a line, or stand before
 it. Whether a name's ending ``-8`` is GOMAXPROCS or part of the name cannot be told from the name: it is
 cut only where every benchmark of the file has the same one, and kept where they differ (``-cpu``).
 """
@@ -25,6 +26,7 @@ _PAIR = re.compile(rf"({_NUMBER})\s+(\S+)")
 _NAME = re.compile(r"(?:^|\s)(Benchmark[^\s]*)\s*$")
 _ABOUT = re.compile(r"^(goos|goarch|pkg|cpu|commit|branch|toolchain|[a-z][\w-]*):\s+(\S.*)$")
 _STAMP = re.compile(r"^\s*\[?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[^\s\]]*\]?\s+")
+_EDGE = re.compile(r"^(goos: |pkg: |PASS$|FAIL$|ok  ?\t?)")
 _PROCS = re.compile(r"-(\d+)$")
 _METRICS: Mapping[str, tuple[str, str, float, Better | None]] = {
     "ns/op": ("time", "s", 1e-9, "lower"),
@@ -38,6 +40,7 @@ _METRICS: Mapping[str, tuple[str, str, float, Better | None]] = {
 class _Line:
     name: str
     count: int
+    process: int
     pairs: list[tuple[float, str]]
     about: dict[str, str] = field(default_factory=dict)
 
@@ -80,9 +83,9 @@ def read(opened: Opened) -> ForeignFile:
         losses=(
             Loss(
                 code="means-of-operations",
-                text=f"means of {told} operations each; values of one benchmark usually stem from one "
-                "process, and the file does not tell: variation between processes cannot be estimated",
+                text=f"means of {told} operations each: single operations cannot be seen",
             ),
+            *_of_processes(cells),
             Loss(code="warm-ups-unknown", text="warm-up iterations are not in the file"),
         ),
         notes=(
@@ -97,6 +100,20 @@ def read(opened: Opened) -> ForeignFile:
         ),
         facts={"cpu_model": found[0].about["cpu"]} if "cpu" in found[0].about else {},
     )
+
+
+def _of_processes(cells: tuple[ForeignCell, ...]) -> Iterator[Loss]:
+    if not all(cell.known for cell in cells):
+        yield Loss(
+            code="processes-unknown",
+            text="which values stem from one process is not in the file; -count repeats within one",
+        )
+    elif max(len(cell.processes) for cell in cells) == 1:
+        yield Loss(
+            code="one-process",
+            text="all values of a benchmark stem from one process: variation between processes cannot "
+            "be estimated",
+        )
 
 
 def _of_events(opened: Opened, text: str) -> list[str]:
@@ -127,9 +144,12 @@ def _of_events(opened: Opened, text: str) -> list[str]:
 
 def _results(opened: Opened, lines: list[str], failed: list[str]) -> Iterator[_Line]:
     about: dict[str, str] = {}
+    process, used = 0, False  # `used` once the process has printed a result
     waiting = ""  # a name whose numbers stand in a later line: the program printed between them
     for number, raw in enumerate(lines, 1):
         line = _STAMP.sub("", raw).rstrip()
+        if _EDGE.match(line) and (used or not process):
+            process, used = process + 1, False
         if line.startswith("--- FAIL: Benchmark"):
             failed.append(line.split()[2])
             waiting = ""
@@ -149,12 +169,14 @@ def _results(opened: Opened, lines: list[str], failed: list[str]) -> Iterator[_L
         name_of = match[1] or waiting
         if not name_of:
             continue
-        waiting = ""
+        waiting, used = "", True
         pairs = [
             (value_of(opened, _float(value), f"{number}"), unit)
             for value, unit in _PAIR.findall(match[3])
         ]
-        yield _Line(name=name_of, count=int(match[2]), pairs=pairs, about=dict(about))
+        yield _Line(
+            name=name_of, count=int(match[2]), process=process, pairs=pairs, about=dict(about)
+        )
 
 
 def _float(text: str) -> float:
@@ -179,7 +201,11 @@ def _cells(lines: list[_Line], procs: str) -> Iterator[ForeignCell]:
     ordered = sorted(grouped.items(), key=lambda item: item[0][3] != "ns/op")
     for (package, name, commit, unit), mine in ordered:
         metric, base, factor, better = _METRICS.get(unit, (unit, unit, 1.0, None))
-        values = [value * factor for line in mine for value, of in line.pairs if of == unit]
+        processes: dict[int, list[float]] = {}
+        for line in mine:
+            processes.setdefault(line.process, []).extend(
+                value * factor for value, of in line.pairs if of == unit
+            )
         keys = dict(mine[0].about)
         if procs:
             keys["procs"] = procs[1:]
@@ -189,8 +215,8 @@ def _cells(lines: list[_Line], procs: str) -> Iterator[ForeignCell]:
             metric=metric,
             unit=base,
             better=better,
-            processes=(tuple(values),),
-            known=False,
+            processes=tuple(map(tuple, processes.values())),
+            known=all(line.process for line in mine),
             inner=max(line.count for line in mine),
             keys=keys | {"name": name},
         )
