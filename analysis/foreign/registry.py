@@ -58,6 +58,12 @@ TOOLS: tuple[Tool, ...] = (
     Tool(name="go-bench", said="output of go test -bench"),
     Tool(name="criterion", said="criterion's folder, sample.json or raw.csv"),
     Tool(name="asv", said="asv's results"),
+    Tool(name="benchexec", said="BenchExec's XML or table CSV"),
+    Tool(name="perf-stat", said="perf stat -x, -j or --table"),
+    Tool(name="spec-cpu", said="SPEC CPU's CSV or raw file"),
+    Tool(name="phoronix", said="Phoronix Test Suite's composite.xml"),
+    Tool(name="catch2", said="Catch2's XML"),
+    Tool(name="libtest", said="libtest's bench output"),
 )
 
 
