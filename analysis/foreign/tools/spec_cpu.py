@@ -66,35 +66,38 @@ def _of_csv(opened: Opened, text: str) -> Iterator[ForeignCell]:
     if place is None:
         raise fail(opened, "there is no Full Results Table", "use the CSV of runcpu")
     before = text.count("\n", 0, place.start())
-    heads: list[str] = []
     runs: dict[tuple[str, str], dict[str, list[tuple[str, str]]]] = {}
     failed: dict[tuple[str, str], int] = {}
-    for number, row in enumerate(csv.reader(io.StringIO(text[place.start() :])), before + 1):
-        if not heads:
-            if row and row[0] == "Benchmark":
-                heads = [re.sub(r"^Est\. ", "", cell) for cell in row]
-            continue
-        if not row or not row[0].strip():
-            break
-        given = dict(zip(heads, row, strict=False))
-        if "Selected Results Table" in row[0]:
-            break
+    for number, row in _table(text[place.start() :]):
         for tuning in _TUNINGS:
-            time = given.get(f"{tuning} Run Time", "").strip()
-            status = given.get(f"{tuning} Status", "").strip()
-            key = (row[0].strip(), tuning.lower())
+            time = row.get(f"{tuning} Run Time", "").strip()
+            status = row.get(f"{tuning} Status", "").strip()
+            key = (row["Benchmark"].strip(), tuning.lower())
             if not time and not status:
                 continue
             if not time or status not in _GOOD:
                 failed[key] = failed.get(key, 0) + 1
                 continue
             found = runs.setdefault(key, {})
-            found.setdefault("time", []).append((time, f"{number}"))
+            found.setdefault("time", []).append((time, f"{before + number}"))
             for column in ("Ratio", "Rate"):
-                if value := given.get(f"{tuning} {column}", "").strip():
-                    found.setdefault(column.lower(), []).append((value, f"{number}"))
+                if value := row.get(f"{tuning} {column}", "").strip():
+                    found.setdefault(column.lower(), []).append((value, f"{before + number}"))
     for key in dict.fromkeys((*runs, *failed)):
         yield from _cells(opened, key, runs.get(key, {"time": []}), failed.get(key, 0))
+
+
+def _table(text: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Give the rows of the first table by their headings, to its empty line."""
+    heads: list[str] = []
+    for number, row in enumerate(csv.reader(io.StringIO(text)), 1):
+        if not heads:
+            if row and row[0] == "Benchmark":
+                heads = [cell.removeprefix("Est. ") for cell in row]
+        elif not row or not row[0].strip() or "Selected Results Table" in row[0]:
+            return
+        else:
+            yield number, dict(zip(heads, row, strict=False))
 
 
 def _of_raw(opened: Opened, text: str) -> Iterator[ForeignCell]:
@@ -115,9 +118,8 @@ def _of_raw(opened: Opened, text: str) -> Iterator[ForeignCell]:
         for column in ("ratio", "rate"):
             if re.match(r"^[0-9.]", row.get(column, "")):
                 mine.setdefault(column, []).append((row[column], f"{bench}.{tuning}.{k:03d}"))
-    names = sorted({*runs, *failed})
-    for key in names:
-        yield from _cells(opened, key, runs.get(key, {"time": []}), failed.get(key, 0))
+    for named in sorted({*runs, *failed}):
+        yield from _cells(opened, named, runs.get(named, {"time": []}), failed.get(named, 0))
 
 
 def _cells(
