@@ -40,6 +40,7 @@ class Tool:
 
     name: str
     said: str
+    generic: bool = False  # asked only where no tool's own format knows the file
 
     @property
     def reader(self) -> ToolReader:
@@ -64,6 +65,9 @@ TOOLS: tuple[Tool, ...] = (
     Tool(name="phoronix", said="Phoronix Test Suite's composite.xml"),
     Tool(name="catch2", said="Catch2's XML"),
     Tool(name="libtest", said="libtest's bench output"),
+    Tool(name="parquet", said="Parquet"),
+    Tool(name="long-csv", said="a long CSV (benchmark, variant, value, ...)", generic=True),
+    Tool(name="wide-csv", said="a wide CSV (benchmark, run1, run2, ...)", generic=True),
 )
 
 
@@ -88,7 +92,7 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
             if tool.name == name:
                 return tool
         raise UsageError(f"there is no format {name!r}", opened.source, f"known: {known}")
-    found = list(_knowing(opened))
+    found = list(_knowing(opened, generic=False)) or list(_knowing(opened, generic=True))
     if len(found) == 1:
         return found[0]
     if found:
@@ -118,7 +122,7 @@ def read_foreign(opened: Opened, name: str | None = None) -> ForeignFile:
     return tool_of(opened, name).reader.read(opened)
 
 
-def _knowing(opened: Opened) -> Iterator[Tool]:
+def _knowing(opened: Opened, *, generic: bool) -> Iterator[Tool]:
     for tool in TOOLS:
-        if tool.reader.knows(opened):
+        if tool.generic == generic and tool.reader.knows(opened):
             yield tool

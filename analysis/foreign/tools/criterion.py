@@ -23,7 +23,7 @@ from ..parsing import fail, json_of, looks_like_json, value_of
 __all__ = ["knows", "read"]
 
 _SAMPLE, _NAMES = "sample.json", "benchmark.json"
-_RAW = "group,function,value,throughput_num,throughput_type,sample_measured_value"
+_RAW = "group,function,value,"
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
@@ -149,8 +149,12 @@ def _of_csv(opened: Opened) -> Iterator[ForeignCell]:
     for row in reader:
         line = f"{reader.line_num}"
         try:
-            pair = (float(row["sample_measured_value"]), float(row["iteration_count"]))
-            factor = _UNITS[row["unit"]]
+            if "sample_time_nanos" in row:  # before 0.3.5
+                value, unit = row["sample_time_nanos"], "ns"
+            else:
+                value, unit = row["sample_measured_value"], row["unit"]
+            pair = (float(value), float(row["iteration_count"]))
+            factor = _UNITS[unit]
         except (TypeError, ValueError, KeyError):
             raise fail(
                 opened, "the line is cut off or damaged", "copy the file again", at=line

@@ -183,6 +183,12 @@ def _float(text: str) -> float:
     return float(text.replace("_", ""))
 
 
+def _metric(unit: str) -> tuple[str, str, float, Better | None]:
+    if unit not in _METRICS and unit.endswith("-ns/op"):  # a time of the benchmark's own
+        return unit, "s", 1e-9, "lower"
+    return _METRICS.get(unit, (unit, unit, 1.0, None))
+
+
 def _common_procs(names: list[str]) -> str:
     """Give the ending that every name has, such as ``-8``; "" where they differ."""
     endings = {found[0] if (found := _PROCS.search(name)) else "" for name in names}
@@ -200,7 +206,7 @@ def _cells(lines: list[_Line], procs: str) -> Iterator[ForeignCell]:
             grouped.setdefault(key, []).append(line)
     ordered = sorted(grouped.items(), key=lambda item: item[0][3] != "ns/op")
     for (package, name, commit, unit), mine in ordered:
-        metric, base, factor, better = _METRICS.get(unit, (unit, unit, 1.0, None))
+        metric, base, factor, better = _metric(unit)
         processes: dict[int, list[float]] = {}
         for line in mine:
             processes.setdefault(line.process, []).extend(

@@ -127,7 +127,10 @@ def _place(parts: list[str]) -> int | None:
         value, unit, event = parts[k : k + 3]
         counted = _is_value(value) or value in _NO_VALUE
         if counted and not (_is_value(unit) or unit in _NO_VALUE) and _EVENT.match(event):
-            return k
+            rest = [part for part in parts[k + 3 :] if not part.endswith("%")]
+            # how long it was counted, and the share of the time
+            if len(rest) >= 2 and rest[0].isdigit() and _is_value(rest[1]):
+                return k
     return None
 
 
