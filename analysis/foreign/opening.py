@@ -9,6 +9,7 @@ import io
 import lzma
 import os
 import re
+import stat
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ MOST_BYTES = 2 * 1024**3  # unpacked
 _RATIO = 200  # unpacked to packed; above _SMALL only
 _SMALL = 16 * 1024**2
 _CHUNK = 1024**2
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe without a writer must not wait
 _HEAD = 65536
 _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\x1f\x8b", "gz"),
@@ -137,9 +139,13 @@ def open_foreign(source: str, *, encoding: str | None = None) -> Opened:
     try:
         if path.is_dir():
             return Opened(source=source, name=path.name, path=path, data=b"", encoding=encoding)
-        with path.open("rb") as file:
-            if not os.path.isfile(file.fileno()):  # noqa: PTH113 - of the open file, not of its name
-                raise UsageError("this is no regular file", source, "name a file or a folder")
+        with os.fdopen(os.open(path, _READ), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise UsageError(
+                    "this is no regular file",
+                    source,
+                    "name a file or a folder, or - and pipe it in",
+                )
             data = _limited(file, source, packed=None)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
