@@ -89,7 +89,7 @@ def _read(args: argparse.Namespace) -> _Systems:
     if named is not None and named[1] is None:
         trial = open_trial(named[0], args.level)
         variants = trial.manifest.variants
-        metric = args.metric or "wall"
+        metric = args.metric or trial.default_metric
         matrices = [trial.matrix(name, metric, skip_zeros=True) for name in variants]
         return _medians(matrices, variants)
     if is_file(source):
