@@ -1,6 +1,6 @@
 """Which foreign files can be read: one row a format, found by content, never by the name alone.
 
-A format is a module in `analysis.foreign.tools` with
+A format is a module in `analysis.foreign.tools`, or `.tables`, with
 
 * ``knows(opened)``: whether the content is of this format, as sure as can be told from its
   beginning and its structure (`Opened.head`, or names of files in a folder);
@@ -40,12 +40,13 @@ class Tool:
 
     name: str
     said: str
+    room: str = "tools"
     generic: bool = False  # asked only where no tool's own format knows the file
 
     @property
     def reader(self) -> ToolReader:
         """The module that reads it."""
-        module = f".tools.{self.name.replace('-', '_')}"
+        module = f".{self.room}.{_MODULES.get(self.name, self.name.replace('-', '_'))}"
         return cast("ToolReader", importlib.import_module(module, __package__))
 
 
@@ -64,11 +65,21 @@ TOOLS: tuple[Tool, ...] = (
     Tool(name="spec-cpu", said="SPEC CPU's CSV or raw file"),
     Tool(name="phoronix", said="Phoronix Test Suite's composite.xml"),
     Tool(name="catch2", said="Catch2's XML"),
+    Tool(name="speedup-test", said="the Speedup-Test's configuration", room="tables"),
     Tool(name="libtest", said="libtest's bench output"),
     Tool(name="parquet", said="Parquet"),
     Tool(name="long-csv", said="a long CSV (benchmark, variant, value, ...)", generic=True),
     Tool(name="wide-csv", said="a wide CSV (benchmark, run1, run2, ...)", generic=True),
+    Tool(name="matrix", said="a matrix (a row of runs a benchmark)", room="tables", generic=True),
+    Tool(name="numbers", said="one number a line", room="tables", generic=True),
 )
+
+
+_MODULES = {
+    "speedup-test": "speedup_config",
+    "matrix": "matrix_table",
+    "numbers": "numbers_list",
+}
 
 
 def tool_of(opened: Opened, name: str | None = None) -> Tool:

@@ -25,6 +25,13 @@ from ..foreign import (
 )
 from ..record import MANIFEST, Better
 
+_MATRICES = (
+    "wide-csv",
+    "matrix",
+    "numbers",
+    "speedup-test",
+)  # which commands read in their own way
+
 __all__ = ["OpenedTrials", "is_file", "is_foreign", "open_trial", "trial_and_variant"]
 
 
@@ -50,9 +57,7 @@ def _is_foreign(path: str, _mtime: int, _size: int) -> bool:
     if os.path.lexists(os.path.join(path, MANIFEST)):  # noqa: PTH118 - a trial; most sources are
         return False
     try:
-        return tool_of(open_foreign(path)).name not in (
-            "wide-csv",
-        )  # which the matrix format reads
+        return tool_of(open_foreign(path)).name not in _MATRICES
     except UsageError as error:
         return "looks like" in error.what
     except FairtrialError:
