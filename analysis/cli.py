@@ -32,6 +32,7 @@ COMMANDS = (
     "report",
     "plot",
     "merge",
+    "importing",
 )
 
 

@@ -71,7 +71,7 @@ def add_sides(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Add ``--metric``, ``--better`` and ``--layout``: how sources are read."""
+    """Add ``--metric``, ``--better``, ``--layout`` and ``--level``: how sources are read."""
     parser.set_defaults(command=parser.prog)
     add_metric(parser)
     parser.add_argument(
@@ -84,6 +84,13 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         choices=("rows", "columns"),
         default="rows",
         help="in matrix files, one benchmark is one row (default) or one column",
+    )
+    parser.add_argument(
+        "--level",
+        choices=("process", "iteration"),
+        default="process",
+        help="what is one run: a process, with the mean of its iterations (default), or each "
+        "iteration, as if they were independent",
     )
 
 
@@ -184,7 +191,13 @@ def reading(args: argparse.Namespace) -> Reading:
     """Give how the sources of this command line are read."""
     from ..formats import Reading
 
-    return Reading(metric=args.metric, better=args.better, layout=args.layout, command=args.command)
+    return Reading(
+        metric=args.metric,
+        better=args.better,
+        layout=args.layout,
+        level=args.level,
+        command=args.command,
+    )
 
 
 def show(result: Result, out: TextIO, *, as_json: bool) -> None:

@@ -95,9 +95,9 @@ def _read(args: argparse.Namespace) -> _Systems:
         raise UsageError(f"this cannot be read: {reason}", source) from None
     named = trial_and_variant(source)
     if named is not None and named[1] is None:
-        trial = open_trial(named[0])
+        trial = open_trial(named[0], args.level)
         variants = trial.manifest.variants
-        metric = args.metric or "wall"
+        metric = args.metric or trial.default_metric
         matrices = [trial.matrix(name, metric, skip_zeros=True) for name in variants]
         return _medians(matrices, variants)
     if is_file(source):

@@ -113,7 +113,7 @@ def _whole(args: argparse.Namespace) -> Result:
         raise UsageError("a trial knows which values are better", args.matrix, "leave out --better")
     return diagnose_trial(
         trial,
-        metric=args.metric or "wall",
+        metric=args.metric or trial.default_metric,
         variants=None if variant is None else (variant,),
         confidence=args.confidence,
     )

@@ -142,8 +142,8 @@ def _of_one_trial(args: argparse.Namespace) -> _Compared:
             args.source,
             "name a trial (runs/NAME), one of its variants, or two sides; only a trial knows its baseline",
         )
-    trial = open_trial(named[0])
-    metric = args.metric or "wall"
+    trial = open_trial(named[0], args.level)
+    metric = args.metric or trial.default_metric
     better = trial.metric(metric).better
     if args.better not in (None, better):
         raise UsageError(

@@ -97,7 +97,6 @@ def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     from ..formats import newest_trial, open_trial, trial_and_variant
 
     source = str(newest_trial()) if args.source is None else args.source
-    metrics = tuple((args.metric or "wall").split(","))
     if args.gate is not None:
         from ..verdict.gate import parse_condition
 
@@ -105,14 +104,16 @@ def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     named = trial_and_variant(source)
     if args.baseline is None and (named is not None or not Path(source).is_file()):
         folder, variant = named or (Path(source), None)
-        trial = open_trial(folder)
+        trial = open_trial(folder, args.level, args.better)
+        metrics = tuple((args.metric or trial.default_metric).split(","))
         variants = candidates_of(args.variant, variant)
         code = 0
         for k, metric in enumerate(metrics):
             _apart(out, k, as_json=args.json)
             code = max(code, _show_trial(trial, variants, metric, args, out))
         return code
-    if args.pairs or args.rank or args.best_of is not None or len(metrics) > 1 or args.variant:
+    several = args.metric is not None and "," in args.metric
+    if args.pairs or args.rank or args.best_of is not None or several or args.variant:
         raise UsageError(
             "--pairs, --rank, --best-of, --variant and several metrics are for one trial", source
         )

@@ -61,14 +61,23 @@ class MetricColumn:
     offsets: Integers
 
     def per_run(self) -> Floats:
-        """Give each run's value, the median of its iterations; nan for a run without one."""
+        """Give each run's value, the mean of its iterations; nan for a run without one."""
         counts = np.diff(self.offsets)
         result = np.full(counts.size, np.nan)
-        single = counts == 1
-        result[single] = self.values[self.offsets[:-1][single]]
-        for i in np.flatnonzero(counts > 1):
-            result[i] = np.median(self.values[self.offsets[i] : self.offsets[i + 1]])
+        known = counts > 0
+        first = self.values[self.offsets[:-1][known]]
+        # added to the first value: equal iterations have exactly their value as the mean
+        run = np.repeat(np.arange(first.size), counts[known])
+        above = np.bincount(run, weights=self.values - first[run], minlength=first.size)
+        result[known] = first + above / counts[known]
         return result
+
+    def of_runs(self, rows: Integers) -> tuple[Floats, Integers]:
+        """Give the iterations of these runs, and for each the place of its run in `rows`."""
+        counts = np.diff(self.offsets)[rows]
+        place = np.repeat(np.arange(rows.size), counts)
+        within = np.arange(place.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        return self.values[self.offsets[:-1][rows][place] + within], place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +197,7 @@ class Columns:
         self._variants = {name: k for k, name in enumerate(manifest.variants)}
         self._outcomes = {name: k for k, name in enumerate(get_args(Outcome))}
         self._identity = itemgetter(*_IDENTITY)
+        self._measured = manifest.origin != "imported"  # by us: another tool's runs may lack times
         self._numbers: Callable[[dict[str, Any]], tuple[Any, ...]] = itemgetter(*_NUMBERS)
         self._flat = array("d")
         self._whole = array("q")
@@ -206,7 +216,7 @@ class Columns:
         except KeyError:
             numbers = self._known_of_first(record)
         if None in numbers:
-            if outcome == "ok" and None in numbers[: len(_TIMES)]:
+            if self._measured and outcome == "ok" and None in numbers[: len(_TIMES)]:
                 raise TypeError("a run with the outcome 'ok' has no times")
             numbers = tuple([math.nan if x is None else x for x in numbers])
         metrics = record.get("metrics", _NO_METRICS)

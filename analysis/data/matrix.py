@@ -7,7 +7,7 @@ runs it has. Values are positive and finite, because every comparison here is on
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -18,11 +18,12 @@ from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..record import Better
 from ..report import Caution, figures, page_of, short
 from ..stats import counted, door, median, numbers, read_only
+from .ids import Ids, ids_of, ids_of_runs
+from .levels import at_level, level_caution, of_processes
 
 __all__ = ["Layout", "PerformanceMatrix"]
 
 Layout = Literal["rows", "columns"]
-Ids = Mapping[str, Sequence[int] | Sequence[str] | NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -51,6 +52,12 @@ class PerformanceMatrix:
     failed : mapping of str to int
         Measured runs of a benchmark that failed, where any did; also of benchmarks that have no
         other runs.
+    iterations : tuple of read-only float arrays, or None
+        What processes measured of themselves, where that is known: `samples` are their means.
+    run_of : tuple of read-only int arrays, or None
+        For each of `iterations` the place of its run in `samples`.
+    metric, origin : str or None
+        What was measured, and the file or folder that it was read from; None when unknown.
     with_zeros : PerformanceMatrix or None
         Benchmarks that have runs of 0, of which no ratio of runs exists; for `analysis.multilevel`
         only (`Trial.matrix` fills it when asked to).
@@ -66,6 +73,10 @@ class PerformanceMatrix:
     cautions: tuple[Caution, ...] = ()
     trial: str | None = None
     failed: Mapping[str, int] = field(default_factory=dict)
+    iterations: tuple[NDArray[np.float64], ...] | None = None
+    run_of: tuple[NDArray[np.int64], ...] | None = None
+    metric: str | None = None
+    origin: str | None = None
     with_zeros: PerformanceMatrix | None = None
 
     @classmethod
@@ -79,24 +90,32 @@ class PerformanceMatrix:
         unit: str = "s",
         blocks: Ids | None = None,
         sessions: Ids | None = None,
+        processes: Ids | None = None,
         cautions: Sequence[Caution] = (),
         trial: str | None = None,
         failed: Mapping[str, int] | None = None,
+        metric: str | None = None,
+        origin: str | None = None,
     ) -> Self:
-        """Build a matrix from the runs of each benchmark.
+        """Build a matrix from the runs of each benchmark, or from the iterations within them.
 
         Parameters
         ----------
         name : str
             The variant's name.
         samples : mapping of str to array_like
-            Benchmark -> its runs, at least one each. The values are copied.
+            Benchmark -> its runs, at least one each. The values are copied. With `processes`, the
+            iterations of its runs.
         better : {"lower", "higher"}
             Which direction is better.
         unit : str
             The unit of the values.
         blocks, sessions : mapping of str to sequence, optional
             Benchmark -> the ids (whole numbers or names) of its runs' blocks and sessions.
+        processes : mapping of str to sequence, optional
+            Benchmark -> for each value the id of the process that it stems from. A process is then
+            one run: the arithmetic mean of its values, in the order in which processes appear. Ids
+            of blocks and sessions are given for each value, and are those of the process.
         cautions : sequence of Caution
             What a reader of the values should know.
         trial : str, optional
@@ -104,11 +123,14 @@ class PerformanceMatrix:
             so, and never takes their blocks and sessions for the same ones.
         failed : mapping of str to int, optional
             Benchmark -> how many further runs failed.
+        metric, origin : str, optional
+            What was measured, and where it was read.
 
         Raises
         ------
         UsageError
-            If `better` is unknown, ids do not fit the samples, or a count is negative.
+            If `better` is unknown, ids do not fit the samples, a process stands in two blocks or
+            sessions, or a count is negative.
         AnalysisError
             If a value is not a positive finite number.
         InsufficientDataError
@@ -124,14 +146,30 @@ class PerformanceMatrix:
             _checked(values, f"{name}, benchmark {bench!r}") for bench, values in samples.items()
         )
         names = tuple(samples)
+        block_ids = ids_of(name, "blocks", blocks, names, arrays)
+        session_ids = ids_of(name, "sessions", sessions, names, arrays)
+        process_ids = ids_of(name, "processes", processes, names, arrays)
+        iterations = run_of = None
+        if process_ids is not None:
+            grouped = tuple(map(of_processes, arrays, process_ids))
+            iterations, run_of = arrays, tuple(one.run_of for one in grouped)
+            arrays = tuple(one.means for one in grouped)
+            block_ids = ids_of_runs(name, "blocks", block_ids, names, grouped)
+            session_ids = ids_of_runs(name, "sessions", session_ids, names, grouped)
+            told = level_caution([a.size for a in arrays], [i.size for i in iterations])
+            cautions = (*cautions, *told)
         return cls(
             name=name,
             benchmarks=names,
             samples=arrays,
             better=better,
             unit=unit,
-            blocks=_ids(name, "blocks", blocks, names, arrays),
-            sessions=_ids(name, "sessions", sessions, names, arrays),
+            blocks=block_ids,
+            sessions=session_ids,
+            iterations=iterations,
+            run_of=run_of,
+            metric=metric,
+            origin=origin,
             cautions=tuple(cautions),
             trial=trial,
             failed={
@@ -233,18 +271,30 @@ class PerformanceMatrix:
         def pick(rows: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
             return tuple(rows[i] for i in where)
 
-        return type(self)(
-            name=self.name,
+        return replace(
+            self,
             benchmarks=tuple(benchmarks),
             samples=pick(self.samples),
-            better=self.better,
-            unit=self.unit,
             blocks=None if self.blocks is None else pick(self.blocks),
             sessions=None if self.sessions is None else pick(self.sessions),
-            cautions=self.cautions,
-            trial=self.trial,
+            iterations=None if self.iterations is None else pick(self.iterations),
+            run_of=None if self.run_of is None else pick(self.run_of),
+            with_zeros=None,
             failed={bench: self.failed[bench] for bench in benchmarks if bench in self.failed},
         )
+
+    @door
+    def at_level(self, level: str) -> PerformanceMatrix:
+        """Give the matrix whose runs are processes (``process``: itself), or their iterations.
+
+        Iterations of one process are no independent runs; who pools them is told so by a caution.
+
+        Raises
+        ------
+        UsageError
+            If the level is neither, or nothing is known of iterations.
+        """
+        return at_level(self, level)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the matrix as JSON types; `read` takes this back."""
@@ -305,29 +355,3 @@ def check_positive(array: NDArray[np.float64], where: str) -> None:
             where,
             "values must be positive and finite: every comparison here is one of ratios",
         )
-
-
-def _ids(
-    name: str,
-    kind: str,
-    ids: Ids | None,
-    benchmarks: tuple[str, ...],
-    samples: tuple[NDArray[np.float64], ...],
-) -> tuple[NDArray[Any], ...] | None:
-    if ids is None:
-        return None
-    if set(ids) != set(benchmarks):
-        raise UsageError(f"{kind} must name the same benchmarks as the samples", name)
-    rows = []
-    for bench, values in zip(benchmarks, samples, strict=True):
-        try:
-            row = np.array(ids[bench])
-        except (ValueError, OverflowError):  # lists within, or numbers that no array holds
-            row = np.array(None)
-        if row.shape != values.shape or row.dtype.kind not in "iuU":
-            raise UsageError(
-                f"{kind} must hold one whole number or name for each of the {len(values)} runs",
-                f"{name}, benchmark {bench!r}",
-            )
-        rows.append(read_only(row))
-    return tuple(rows)

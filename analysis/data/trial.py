@@ -7,18 +7,18 @@ error that names the file and the line.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InsufficientDataError, UsageError
+from ..errors import UsageError
 from ..record import MEASUREMENTS, PLAN, Manifest, read_manifest
 from ..report import Caution, page_of, short
 from ..run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
-from ..stats import door, read_only
+from ..stats import door
 from .columns import (
     OUTCOMES,
     Columns,
@@ -32,7 +32,9 @@ from .columns import (
 from .damage import damaged, misstated, sequential
 from .drift import drift_cautions
 from .given_up import given_up_cautions
-from .matrix import PerformanceMatrix, check_positive
+from .imported import imported_cautions
+from .levels import Level
+from .matrix import PerformanceMatrix
 from .merged import merged_cautions
 
 __all__ = ["OUTCOMES", "FailedRun", "MetricColumn", "Trial", "read_trial"]
@@ -50,6 +52,7 @@ class Trial:
     `analysis.run_numbers` by their names, nan where one is unknown; `absent` names those that no
     run has, because another version of fairtrial wrote the trial. `cautions` says what a reader should know before trusting the values. `planned_runs` is what
     the plan holds; under a stopping rule that is the most, and `manifest.needed` what it came to.
+    `level` says what `matrix` takes for a run: a process, or each of its iterations.
     """
 
     path: Path
@@ -69,6 +72,7 @@ class Trial:
     absent: frozenset[str]
     metrics: Mapping[str, MetricColumn]
     failed: tuple[FailedRun, ...]
+    level: Level = "process"
 
     def __len__(self) -> int:
         return int(self.position.size)
@@ -105,6 +109,12 @@ class Trial:
         """Give the runs whose outcome is not ``ok``, warm-ups included, in order."""
         return self.failed
 
+    @property
+    def default_metric(self) -> str:
+        """The metric that is judged where nobody names one: of an imported trial its first."""
+        first = next(iter(self.manifest.metrics), "wall")
+        return first if self.manifest.origin == "imported" else "wall"
+
     def metric(self, name: str) -> MetricInfo:
         """Give the unit and the direction of a metric.
 
@@ -132,7 +142,7 @@ class Trial:
     def values(self, metric: str) -> Floats:
         """Give one value of a metric for each run, nan where it is unknown.
 
-        A run's value of a metric with several iterations is their median. Durations are seconds.
+        A run's value of a metric with several iterations is their mean. Durations are seconds.
 
         Raises
         ------
@@ -165,7 +175,8 @@ class Trial:
         """Give the runs of one variant as a matrix.
 
         Warm-ups and failed runs are left out, and the matrix's cautions count them. A run's value
-        of a metric with several iterations is their median. Block ids are unique in the trial.
+        of a metric with several iterations is their mean; the matrix keeps them as `iterations`.
+        Block ids are unique in the trial.
 
         Parameters
         ----------
@@ -189,106 +200,9 @@ class Trial:
         AnalysisError
             If a value is not positive.
         """
-        info = self.metric(metric)
-        if variant not in self.manifest.variants:
-            raise UsageError(
-                f"the trial has no variant {variant!r}",
-                str(self.path),
-                f"known here: {', '.join(self.manifest.variants)}",
-            )
-        mine = self.variant == self.manifest.variants.index(variant)
-        values = self.values(metric)
-        known = np.isfinite(values)
-        used = mine & self.measured & known
-        rows = {
-            bench: row
-            for k, bench in enumerate(self.manifest.benchmarks)
-            if (row := np.flatnonzero(used & (self.benchmark == k))).size
-        }
-        zeros = {
-            bench: n
-            for bench, row in rows.items()
-            if (skip_zeros or carry_zeros) and (n := int((values[row] <= 0).sum()))
-        }
-        carried = {
-            bench: row for bench, row in rows.items() if bench in zeros and (values[row] >= 0).all()
-        }
-        carried = carried if carry_zeros else {}
-        rows = {bench: row for bench, row in rows.items() if bench not in zeros}
-        zeros = {bench: n for bench, n in zeros.items() if bench not in carried}
-        if zeros and not rows and not carried:
-            raise InsufficientDataError(
-                f"every benchmark of {variant!r} has a run whose {metric} is 0 or less",
-                str(self.path),
-                "compare another metric, or make the runs longer",
-                n=0,
-                needed=1,
-            )
-        if not rows and not carried:
-            raise InsufficientDataError(
-                f"no run of {variant!r} has a value of {metric!r} that counts",
-                str(self.path),
-                "measure more, or look at the failed runs",
-                n=0,
-                needed=1,
-            )
-        found = rows.keys() | zeros.keys() | carried.keys()
-        absent = [b for b in self.manifest.benchmarks if b not in found]
-        failed = mine & ~self.warmup & (self.outcome != 0)
-        cautions = [
-            Caution(code, text.format(count, "s" * (count > 1)))
-            for code, which, text in (
-                ("warm-up-left-out", mine & self.warmup, "{} warm-up run{} left out"),
-                ("failed-left-out", failed, "{} failed run{} left out"),
-                ("metric-missing", mine & self.measured & ~known, "{} run{} without " + metric),
-            )
-            if (count := int(which.sum()))
-        ]
-        if absent:
-            said = f"no run that counts of {', '.join(absent)}"
-            cautions.append(Caution("benchmark-missing", said, tuple(absent)))
-        if zeros:
-            told = ", ".join(f"{bench} ({n})" for bench, n in zeros.items())
-            said = (
-                f"{metric} counts as not measured where it is 0 or less in some runs, because ratios "
-                f"need positive values: {told}"
-            )
-            cautions.append(Caution("not-positive", said, tuple(zeros)))
-        if self.manifest.sequential:
-            rule = self.manifest.stop
-            told = "" if rule is None else f", width {rule.width:g}"
-            said = f"sequential (stopping rule{told}): the number of runs depends on the values"
-            cautions.append(Caution("sequential", said))
-        floored = int((used & self.at_floor(metric)).sum())
-        if floored:
-            said = f"{floored} values of {metric} say only 'at most the launcher's floor'"
-            cautions.append(Caution("floored", said))
-        block_ids = self.session * (int(self.block.max()) + 1) + self.block
+        from .runs_of import runs_of
 
-        def matrix_of(chosen: Mapping[str, Integers]) -> PerformanceMatrix:
-            return PerformanceMatrix(
-                name=variant,
-                benchmarks=tuple(chosen),
-                samples=tuple(read_only(values[row]) for row in chosen.values()),
-                better=info.better,
-                unit=info.unit,
-                blocks=tuple(read_only(block_ids[row]) for row in chosen.values()),
-                sessions=tuple(read_only(self.session[row]) for row in chosen.values()),
-                cautions=tuple(cautions),
-                trial=str(self.path.resolve()),
-                failed=self._counts(failed),
-            )
-
-        whole = matrix_of(rows)
-        for bench, runs in zip(whole.benchmarks, whole.samples, strict=True):
-            check_positive(runs, f"{variant}, benchmark {bench!r}")
-        return replace(whole, with_zeros=matrix_of(carried)) if carried else whole
-
-    def _counts(self, chosen: NDArray[np.bool_]) -> dict[str, int]:
-        """Count the chosen runs of each benchmark that has any."""
-        counts = np.bincount(self.benchmark[chosen], minlength=len(self.manifest.benchmarks))
-        named = zip(self.manifest.benchmarks, counts.tolist(), strict=True)
-        return {bench: count for bench, count in named if count}
+        return runs_of(self, variant, metric, skip_zeros=skip_zeros, carry_zeros=carry_zeros)
 
     def below_floor(self, variant: str, metric: str) -> tuple[str, ...]:
         """List the benchmarks whose median of `metric` only says "at most the launcher's floor"."""
@@ -329,7 +243,8 @@ def read_trial(path: str | Path) -> Trial:
     columns = Columns(manifest)
     read_measurements(path / MEASUREMENTS, columns, cautions, torn_ok=not manifest.files)
     arrays = columns.arrays()
-    compare_with_plan(arrays, plan, path / MEASUREMENTS)
+    if manifest.origin != "imported":  # another tool's runs were not planned here
+        compare_with_plan(arrays, plan, path / MEASUREMENTS)
     cautions += damaged(path, manifest, arrays)
     planned, done = max(int(plan[0].size), manifest.planned), int((arrays["position"] >= 0).sum())
     # what ended sessions did not need under a stopping rule is not missing
@@ -345,6 +260,7 @@ def read_trial(path: str | Path) -> Trial:
         said = f"{done} of {most}{needed} planned runs are there"
         cautions.append(Caution("runs-missing", said))
     cautions += [*drift_cautions(path), *given_up_cautions(manifest), *merged_cautions(manifest)]
+    cautions += imported_cautions(path, manifest)
     cautions += misstated(manifest, arrays)
     if manifest.sequential:
         cautions.append(sequential(manifest))

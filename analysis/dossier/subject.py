@@ -181,8 +181,8 @@ def _of_one_trial(
 ) -> _Read:
     trial = opened.get(folder)
     if trial is None:
-        trial = opened[folder] = open_trial(folder)
-    metric = how.metric or "wall"
+        trial = opened[folder] = open_trial(folder, how.level, how.better)
+    metric = how.metric or trial.default_metric
     better = trial.metric(metric).better
     if how.better not in {None, better}:
         raise UsageError(

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..data import Layout, PerformanceMatrix, Table, Trial, read_trial, trial_cautions
+from ..data import Layout, PerformanceMatrix, Table, Trial, trial_cautions
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..record import Better
 from ..report import Caution, merged
 from .numbers_file import VALUES
 from .registry import files_said, format_of
-from .trials import OpenedTrials, is_file, trial_and_variant
+from .trials import OpenedTrials, is_file, open_trial, trial_and_variant
 
 __all__ = [
     "Reading",
@@ -44,6 +44,8 @@ class Reading:
         Which direction is better in files.
     layout : {"rows", "columns"}
         Whether each row, or each column, of a matrix file is one benchmark.
+    level : {"process", "iteration"}
+        What is one run: a process, or each iteration that it measured of itself.
     command : str
         The command line up to its sources, for remedies.
     """
@@ -51,6 +53,7 @@ class Reading:
     metric: str | None = None
     better: Better | None = None
     layout: Layout = "rows"
+    level: str = "process"
     command: str = "fairtrial COMMAND"
 
 
@@ -206,7 +209,7 @@ def trials_of(sources: Sequence[str]) -> list[tuple[Trial, tuple[str, ...]]]:
                 source,
                 "name runs/NAME or runs/NAME:VARIANT",
             )
-        trial = read_trial(named[0])
+        trial = open_trial(named[0])
         variants = tuple(trial.manifest.variants) if named[1] is None else (named[1],)
         for variant in variants:
             if variant not in trial.manifest.variants:
@@ -276,8 +279,8 @@ def _from_trial(
     opened: OpenedTrials,
 ) -> list[_Read]:
     folder, variant = named
-    metric = how.metric or "wall"
-    trial = opened.read(folder)
+    trial = opened.read(folder, how.better)
+    metric = how.metric or trial.default_metric
     info = trial.metric(metric)
     if how.better is not None and how.better != info.better:
         raise UsageError(
@@ -289,7 +292,7 @@ def _from_trial(
     found = []
     for name in trial.manifest.variants if variant is None else (variant,):
         try:
-            matrix = trial.matrix(name, metric, skip_zeros=True)
+            matrix = replace(trial, level=how.level).matrix(name, metric, skip_zeros=True)
         except InsufficientDataError as error:
             if variant is not None:
                 raise
@@ -325,7 +328,7 @@ def _from_file(source: str, how: Reading, *, lists: bool = False) -> _Read:
         blocks=table.blocks,
         sessions=table.sessions,
         cautions=table.cautions,
-    )
+    ).at_level(how.level)
     return _Read(source=source, matrix=matrix, sure=(how.better or table.better) is not None)
 
 

@@ -1,14 +1,38 @@
-"""Trials as sources: how one is named, and each read once."""
+"""Trials as sources: how one is named, and each read once.
+
+A file, or a folder, of another tool is a trial as well: it is imported when it is read, into a place
+that is gone afterwards. What it cannot tell is one of the trial's cautions.
+"""
 
 from __future__ import annotations
 
+import functools
 import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from ..data import Trial, read_trial
-from ..errors import StoreError
+from ..errors import FairtrialError, StoreError, UsageError
+from ..foreign import (
+    Chosen,
+    gather,
+    import_files,
+    open_foreign,
+    read_foreign,
+    tool_of,
+)
+from ..record import MANIFEST, Better
 
-__all__ = ["OpenedTrials", "is_file", "open_trial", "trial_and_variant"]
+_MATRICES = (
+    "wide-csv",
+    "matrix",
+    "numbers",
+    "speedup-test",
+)  # which commands read in their own way
+
+__all__ = ["OpenedTrials", "is_file", "is_foreign", "open_trial", "trial_and_variant"]
 
 
 def is_file(text: str) -> bool:
@@ -16,33 +40,94 @@ def is_file(text: str) -> bool:
     return "\0" not in text and os.path.isfile(text)  # noqa: PTH113 - Path.is_file() raises on a name that is too long
 
 
+def is_foreign(path: Path) -> bool:
+    """Tell whether a file, or a folder that is no trial, is another tool's: by its content.
+
+    A file that two formats know is one as well: reading it says which, and what to do.
+    """
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return False
+    return _is_foreign(str(path), status.st_mtime_ns, status.st_size)
+
+
+@functools.lru_cache(maxsize=256)
+def _is_foreign(path: str, _mtime: int, _size: int) -> bool:
+    if os.path.lexists(os.path.join(path, MANIFEST)):  # noqa: PTH118 - a trial; most sources are
+        return False
+    try:
+        return tool_of(open_foreign(path)).name not in _MATRICES
+    except UsageError as error:
+        return "looks like" in error.what
+    except FairtrialError:
+        return False
+
+
 def trial_and_variant(text: str) -> tuple[Path, str | None] | None:
-    """Split ``runs/NAME:VARIANT``, or take ``runs/NAME``; None when no trial is named."""
-    if "\0" in text or is_file(text):
+    """Split ``runs/NAME:VARIANT``, or take ``runs/NAME``; None when no trial is named.
+
+    Files and folders of other tools count as trials. Names may hold colons: the longest path that is
+    there is the trial's.
+    """
+    if "\0" in text:
         return None
-    folder, colon, variant = text.rpartition(":")
-    if os.path.isdir(text):  # noqa: PTH112 - Path.is_dir() raises on a name that is too long
-        return Path(text), None
-    if colon and os.path.isdir(folder):  # noqa: PTH112
-        return Path(folder), variant
+    for path, variant in _splits(text):
+        if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir() raises on a name that is too long
+            return Path(path), variant
+        if is_file(path):
+            return (Path(path), variant) if is_foreign(Path(path)) else None
     return None
 
 
-def open_trial(path: Path) -> Trial:
-    """Read a trial directory.
+def _splits(text: str) -> Iterator[tuple[str, str | None]]:
+    """Give the ways to read PATH:VARIANT, the longest path first."""
+    yield text, None
+    place = text.rfind(":")
+    while place > 0:
+        yield text[:place], text[place + 1 :]
+        place = text.rfind(":", 0, place)
+
+
+def open_trial(path: Path, level: str = "process", better: Better | None = None) -> Trial:
+    """Read a trial directory, or a file or folder of another tool.
+
+    Parameters
+    ----------
+    path : Path
+        The directory, or the file.
+    level : {"process", "iteration"}
+        What its matrices take for a run.
+    better : {"lower", "higher"}, optional
+        The direction of a foreign file's metrics, where it does not say it.
 
     Raises
     ------
     StoreError
         If there is none, or it cannot be trusted.
+    UsageError, AnalysisError
+        If a foreign file is damaged, or does not say what it must.
     """
+    if is_foreign(path):
+        return replace(_imported(path, better), level=level)
     if not (is_file(str(path)) or trial_and_variant(str(path)) == (path, None)):
         raise StoreError(
             "there is no such trial",
             str(path),
-            "name the directory that 'fairtrial run' printed, such as runs/NAME",
+            "name the directory that 'fairtrial run' printed, such as runs/NAME, or a file of another "
+            "tool",
         )
-    return read_trial(path)
+    return replace(read_trial(path), level=level)
+
+
+def _imported(path: Path, better: Better | None) -> Trial:
+    """Read a foreign file as the trial that ``fairtrial import`` would make of it."""
+    gathered = gather([read_foreign(open_foreign(str(path)))], Chosen(better=better))
+    with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
+        folder = Path(place) / (path.name or "imported")
+        import_files(gathered, folder, better=better)
+        trial = read_trial(folder)
+    return replace(trial, path=path)
 
 
 class OpenedTrials:
@@ -51,8 +136,8 @@ class OpenedTrials:
     def __init__(self) -> None:
         self._trials: dict[Path, Trial] = {}
 
-    def read(self, path: Path) -> Trial:
-        """Read a trial directory, the first time that it is asked for."""
+    def read(self, path: Path, better: Better | None = None) -> Trial:
+        """Read a trial, the first time that it is asked for."""
         if path not in self._trials:
-            self._trials[path] = read_trial(path)
+            self._trials[path] = open_trial(path, better=better)
         return self._trials[path]

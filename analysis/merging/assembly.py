@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +24,7 @@ from ..record import (
     Manifest,
     MergedTrial,
     RowShape,
+    appearing,
     describe_changes,
     encode,
     findings_of,
@@ -34,6 +32,7 @@ from ..record import (
     opened,
     records_of,
     utc_now,
+    write_hashed,
 )
 from .parts import Part, Seam, read_parts, seams
 from .rows import Place
@@ -110,27 +109,9 @@ def merge_trials(paths: Sequence[Path], folder: Path, *, accept_drift: bool = Fa
     parts = read_parts([Path(path) for path in paths])
     between = seams(parts)
     _refuse(between, accept=accept_drift)
-    place = Path(folder.absolute())
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
-        try:
-            manifest = _write(fresh, place.name, parts, between)
-            _sync_folder(fresh)
-            read_trial(
-                fresh
-            )  # whatever was written into the trials meanwhile: it must hold together
-            fresh.rename(place)
-        except BaseException:
-            shutil.rmtree(fresh, ignore_errors=True)
-            raise
-        _sync_folder(place.parent)
-    except OSError as error:
-        raise StoreError(
-            f"the trial cannot be written: {error.strerror}",
-            str(folder),
-            "name another folder with -o, or free some space",
-        ) from error
+    with appearing(folder) as fresh:
+        manifest = _write(fresh, folder.absolute().name, parts, between)
+        read_trial(fresh)  # whatever was written into the trials meanwhile: it must hold together
     return Merged(
         trial=folder,
         sessions=manifest.sessions,
@@ -174,11 +155,11 @@ def _write(folder: Path, name: str, parts: Sequence[Part], between: Sequence[Sea
     }
     if parts[0].resolved is not None:
         files[RESOLVED] = _bytes_of(parts[0].path / RESOLVED)
-    hashes = {file: _write_file(folder / file, data) for file, data in files.items()}
+    hashes = {file: write_hashed(folder / file, data) for file, data in files.items()}
     (folder / OUTPUTS).mkdir(mode=0o700)
     for new, old in sorted(_outputs(both)):
         (folder / new).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        hashes[new] = _write_file(folder / new, _bytes_of(old))
+        hashes[new] = write_hashed(folder / new, _bytes_of(old))
     first = parts[0].manifest
     manifest = replace(
         first,
@@ -207,7 +188,7 @@ def _write(folder: Path, name: str, parts: Sequence[Part], between: Sequence[Sea
         merged_from=tuple(one for p, part in both for one in p.merged_from(part.manifest)),
         further={},
     )
-    _write_file(folder / MANIFEST, [manifest_text(manifest)])
+    write_hashed(folder / MANIFEST, [manifest_text(manifest)])
     return manifest
 
 
@@ -247,24 +228,3 @@ def _bytes_of(path: Path) -> Iterator[bytes]:
     with opened(path) as file:
         while chunk := file.read(_CHUNK):
             yield chunk
-
-
-def _write_file(path: Path, data: Iterable[bytes]) -> str:
-    """Write a file, bring it to the disk, and give the SHA-256 of its bytes."""
-    digest = hashlib.sha256()
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(fd, "wb") as file:
-        for piece in data:
-            digest.update(piece)
-            file.write(piece)
-        file.flush()
-        os.fsync(file.fileno())
-    return digest.hexdigest()
-
-
-def _sync_folder(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

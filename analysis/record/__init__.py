@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         CERTIFICATES as CERTIFICATES,
         ENVIRONMENT as ENVIRONMENT,
         FINDINGS as FINDINGS,
+        IMPORT as IMPORT,
         MANIFEST as MANIFEST,
         MEASUREMENTS as MEASUREMENTS,
         OUTPUTS as OUTPUTS,
@@ -67,15 +68,21 @@ if TYPE_CHECKING:
         read_manifest as read_manifest,
         utc_now as utc_now,
     )
+    from .new_folder import (
+        appearing as appearing,
+        sync_place as sync_place,
+        write_hashed as write_hashed,
+    )
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
             "changes": "Change describe_changes diff findings_of",
-            "kinds": "CAMPAIGN CERTIFICATES ENVIRONMENT FINDINGS MANIFEST MEASUREMENTS OUTPUTS PLAN RESOLVED SCHEMA "
+            "kinds": "CAMPAIGN CERTIFICATES ENVIRONMENT FINDINGS IMPORT MANIFEST MEASUREMENTS OUTPUTS PLAN RESOLVED SCHEMA "
             "Appended CheckStatus EnvironmentShape Finding GivenUp Manifest MergedTrial PlannedRun RowShape "
             "SessionEnd StopReason StopRule TrialStatus",
             "lines": "RESTORE checksum_holds encode encode_checked lines_of opened records_of",
             "manifest": "manifest_text read_manifest utc_now",
+            "new_folder": "appearing sync_place write_hashed",
         },
     )

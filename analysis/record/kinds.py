@@ -17,13 +17,14 @@ PLAN = "plan.jsonl"
 MEASUREMENTS = "measurements.jsonl"
 FINDINGS = "findings.jsonl"
 OUTPUTS = "outputs"
+IMPORT = "import.json"  # what the files of an imported trial cannot tell
 
 CERTIFICATES = "certificates"  # a folder beside the trials, and none of them
 
 CheckStatus = Literal["ok", "warn", "fail", "unknown"]
 TrialStatus = Literal["running", "complete", "interrupted", "stopped"]
 StopReason = Literal["width", "max_runs", "max_time"]
-Origin = Literal["measured", "merged"]
+Origin = Literal["measured", "merged", "imported"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

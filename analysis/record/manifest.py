@@ -75,6 +75,7 @@ def _check(manifest: Manifest) -> None:
     rule = manifest.stop
     ends = manifest.session_ends
     given_up = manifest.given_up
+    imported = manifest.origin == "imported"  # nothing was planned
     for what, right in (
         ("there are no benchmarks", manifest.benchmarks),
         ("there are no variants", manifest.variants),
@@ -86,7 +87,7 @@ def _check(manifest: Manifest) -> None:
         (f"sessions is {sessions}", 1 <= sessions <= _MANY),
         (f"runs is {most}", 1 <= most <= _MANY),
         (f"warmup is {manifest.warmup}", manifest.warmup >= 0),
-        (f"planned is {manifest.planned}", manifest.planned >= sessions),
+        (f"planned is {manifest.planned}", manifest.planned >= (0 if imported else sessions)),
         ("a bound of its stopping rule is not positive", rule is None or _positive(rule)),
         ("a session ended twice", _distinct([end.session for end in ends])),
         ("a session ended that was not planned", all(1 <= end.session <= sessions for end in ends)),

@@ -53,7 +53,8 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "PerformanceMatrix.from_samples": (
         PerformanceMatrix.from_samples,
         {"name": "n", "samples": {"b": [1.0, 2.0]}, "better": "lower", "unit": "s"}
-        | {"blocks": {"b": [1, 2]}, "sessions": {"b": [1, 1]}, "cautions": (), "failed": {"b": 1}},
+        | {"blocks": {"b": [1, 2]}, "sessions": {"b": [1, 1]}, "processes": {"b": [1, 2]}}
+        | {"cautions": (), "failed": {"b": 1}, "metric": "m", "origin": "o"},
     ),
     "multilevel": (
         analysis.multilevel,

@@ -38,7 +38,7 @@ def pairs_of_runs(
     """Give both metrics of every run of one cell that counts and has both.
 
     Warm-ups, failed runs, and runs without one of the values are left out, so that a row is always
-    one run. A run's value of a metric with several iterations is their median.
+    one run. A run's value of a metric with several iterations is their mean.
 
     Parameters
     ----------

@@ -98,7 +98,7 @@ def test_failed_runs_are_left_out_and_counted(synthetic: Build, tmp_path: Path) 
     assert trial.start_ns[3] == -1
 
 
-def test_a_run_has_the_median_of_its_iterations(synthetic: Build, tmp_path: Path) -> None:
+def test_a_run_has_the_mean_of_its_iterations(synthetic: Build, tmp_path: Path) -> None:
     made = synthetic(
         {"a": {"x": [1.0, 1.0, 1.0]}}, metrics={"rate": {"unit": "1/s", "better": "higher"}}
     )
@@ -106,9 +106,12 @@ def test_a_run_has_the_median_of_its_iterations(synthetic: Build, tmp_path: Path
         made.rows[row] = replace(made.rows[row], metrics={"rate": values})
     trial = read_trial(made.write(tmp_path))
     m = trial.matrix("a", "rate")
-    assert m.values("x").tolist() == [2.0, 8.0]
+    assert m.values("x").tolist() == [8 / 3, 8.0]
     assert (m.unit, m.better) == ("1/s", "higher")
-    assert tuple(map(str, m.cautions)) == ("1 run without rate",)
+    assert tuple(map(str, m.cautions)) == (
+        "1 run without rate",
+        "a run is the mean of its process's iterations (2.5 each); --level iteration pools them",
+    )
     column = trial.metrics["rate"]
     assert column.values.tolist() == [5.0, 1.0, 2.0, 7.0, 9.0]
     assert column.offsets.tolist() == [0, 3, 5, 5]

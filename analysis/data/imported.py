@@ -1,0 +1,42 @@
+"""Trials that were made of other tools' files: what those could not tell is said of every answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..errors import StoreError
+from ..record import IMPORT, Manifest, opened
+from ..report import Caution
+
+__all__ = ["imported_cautions"]
+
+
+def imported_cautions(trial: Path, manifest: Manifest) -> Iterator[Caution]:
+    """Say what the files that a trial was imported from cannot tell.
+
+    Raises
+    ------
+    StoreError
+        If the loss report is missing or damaged.
+    """
+    if manifest.origin != "imported":
+        return
+    path = trial / IMPORT
+    try:
+        with opened(path) as file:
+            found: Any = json.loads(file.read())
+        told = [str(text) for text in found["cannot_recover"]]
+        noted = list(zip(found["caution_codes"], found["cautions"], strict=True))
+        kind = str(found["format"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise StoreError(
+            f"the loss report of the imported trial cannot be read: {error}",
+            str(path),
+            "restore the file, or import again",
+        ) from None
+    yield Caution("imported", f"imported from {kind} files: {'; '.join(told)}")
+    for code, text in noted:
+        yield Caution(str(code), str(text))

@@ -1,0 +1,117 @@
+"""What a foreign file holds: one entry for each benchmark, variant and metric, nothing invented.
+
+A format's reader gives a `ForeignFile`. It knows nothing of variants that a person chose, of sessions
+or of trials: that is decided behind it, for all formats alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..record import Better
+
+__all__ = ["ForeignCell", "ForeignFile", "Loss"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignCell:
+    """The raw values of one metric of one benchmark, from one file and one variant of it.
+
+    Attributes
+    ----------
+    benchmark : str
+        As the file names it.
+    variant : str or None
+        What this format takes for the variant; None where that is the file itself.
+    metric : str
+        What was measured: ``time`` for a wall time, else the file's own word.
+    unit : str
+        ``s`` for every time and ``B`` for every size: the values are converted. Other units as they
+        stand; "" where the file does not tell.
+    better : {"lower", "higher"} or None
+        None where the file does not tell.
+    processes : tuple of tuple of float
+        The values that count, those of each process in an inner tuple, in their order. No warm-ups,
+        no failed runs. Where processes are unknown all values stand in one.
+    known : bool
+        Whether the file tells which values stem from which process.
+    inner : int or None
+        How many iterations each value is the mean of (the most); None where the file does not tell,
+        1 where a value is one measurement.
+    warmups : int or None
+        Warm-up values that were left out; None where the file does not tell whether there were any.
+    failed : int or None
+        Failed runs, which have no value here; None where the file does not tell.
+    session : str or None
+        The file's own name of the occasion on which it was measured, such as a start time.
+    keys : mapping of str to str
+        Everything by which cells can be told apart, such as parameters: what ``--variant`` and
+        ``--benchmark`` choose from.
+    """
+
+    benchmark: str
+    variant: str | None = None
+    metric: str = "time"
+    unit: str = "s"
+    better: Better | None = "lower"
+    processes: tuple[tuple[float, ...], ...]
+    known: bool = False
+    inner: int | None = None
+    warmups: int | None = None
+    failed: int | None = None
+    session: str | None = None
+    keys: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """All values in their order."""
+        return tuple(value for process in self.processes for value in process)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """One thing that a file cannot tell, and what follows from that.
+
+    Attributes
+    ----------
+    code : str
+        What it is, in small letters with hyphens.
+    text : str
+        One sentence, such as "the values stem from one process: variation between processes cannot be
+        estimated".
+    """
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignFile:
+    """One file, or one folder, as its reader found it.
+
+    Attributes
+    ----------
+    format : str
+        The format's name in the registry.
+    source : str
+        The path as it was given, or ``-``.
+    cells : tuple of ForeignCell
+        At least one, in the file's order. Cells of one name are kept apart.
+    losses : tuple of Loss
+        What the file cannot tell.
+    notes : tuple of Loss
+        What was met and left out, or looks odd: each becomes a caution.
+    variant_rule : str
+        Which key is the variant, in words: ``the command``, ``the file's name``.
+    facts : mapping of str to str
+        What the file says of the host and the tool, such as ``cpu_model``.
+    """
+
+    format: str
+    source: str
+    cells: tuple[ForeignCell, ...]
+    losses: tuple[Loss, ...] = ()
+    notes: tuple[Loss, ...] = ()
+    variant_rule: str = "the file's name"
+    facts: Mapping[str, str] = field(default_factory=dict)

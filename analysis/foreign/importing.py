@@ -1,0 +1,239 @@
+"""Makes a trial of foreign files: rows as the runner's, and null for all that nobody told."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..data import read_trial
+from ..errors import AnalysisError, UsageError
+from ..record import (
+    ENVIRONMENT,
+    FINDINGS,
+    IMPORT,
+    MANIFEST,
+    MEASUREMENTS,
+    OUTPUTS,
+    PLAN,
+    Better,
+    Manifest,
+    Measurement,
+    appearing,
+    encode_checked,
+    manifest_text,
+    utc_now,
+    write_hashed,
+)
+from ..report import Caution, figures
+from ..version import VERSION
+from .gathered import Gathered, Placed, occasions
+from .inspection import inspect_files
+
+__all__ = ["Imported", "import_files"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """A trial that was made of foreign files."""
+
+    trial: Path
+    variants: tuple[str, ...]
+    benchmarks: tuple[str, ...]
+    metrics: tuple[str, ...]
+    rows: int
+    cannot_recover: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
+        return {
+            "trial": str(self.trial),
+            "variants": list(self.variants),
+            "benchmarks": list(self.benchmarks),
+            "metrics": list(self.metrics),
+            "rows": self.rows,
+            "cannot_recover": list(self.cannot_recover),
+        }
+
+
+def import_files(
+    gathered: Gathered, folder: Path, *, baseline: str | None = None, better: Better | None = None
+) -> Imported:
+    """Write a trial.
+
+    A process becomes a run, with its values as the iterations of a metric; where the file does not
+    know processes each value is a run. Failed runs keep their outcome and have no value.
+
+    Parameters
+    ----------
+    gathered : Gathered
+        What the files hold.
+    folder : Path
+        The new trial, which must not be there; it appears whole or not at all.
+    baseline : str, optional
+        The variant that the others are compared with; the first by default.
+    better : {"lower", "higher"}, optional
+        For metrics of which the file does not say it.
+
+    Raises
+    ------
+    UsageError
+        If the folder is there, the baseline is no variant, or a metric's direction is unknown.
+    AnalysisError
+        If no run counts.
+    StoreError
+        If it cannot be written.
+    """
+    if baseline is not None and baseline not in gathered.variants:
+        known = ", ".join(gathered.variants)
+        raise UsageError(
+            f"there is no variant {baseline!r}", gathered.files[0].source, f"known here: {known}"
+        )
+    if not any(one.cell.values for one in gathered.cells):
+        raise AnalysisError(
+            "no run counts: all failed, or the files hold none",
+            gathered.files[0].source,
+            "look at what the programs wrote, and measure again",
+        )
+    gathered, metrics = _directed(gathered, better)
+    told = inspect_files(gathered)
+    at = utc_now()
+    with appearing(Path(folder)) as fresh:
+        rows = list(_rows(gathered))
+        hashes = {
+            name: write_hashed(fresh / name, data)
+            for name, data in (
+                (ENVIRONMENT, ()),
+                (PLAN, ()),
+                (MEASUREMENTS, (encode_checked(row.to_dict()) + b"\n" for row in rows)),
+                (FINDINGS, ()),
+                (IMPORT, [json.dumps(told.to_dict(), indent=2, allow_nan=False).encode() + b"\n"]),
+            )
+        }
+        (fresh / OUTPUTS).mkdir(mode=0o700)
+        manifest = _manifest(gathered, Path(folder).absolute().name, rows, baseline)
+        whole = manifest | {"metrics": metrics, "started": at, "finished": at, "files": hashes}
+        write_hashed(fresh / MANIFEST, [manifest_text(Manifest(**whole))])
+        read_trial(fresh)  # what was written can be read
+    return Imported(
+        trial=Path(folder),
+        variants=gathered.variants,
+        benchmarks=gathered.benchmarks,
+        metrics=gathered.metrics,
+        rows=len(rows),
+        cannot_recover=told.cannot_recover,
+    )
+
+
+def _directed(
+    gathered: Gathered, better: Better | None
+) -> tuple[Gathered, dict[str, dict[str, str]]]:
+    """Give each metric its unit and direction; a further one without a direction is left out."""
+    found: dict[str, dict[str, str]] = {}
+    without = []
+    for metric in gathered.metrics:
+        cells = [one.cell for one in gathered.cells if one.cell.metric == metric]
+        said = next((cell.better for cell in cells if cell.better is not None), better)
+        if said is None:
+            without.append(metric)
+        else:
+            unit = next((cell.unit for cell in cells if cell.unit), "")
+            found[metric] = {"unit": unit, "better": said}
+    fix = "add --better lower (times) or --better higher (scores, rates)"
+    if not found:
+        raise UsageError(
+            f"the file does not say which direction of {figures.listed(tuple(without))} is better",
+            gathered.files[0].source,
+            fix,
+        )
+    if not without:
+        return gathered, found
+    text = (
+        f"left out, because no direction is known: {figures.listed(tuple(without))}; {fix}, and "
+        "choose it with --metric"
+    )
+    kept = replace(
+        gathered,
+        cells=tuple(one for one in gathered.cells if one.cell.metric in found),
+        cautions=(*gathered.cautions, Caution("metric-left-out", text, tuple(without))),
+    )
+    return kept, found
+
+
+def _manifest(
+    gathered: Gathered, name: str, rows: Sequence[Measurement], baseline: str | None
+) -> dict[str, Any]:
+    identity = hashlib.sha256()
+    for file in gathered.files:
+        identity.update(f"{file.format}\0{file.source}\0".encode())
+    facts: dict[str, str] = {}
+    for file in gathered.files:
+        facts |= file.facts
+    counts: dict[tuple[int, str, str], int] = {}
+    for row in rows:
+        key = (row.session, row.benchmark, row.variant)
+        counts[key] = counts.get(key, 0) + 1
+    return {
+        "trial": name,
+        "tool_version": VERSION,
+        "campaign_name": name,
+        "campaign_sha256": identity.hexdigest(),
+        "campaign_identity": 2,
+        "campaign_path": ", ".join(dict.fromkeys(file.source for file in gathered.files)),
+        "baseline": baseline or gathered.variants[0],
+        "variants": gathered.variants,
+        "benchmarks": gathered.benchmarks,
+        "seed": 0,
+        "sessions": max(row.session for row in rows),
+        "runs": max(counts.values()),
+        "warmup": 0,
+        "planned": 0,
+        "host": facts.get("host", "unknown"),
+        "host_id": "unknown",
+        "cpu_model": facts.get("cpu_model"),
+        "targets": {},
+        "status": "complete",
+        "origin": "imported",
+    }
+
+
+def _rows(gathered: Gathered) -> Iterator[Measurement]:
+    """Give a row for each process, then one for each failed run of the cell.
+
+    The metrics of one process stand in one row, as far as the file measures several of them.
+    """
+    numbers = dict(occasions(gathered))
+    groups: dict[tuple[str, str, str], list[Placed]] = {}
+    for one in gathered.cells:
+        groups.setdefault((one.occasion, one.benchmark, one.variant), []).append(one)
+    position = 0
+    for (occasion, benchmark, variant), cells in groups.items():
+        columns = {one.cell.metric: _processes(one) for one in cells}
+        failed = max((one.cell.failed or 0 for one in cells), default=0)
+        count = max(map(len, columns.values()))
+        for k in range(count + failed):
+            values = {name: rows[k] for name, rows in columns.items() if k < len(rows) and rows[k]}
+            yield Measurement(
+                position=position,
+                session=numbers[occasion],
+                segment=0,
+                block=0,
+                benchmark=benchmark,
+                variant=variant,
+                warmup=False,
+                started_at=None,
+                start_ns=None,
+                outcome="ok" if k < count else "exit",
+                detail=None if k < count else "failed, as the file says",
+                metrics=values,
+            )
+            position += 1
+
+
+def _processes(one: Placed) -> tuple[tuple[float, ...], ...]:
+    if one.cell.known:
+        return one.cell.processes
+    return tuple((value,) for value in one.cell.values)

@@ -1,0 +1,145 @@
+"""What readers share: JSON with places of mistakes, values that count, units in seconds and bytes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from ..errors import AnalysisError
+from .opening import Opened
+
+__all__ = [
+    "SIZES",
+    "TIMES",
+    "fail",
+    "in_base_unit",
+    "json_of",
+    "looks_like_json",
+    "value_of",
+    "values_of",
+]
+
+TIMES: dict[str, float] = {
+    "s": 1.0,
+    "sec": 1.0,
+    "second": 1.0,
+    "seconds": 1.0,
+    "ms": 1e-3,
+    "msec": 1e-3,
+    "milliseconds": 1e-3,
+    "us": 1e-6,
+    "µs": 1e-6,  # both characters are met in files
+    "μs": 1e-6,
+    "usec": 1e-6,
+    "microseconds": 1e-6,
+    "ns": 1e-9,
+    "nsec": 1e-9,
+    "nanoseconds": 1e-9,
+    "ps": 1e-12,
+    "min": 60.0,
+    "minutes": 60.0,
+    "h": 3600.0,
+    "hours": 3600.0,
+}
+SIZES: dict[str, float] = {
+    "B": 1.0,
+    "byte": 1.0,
+    "bytes": 1.0,
+    "kB": 1e3,
+    "KB": 1e3,
+    "MB": 1e6,
+    "GB": 1e9,
+    "KiB": 1024.0,
+    "MiB": 1024.0**2,
+    "GiB": 1024.0**3,
+}
+
+
+def in_base_unit(unit: str) -> tuple[float, str]:
+    """Give the factor into seconds or bytes, and that unit; (1, the unit) for every other one."""
+    if unit in TIMES:
+        return TIMES[unit], "s"
+    if unit in SIZES:
+        return SIZES[unit], "B"
+    return 1.0, unit
+
+
+def fail(opened: Opened, what: str, fix: str, *, at: str = "") -> AnalysisError:
+    """Make the error of a file that cannot be taken as it is.
+
+    Parameters
+    ----------
+    opened : Opened
+        The file.
+    what, fix : str
+        What is wrong, and how to mend it.
+    at : str
+        The place in it: a line's number, or a path such as ``results[2].times[0]``.
+    """
+    where = f"{opened.source}:{at}" if at.isdigit() else f"{opened.source}, {at}" if at else None
+    return AnalysisError(what, where or opened.source, fix)
+
+
+def looks_like_json(opened: Opened) -> bool:
+    """Tell whether the content begins as JSON does."""
+    return opened.head().lstrip()[:1] in ("{", "[")
+
+
+def json_of(opened: Opened) -> Any:  # noqa: ANN401 - any JSON
+    """Parse the whole file as one JSON text; NaN and Infinity are read as such.
+
+    Raises
+    ------
+    AnalysisError
+        If it is none: the message says where, and whether it was cut off or holds several.
+    """
+    text = opened.text()
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        rest = text[error.pos :].strip()
+        what = f"it is no JSON: {error.msg} (column {error.colno})"
+        if not rest:
+            what = "the file is cut off: its JSON does not end"
+        elif error.msg == "Extra data":
+            what = "the file holds something behind its JSON: several results were joined?"
+        raise fail(
+            opened, what, "give each result as a file of its own, whole", at=f"{error.lineno}"
+        ) from None
+    except (RecursionError, ValueError) as error:
+        raise fail(opened, f"the JSON cannot be read: {error}", "is it damaged?") from None
+
+
+def value_of(opened: Opened, value: object, at: str, *, factor: float = 1.0) -> float:
+    """Take a raw value: a finite number that is not negative; 0 is a value.
+
+    Raises
+    ------
+    AnalysisError
+        If it is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise fail(opened, f"{value!r} is no number", "is the file damaged?", at=at)
+    try:
+        number = float(value) * factor
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number) or number < 0:
+        raise fail(
+            opened,
+            f"the value {value!r} is {'negative' if number < 0 else 'no finite number'}",
+            "take that result out, or measure again",
+            at=at,
+        )
+    return number
+
+
+def values_of(
+    opened: Opened, values: Iterable[object], at: str, *, factor: float = 1.0
+) -> tuple[float, ...]:
+    """Take raw values as `value_of` does, each with its place."""
+    return tuple(
+        value_of(opened, value, f"{at}[{k}]", factor=factor) for k, value in enumerate(values)
+    )

@@ -1,0 +1,139 @@
+"""Which foreign files can be read: one row a format, found by content, never by the name alone.
+
+A format is a module in `analysis.foreign.tools`, or `.tables`, with
+
+* ``knows(opened)``: whether the content is of this format, as sure as can be told from its
+  beginning and its structure (`Opened.head`, or names of files in a folder);
+* ``read(opened)``: the `ForeignFile`; raises where the file is damaged (with line and remedy), and
+  where it holds summaries only (naming the option of the tool that keeps the runs).
+
+To add one, write the module and its row. Importing this table imports none of them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from ..errors import UsageError
+from .cells import ForeignFile
+from .opening import Opened
+
+__all__ = ["TOOLS", "Tool", "ToolReader", "read_foreign", "tool_of"]
+
+
+class ToolReader(Protocol):
+    """What the module of a format offers."""
+
+    def knows(self, opened: Opened) -> bool:
+        """Tell whether the file is of this format."""
+
+    def read(self, opened: Opened) -> ForeignFile:
+        """Give what the file holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A format: its name for ``--format``, and how a sentence calls such a file."""
+
+    name: str
+    said: str
+    room: str = "tools"
+    generic: bool = False  # asked only where no tool's own format knows the file
+
+    @property
+    def reader(self) -> ToolReader:
+        """The module that reads it."""
+        module = f".{self.room}.{_MODULES.get(self.name, self.name.replace('-', '_'))}"
+        return cast("ToolReader", importlib.import_module(module, __package__))
+
+
+TOOLS: tuple[Tool, ...] = (
+    Tool(name="hyperfine", said="hyperfine's JSON"),
+    Tool(name="pyperf", said="pyperf's JSON"),
+    Tool(name="google-benchmark", said="Google Benchmark's JSON or CSV"),
+    Tool(name="pytest-benchmark", said="pytest-benchmark's JSON"),
+    Tool(name="rebench", said="ReBench's .data"),
+    Tool(name="jmh", said="JMH's JSON"),
+    Tool(name="go-bench", said="output of go test -bench"),
+    Tool(name="criterion", said="criterion's folder, sample.json or raw.csv"),
+    Tool(name="asv", said="asv's results"),
+    Tool(name="benchexec", said="BenchExec's XML or table CSV"),
+    Tool(name="perf-stat", said="perf stat -x, -j or --table"),
+    Tool(name="spec-cpu", said="SPEC CPU's CSV or raw file"),
+    Tool(name="phoronix", said="Phoronix Test Suite's composite.xml"),
+    Tool(name="catch2", said="Catch2's XML"),
+    Tool(name="speedup-test", said="the Speedup-Test's configuration", room="tables"),
+    Tool(name="libtest", said="libtest's bench output"),
+    Tool(name="parquet", said="Parquet"),
+    Tool(name="long-csv", said="a long CSV (benchmark, variant, value, ...)", generic=True),
+    Tool(name="wide-csv", said="a wide CSV (benchmark, run1, run2, ...)", generic=True),
+    Tool(name="matrix", said="a matrix (a row of runs a benchmark)", room="tables", generic=True),
+    Tool(name="numbers", said="one number a line", room="tables", generic=True),
+)
+
+
+_MODULES = {
+    "speedup-test": "speedup_config",
+    "matrix": "matrix_table",
+    "numbers": "numbers_list",
+}
+
+
+def tool_of(opened: Opened, name: str | None = None) -> Tool:
+    """Find the format of a foreign file.
+
+    Parameters
+    ----------
+    opened : Opened
+        The file.
+    name : str, optional
+        As ``--format`` said: then nothing is guessed.
+
+    Raises
+    ------
+    UsageError
+        If the name is unknown, or no format, or more than one, knows the file.
+    """
+    known = ", ".join(tool.name for tool in TOOLS)
+    if name is not None:
+        for tool in TOOLS:
+            if tool.name == name:
+                return tool
+        raise UsageError(f"there is no format {name!r}", opened.source, f"known: {known}")
+    found = list(_knowing(opened, generic=False)) or list(_knowing(opened, generic=True))
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(
+            f"the file looks like {' and like '.join(tool.said for tool in found)}",
+            opened.source,
+            f"say which with --format ({', '.join(tool.name for tool in found)})",
+        )
+    looked = "; ".join(tool.said for tool in TOOLS)
+    raise UsageError(
+        "no format is known for this file",
+        opened.source,
+        f"looked for {looked}. If it is one of these, say which with --format ({known})",
+    )
+
+
+def read_foreign(opened: Opened, name: str | None = None) -> ForeignFile:
+    """Read a foreign file by its format.
+
+    Raises
+    ------
+    UsageError
+        As `tool_of`.
+    AnalysisError
+        If the file is damaged, or holds no values that count.
+    """
+    return tool_of(opened, name).reader.read(opened)
+
+
+def _knowing(opened: Opened, *, generic: bool) -> Iterator[Tool]:
+    for tool in TOOLS:
+        if tool.generic == generic and tool.reader.knows(opened):
+            yield tool

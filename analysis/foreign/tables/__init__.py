@@ -1,0 +1,1 @@
+"""Tables that no tool in particular writes, and the files of the published methods."""
