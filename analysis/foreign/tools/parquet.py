@@ -105,7 +105,7 @@ def _grouped(columns: list[Coded]) -> tuple[_Whole, list[tuple[str, ...]]]:
 
 
 def _numbered(codes: _Whole) -> tuple[_Whole, _Whole]:
-    """Number what is different in the order of its first row, and give these rows."""
+    """Give what is different numbers in the order of its first rows, and these rows."""
     count = len(codes)
     if count and codes.max() >= max(_TABLE, count):
         _, codes = np.unique(codes, return_inverse=True)
