@@ -213,7 +213,8 @@ def value_of(opened: Opened, value: object, at: str, *, factor: float = 1.0) -> 
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise fail(opened, f"{_shown(value)} is no number", "is the file damaged?", at=at)
     try:
-        number = float(value) * factor
+        # by the whole number, so that 9 ms are 0.009 s
+        number = float(value) / round(1 / factor) if factor < 1 else float(value) * factor
     except OverflowError:
         number = math.inf
     if not math.isfinite(number) or number < 0:

@@ -217,7 +217,7 @@ def _combinations(  # noqa: PLR0917 - all of one benchmark
         if own is None and isinstance(value, float) and math.isnan(value):
             left.skipped += 1
             continue
-        if own is None and unit == "s" and value is not None:
+        if own is None and metric == "time" and value is not None:
             left.summaries += 1
             continue
         taken = own if own is not None else [] if value is None else [value]

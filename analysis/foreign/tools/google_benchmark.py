@@ -112,6 +112,9 @@ def read(opened: Opened) -> ForeignFile:
     if max(len(cell.values) for cell in cells) == 1:
         text = "each benchmark was measured once: --benchmark_repetitions=N keeps more"
         losses.insert(1, Loss(code="one-repetition", text=text))
+    if not looks_like_json(opened):
+        text = "the CSV ends where a later benchmark adds a counter: some may be missing in it"
+        losses.append(Loss(code="csv-may-end-early", text=text))
     return ForeignFile(
         format="google-benchmark",
         source=opened.source,
