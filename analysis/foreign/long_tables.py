@@ -107,7 +107,10 @@ class LongTable:
                     unit=base,
                     better=_better(self.headings, self.found, better) or direction,
                     processes=_processes(
-                        values[place][start:end] * factor,
+                        # by the whole number, so that 9 ms are 0.009 s
+                        values[place][start:end] / round(1 / factor)
+                        if factor < 1
+                        else values[place][start:end] * factor,
                         None if process is None else process[start:end],
                     ),
                     known=self.found.process is not None,

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from math import inf
 
+from ...errors import AnalysisError
 from ...record import Better
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened
@@ -26,7 +27,7 @@ __all__ = ["knows", "read"]
 _NUMBER = r"[-+]?(?:[0-9][0-9_]*\.?[0-9]*(?:[eE][-+]?[0-9]+)?|NaN|Inf)"
 _TAIL = re.compile(rf"(?:^|\D)(\d+)((?:\s+{_NUMBER}\s+[^\s\d]\S*)+)\s*$")
 _PAIR = re.compile(rf"({_NUMBER})\s+(\S+)")
-_NAME = re.compile(r"(Benchmark\S*)\s*$")
+_NAME = re.compile(r"(Benchmark[^\sa-z(:\"',;]\S*)(?=\s|$)")
 _ABOUT = re.compile(r"^([a-z][^\sA-Z:]*):(?:\s+(\S.*))?$")
 _UNIT = re.compile(r"^Unit\s+(\S+)\s+(?:.*\s)?better=(lower|higher)\b")
 _STAMP = re.compile(
@@ -39,7 +40,7 @@ _FAILED = re.compile(r"^\s*--- FAIL: (Benchmark\S*)")
 _PROCS = re.compile(r"-(\d+)$")
 _TIME = re.compile(r"^(?:.*-)?(ns|sec)(?:/\S+)?$")
 _METRICS: Mapping[str, tuple[str, str, float, Better | None]] = {
-    "ns/op": ("time", "s", 1e-9, "lower"),
+    "ns/op": ("time", "s", 1e9, "lower"),
     "sec/op": ("time", "s", 1.0, "lower"),
     "B/op": ("B/op", "B/op", 1.0, "lower"),
     "allocs/op": ("allocs/op", "allocs/op", 1.0, "lower"),
@@ -83,17 +84,19 @@ def knows(opened: Opened) -> bool:
     head = opened.head()
     if head.lstrip().startswith("{"):
         return '"Action"' in head and '"Output"' in head
-    lines = head.split("\n")
     place = opened.data.find(b" ns/op", 0, _FURTHER)
     if place >= 0:
         start = opened.data.rfind(b"\n", 0, place) + 1
-        lines.append(opened.data[start : start + 4096].split(b"\n")[0].decode(errors="replace"))
-    return any(
-        "Benchmark" in line
-        and _TAIL.search(line) is not None
-        and _plain(line).lstrip().startswith("Benchmark")
-        for line in lines
-    ) or (re.search(r"^Benchmark\S+\s", head, re.MULTILINE) is not None and "goos:" in head)
+        line = opened.data[start : start + _LONGEST].split(b"\n")[0]
+        head += "\n" + line.decode(errors="replace")
+    if "Benchmark" not in head:
+        return False
+    try:
+        return any(part.names for part in _log_of(opened, head.split("\n")).parts) or (
+            "goos: " in head and re.search(r"^Benchmark\S+\s", head, re.MULTILINE) is not None
+        )
+    except AnalysisError:  # a value that is refused
+        return True
 
 
 def read(opened: Opened) -> ForeignFile:
@@ -188,6 +191,7 @@ def _log_of(opened: Opened, lines: Iterable[str]) -> _Log:
             continue
         if not (
             raw.startswith("Benchmark")
+            and words[0] != "Benchmark"
             and len(words) > 3
             and not len(words) % 2
             and words[1].isdecimal()
@@ -243,13 +247,12 @@ def _split_result(line: str, waiting: str) -> tuple[str, list[str]] | None:
     if tail is None or _VERBOSE.match(line):
         return None
     before = line[: max(0, len(line) - _LONGEST) + tail.start(1)]
-    place = (
-        before.find("Benchmark") if before.startswith("Benchmark") else before.rfind("Benchmark")
-    )
-    words = before[place:].split() if place >= 0 else []  # before it, a print without a newline
-    if len(words) != 1 and "/op" not in tail[2] and not tail[2].startswith("\t"):
+    names = list(_NAME.finditer(before))
+    begun = (names[0] if before.startswith("Benchmark") else names[-1]) if names else None
+    apart = begun is None or before[begun.end() :].strip()  # a print stands between, or before
+    if apart and "/op" not in tail[2] and not tail[2].startswith("\t"):
         return None  # numbers of the program's own
-    name = words[0] if words else waiting
+    name = begun[1] if begun else waiting
     if not name:
         return None
     return name, [tail[1], *(word for pair in _PAIR.findall(tail[2]) for word in pair)]
@@ -259,9 +262,10 @@ def _begun(line: str, waiting: str) -> str:
     """Give the name whose numbers are still to come."""
     if _VERBOSE.match(line) or _EDGE.match(line) or _FAILED.match(line):
         return ""
-    if line.startswith("Benchmark"):
-        return line.split(maxsplit=1)[0]
-    name = _NAME.search(line)
+    name = _NAME.match(line)
+    if name is None:
+        ends = [one for one in _NAME.finditer(line) if one.end() == len(line)]
+        name = ends[0] if ends else None
     return waiting if name is None else name[1]
 
 
@@ -282,7 +286,8 @@ def _other(log: _Log, part: _Part, line: str) -> _Part:
         if edge[1] is None and used:  # an end: what stands before it is one process
             for one in mine:
                 one.told = True
-        process, told = process + used, told or edge[1] is not None
+        # a file that others put together may have the machine's lines, and no package
+        process, told = process + used, (told and not used) or edge[1] == "pkg: "
     if (key := _ABOUT.match(line)) is not None:
         value = (key[2] or "").strip()
         if about.get(key[1], "") != value:
@@ -305,12 +310,12 @@ def _variant_key(parts: Sequence[_Part]) -> str | None:
 
 def _metric(unit: str, better: Mapping[str, Better]) -> tuple[str, str, float, Better | None]:
     if unit in _METRICS:
-        name, base, factor, direction = _METRICS[unit]
+        name, base, scale, direction = _METRICS[unit]
     elif (time := _TIME.match(unit)) is not None:  # a time of the benchmark's own
-        name, base, factor, direction = unit, "s", 1e-9 if time[1] == "ns" else 1.0, "lower"
+        name, base, scale, direction = unit, "s", 1e9 if time[1] == "ns" else 1.0, "lower"
     else:
-        name, base, factor, direction = unit, unit, 1.0, None
-    return name, base, factor, better.get(unit, direction)
+        name, base, scale, direction = unit, unit, 1.0, None
+    return name, base, scale, better.get(unit, direction)
 
 
 def _common_procs(names: Iterable[str]) -> str:
@@ -332,11 +337,11 @@ def _cells(log: _Log, variant: str | None) -> Iterator[ForeignCell]:
     failed = _leaves(log.failed)
     ordered = sorted(grouped.items(), key=lambda item: _metric(item[0][2], {})[0] != "time")
     for (_, name, unit), mine in ordered:
-        metric, base, factor, better = _metric(unit, log.better)
+        metric, base, scale, better = _metric(unit, log.better)
         processes: dict[int, list[float]] = {}
         for part in mine:
             values = part.names[name][unit]
-            processes.setdefault(part.process, []).extend(value * factor for value in values)
+            processes.setdefault(part.process, []).extend(value / scale for value in values)
         plain = name.removesuffix(procs) if procs else name
         yield ForeignCell(
             benchmark=_named(plain, mine[0].about, varying),

@@ -95,6 +95,12 @@ def test_without_a_head_or_an_end_processes_are_unknown(foreign) -> None:
     assert ended.cells[0].known
 
 
+def test_a_machines_lines_without_a_package_are_no_process(foreign) -> None:
+    """A file that was put together of several, such as those of golang.org/x/benchmarks."""
+    file = foreign("goos: linux\ngoarch: amd64\nBenchmarkX 1 5 ns/op\nBenchmarkX 1 6 ns/op\n", "r")
+    assert not file.cells[0].known
+
+
 def test_commits_are_variants(foreign) -> None:
     text = "".join(
         f"commit: {name}\ncommit-time: 2026-01-0{k}T00:00:00Z\n{HEAD}"
