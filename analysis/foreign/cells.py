@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 from ..record import Better
 
@@ -66,7 +67,7 @@ class ForeignCell:
     @property
     def values(self) -> tuple[float, ...]:
         """All values in their order."""
-        return tuple(value for process in self.processes for value in process)
+        return tuple(chain.from_iterable(self.processes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

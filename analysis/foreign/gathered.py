@@ -169,15 +169,14 @@ def _name_of(source: str) -> str:
 
 def _one_variant_once(placed: Sequence[Placed]) -> tuple[list[Placed], list[Caution]]:
     """Drop variants all of whose values another variant has too."""
-    content: dict[str, dict[tuple[str, str], tuple[tuple[float, ...], ...]]] = {}
+    content: dict[str, dict[tuple[str, str], list[tuple[float, ...]]]] = {}
     for one in placed:
         key = (one.benchmark, one.cell.metric)
-        known = content.setdefault(one.variant, {})
-        known[key] = (*known.get(key, ()), *one.cell.processes)
-    first: dict[str, str] = {}
+        content.setdefault(one.variant, {}).setdefault(key, []).extend(one.cell.processes)
+    first: dict[object, str] = {}
     double: dict[str, str] = {}
     for variant, values in content.items():
-        shape = repr(sorted(values.items()))
+        shape = tuple((key, tuple(rows)) for key, rows in sorted(values.items()))
         if sum(map(len, values.values())) and shape in first:
             double[variant] = first[shape]
         else:

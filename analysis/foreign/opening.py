@@ -12,9 +12,9 @@ import re
 import stat
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 
 from ..errors import AnalysisError, UsageError
 
@@ -59,6 +59,8 @@ class Opened:
         The unpacked content.
     encoding : str or None
         As ``--encoding`` said.
+    memo : dict
+        What was parsed of it already: several formats ask for the same.
     """
 
     source: str
@@ -66,6 +68,7 @@ class Opened:
     path: Path | None
     data: bytes
     encoding: str | None = None
+    memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def is_folder(self) -> bool:

@@ -4,22 +4,36 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
-from ..errors import AnalysisError
+from ..errors import AnalysisError, FairtrialError
+from ..report import figures
 from .opening import Opened
 
 __all__ = [
     "SIZES",
     "TIMES",
+    "count_of",
     "fail",
     "in_base_unit",
     "json_of",
     "looks_like_json",
+    "mentions",
+    "structure_of",
+    "text_of",
+    "texts_of",
     "value_of",
     "values_of",
 ]
+
+_STAMP = re.compile(
+    r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)? ?(?=[\s{}\[\]\"])",
+    re.MULTILINE,
+)
+_TOKEN = 24
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 TIMES: dict[str, float] = {
     "s": 1.0,
@@ -83,25 +97,60 @@ def fail(opened: Opened, what: str, fix: str, *, at: str = "") -> AnalysisError:
 
 
 def looks_like_json(opened: Opened) -> bool:
-    """Tell whether the content begins as JSON does."""
-    return opened.head().lstrip()[:1] in ("{", "[")
+    """Tell whether the content begins as JSON does, perhaps behind a log's time stamp."""
+    return _STAMP.sub("", opened.head().lstrip()[:200], count=1).lstrip()[:1] in ("{", "[")
+
+
+def structure_of(opened: Opened) -> Any:  # noqa: ANN401 - any JSON
+    """Give the parsed JSON for who asks whether it knows the format; None if it is none."""
+    if opened.is_folder or not looks_like_json(opened):
+        return None
+    try:
+        return json_of(opened)
+    except FairtrialError:
+        return None
+
+
+def mentions(opened: Opened, *keys: str) -> bool:
+    """Tell whether what begins as JSON, but is damaged, names all of these keys."""
+    if opened.is_folder or not looks_like_json(opened) or structure_of(opened) is not None:
+        return False
+    head = opened.head()
+    return all(f'"{key}"' in head or f'"{key}"'.encode() in opened.data for key in keys)
 
 
 def json_of(opened: Opened) -> Any:  # noqa: ANN401 - any JSON
-    """Parse the whole file as one JSON text; NaN and Infinity are read as such.
+    """Parse the whole file as one JSON text, once; NaN and Infinity are read as such.
 
     Raises
     ------
     AnalysisError
         If it is none: the message says where, and whether it was cut off or holds several.
     """
+    if "json" not in opened.memo:
+        try:
+            opened.memo["json"] = (_parsed(opened), None)
+        except FairtrialError as error:
+            opened.memo["json"] = (None, (type(error), error.args))
+    value, failed = opened.memo["json"]
+    if failed is not None:
+        kind, said = failed
+        raise kind(*said)
+    return value
+
+
+def _parsed(opened: Opened) -> Any:  # noqa: ANN401 - any JSON
     text = opened.text()
+    if text.lstrip()[:1].isdigit():
+        text = _STAMP.sub("", text)
     try:
-        return json.loads(text)
+        # Tools write control characters into strings (JMH breaks its parameters into lines).
+        value = json.loads(text, strict=False)
     except json.JSONDecodeError as error:
         rest = text[error.pos :].strip()
         what = f"it is no JSON: {error.msg} (column {error.colno})"
-        if not rest:
+        within = len(rest) < _TOKEN and rest[-1:] not in ("}", "]")  # a number, a literal
+        if within or error.msg.startswith("Unterminated string"):
             what = "the file is cut off: its JSON does not end"
         elif error.msg == "Extra data":
             what = "the file holds something behind its JSON: several results were joined?"
@@ -110,6 +159,45 @@ def json_of(opened: Opened) -> Any:  # noqa: ANN401 - any JSON
         ) from None
     except (RecursionError, ValueError) as error:
         raise fail(opened, f"the JSON cannot be read: {error}", "is it damaged?") from None
+    if _HALF.search(text):
+        _check_characters(opened, value)
+    return value
+
+
+def _check_characters(opened: Opened, value: object) -> None:
+    """Refuse half a character, which no name in a result could be written with."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise fail(
+            opened,
+            f"a text in it holds half a character ({half!r})",
+            "write the file again, with names in UTF-8",
+        ) from None
+
+
+def count_of(value: object) -> int | None:
+    """Take a count, such as loops or iterations; None for what is none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    if isinstance(value, float) and not value.is_integer():  # nor is nan or infinite
+        return None
+    return int(value) if value >= 0 else None
+
+
+def text_of(value: object) -> str | None:
+    """Give a plain value as the text of a key; None for null and for what has parts."""
+    if value is None or not isinstance(value, (str, int, float)):
+        return None
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def texts_of(found: object) -> dict[str, str]:
+    """Give the plain values of a JSON object as keys of a cell."""
+    if not isinstance(found, dict):
+        return {}
+    return {name: text for name, value in found.items() if (text := text_of(value)) is not None}
 
 
 def value_of(opened: Opened, value: object, at: str, *, factor: float = 1.0) -> float:
@@ -120,16 +208,19 @@ def value_of(opened: Opened, value: object, at: str, *, factor: float = 1.0) -> 
     AnalysisError
         If it is none.
     """
+    if isinstance(value, str) and value.lower().lstrip("+-") in ("nan", "inf", "infinity"):
+        value = math.nan  # as tools write it whose JSON knows no such number
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise fail(opened, f"{value!r} is no number", "is the file damaged?", at=at)
+        raise fail(opened, f"{_shown(value)} is no number", "is the file damaged?", at=at)
     try:
-        number = float(value) * factor
+        # by the whole number, so that 9 ms are 0.009 s
+        number = float(value) / round(1 / factor) if factor < 1 else float(value) * factor
     except OverflowError:
         number = math.inf
     if not math.isfinite(number) or number < 0:
         raise fail(
             opened,
-            f"the value {value!r} is {'negative' if number < 0 else 'no finite number'}",
+            f"the value {_shown(value)} is {'negative' if number < 0 else 'no finite number'}",
             "take that result out, or measure again",
             at=at,
         )
@@ -143,3 +234,9 @@ def values_of(
     return tuple(
         value_of(opened, value, f"{at}[{k}]", factor=factor) for k, value in enumerate(values)
     )
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, (list, dict)):
+        return "a list" if isinstance(value, list) else "an object"
+    return figures.shorten(repr(value), 40)

@@ -8,8 +8,10 @@ not read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
+from ...errors import FairtrialError
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..folders import files_in, opened_in
 from ..opening import Opened
@@ -18,13 +20,15 @@ from ..xml_tree import xml_of
 
 __all__ = ["knows", "read"]
 
-_METRICS = (("walltime", "walltime"), ("cputime", "cputime"), ("memory", "memory"))
+_METRICS = ("walltime", "cputime", "memory")
+_EARLIER = {"memUsage": "memory"}  # before version 2
 _QUANTITY = re.compile(r"^([-+0-9.eE]+)\s*([A-Za-zµ]*)$")
 _FAILED = re.compile(
     r"^(timeout|out of memory|error|killed|segmentation fault|exception|aborted|out of java memory|"
     r"assertion|unsupported|out of native memory)",
     re.IGNORECASE,
 )
+_OF_RUN = ("properties", "expectedVerdict")
 _ABOUT = ("tool", "version", "benchmarkname", "name", "block", "options", "date")
 _TITLE = re.compile(r"^(.*?)\s*\(([^()]*)\)$")
 
@@ -32,14 +36,19 @@ _TITLE = re.compile(r"^(.*?)\s*\(([^()]*)\)$")
 def knows(opened: Opened) -> bool:
     """Tell by the root element and its tool, or by the three lines of headings of a table."""
     if opened.is_folder:
-        return any(
-            _is_result(opened_in(opened, path))
-            for path in files_in(opened)
-            if path.name.endswith((".xml", ".xml.bz2"))
-        )
+        return any(_is_result_at(opened, path) for path in files_in(opened))
     if opened.head().startswith("tool\t"):
         return _table_head(opened.head()) is not None
     return _is_result(opened)
+
+
+def _is_result_at(folder: Opened, path: Path) -> bool:
+    if not path.name.endswith((".xml", ".xml.bz2", ".xml.gz")):
+        return False
+    try:
+        return _is_result(opened_in(folder, path))
+    except FairtrialError:  # what cannot be opened is none
+        return False
 
 
 def _is_result(opened: Opened) -> bool:
@@ -49,7 +58,7 @@ def _is_result(opened: Opened) -> bool:
 
 def _table_head(text: str) -> list[str] | None:
     lines = text.split("\n")[:3]
-    if len(lines) == 3 and lines[1].lower().startswith(("run set\t", "runset\t")):
+    if len(lines) == 3 and lines[1].lower().startswith(("run set\t", "runset\t", "run sets\t")):
         return lines
     return None
 
@@ -64,12 +73,12 @@ def read(opened: Opened) -> ForeignFile:
     """
     facts: dict[str, str] = {}
     if opened.is_folder:
-        files = [
-            opened_in(opened, path)
+        cells = [
+            cell
             for path in files_in(opened)
-            if path.name.endswith((".xml", ".xml.bz2"))
+            if _is_result_at(opened, path)
+            for cell in _of_xml(opened_in(opened, path), facts)
         ]
-        cells = [cell for one in files if _is_result(one) for cell in _of_xml(one, facts)]
         rule = "the file's name"
     elif opened.head().startswith("tool\t"):
         cells, rule = list(_of_table(opened)), "the tool and the run set"
@@ -106,34 +115,41 @@ def _of_xml(opened: Opened, facts: dict[str, str]) -> Iterator[ForeignCell]:
         if cpu is not None and (model := cpu.get("model")):
             facts["cpu_model"] = model
     session = root.get("starttime") or root.get("date")
-    for number, run in enumerate(root.iter("run"), 1):
-        name = run.get("name")
+    runs = list(root.iter("run"))
+    names = [run.get("name", "") for run in runs]
+    for number, (name, run) in enumerate(zip(names, runs, strict=True), 1):
         if not name:
             raise fail(opened, "a run has no name", "is the file damaged?", at=f"run {number}")
         columns = {
             column.get("title", ""): column.get("value", "") for column in run.findall("column")
         }
-        yield from _cells(opened, name, opened.stem, columns, about, session)
+        more = {key: text for key in _OF_RUN if (text := run.get(key))}
+        # one task may be executed for several properties
+        properties = more.get("properties") if names.count(name) > 1 else None
+        task = f"{name} {properties}" if properties else name
+        keys = {**about, **more, "task": name}
+        yield from _cells(opened, task, opened.stem, columns, keys, session)
 
 
 def _cells(  # noqa: PLR0917 - all of one run
     opened: Opened,
-    name: str,
+    task: str,
     variant: str,
     columns: Mapping[str, str],
     about: Mapping[str, str],
     session: str | None,
 ) -> Iterator[ForeignCell]:
+    columns = {_EARLIER.get(title, title): text for title, text in columns.items() if text}
     failed = _is_failed(columns)
-    for title, metric in _METRICS:
+    for title in _METRICS:
         text = columns.get(title)
         if text is None and not (failed and title == "walltime"):
             continue
-        value, unit = (0.0, "") if failed else _quantity(opened, text or "", f"{name}, {title}")
+        value, unit = (0.0, "") if failed else _quantity(opened, text or "", f"{task}, {title}")
         yield ForeignCell(
-            benchmark=name,
+            benchmark=task,
             variant=variant,
-            metric=metric,
+            metric=title,
             unit="B" if title == "memory" else unit or "s",
             processes=() if failed else ((value,),),
             known=True,
@@ -141,7 +157,7 @@ def _cells(  # noqa: PLR0917 - all of one run
             warmups=0,
             failed=int(failed),
             session=session,
-            keys={**about, "status": columns.get("status", ""), "task": name},
+            keys={**about, "status": columns.get("status", "")},
         )
 
 
@@ -167,30 +183,59 @@ def _quantity(opened: Opened, text: str, at: str) -> tuple[float, str]:
 
 def _of_table(opened: Opened) -> Iterator[ForeignCell]:
     lines = [line.split("\t") for line in opened.text().split("\n")]
-    tools, sets, titles = lines[:3]
-    several = len(set(zip(tools[1:], sets[1:], strict=False))) > 1
+    groups = _groups_of(lines)
+    width = len(lines[2]) if len(lines) > 2 else 0
+    several = len({(tool, run_set) for tool, run_set, _, _ in groups}) > 1
+    measured = {place for *_, columns in groups for place in columns}
     for number, row in enumerate(lines[3:], 4):
         if not any(cell.strip() for cell in row):
             continue
-        if len(row) != len(titles):
+        if len(row) != width:
             raise fail(
                 opened, "the line is cut off", "remove it, or make the table again", at=f"{number}"
             )
-        groups: dict[tuple[str, str], dict[str, tuple[str, str]]] = {}
-        for tool, run_set, title, cell in zip(tools, sets, titles, row, strict=False):
-            if title:
-                plain = _TITLE.match(title)
-                name, unit = (plain[1], plain[2]) if plain else (title, "")
-                groups.setdefault((tool.strip(), run_set.strip()), {})[name] = (cell, unit)
-        task = "/".join(
-            cell for cell, title in zip(row, titles, strict=False) if not title and cell
-        )
-        for (tool, run_set), columns in groups.items():
+        labels = [cell for k, cell in enumerate(row) if k not in measured and cell]
+        for tool, run_set, execution, columns in groups:
             given = {
-                name: f"{cell}{unit}" if name != "status" else cell
-                for name, (cell, unit) in columns.items()
-                if cell
+                title: row[place] if title == "status" else f"{row[place]}{unit}"
+                for place, (title, unit) in columns.items()
+                if row[place]
             }
-            about = {"tool": tool, "name": run_set}
-            variant = f"{tool} {run_set}" if several else tool
-            yield from _cells(opened, task, variant, given, about, None)
+            yield from _cells(
+                opened,
+                " ".join(labels),
+                f"{tool} {run_set}" if several else tool,
+                given,
+                {"tool": tool, "name": run_set, "task": labels[0] if labels else ""},
+                execution,
+            )
+
+
+_Group = tuple[str, str, str | None, dict[int, tuple[str, str]]]
+
+
+def _groups_of(lines: Sequence[list[str]]) -> list[_Group]:
+    """Give the columns of each result file: where a title comes again the next file begins.
+
+    Columns of labels, such as the property, have neither tool nor title.
+    """
+    found: list[_Group] = []
+    counts: dict[tuple[str, str], int] = {}
+    for place, (tool, run_set, title) in enumerate(zip(*lines[:3], strict=False)):
+        if place == 0 or not (tool.strip() and title.strip()):
+            continue
+        plain = _TITLE.match(title)
+        column = (plain[1], plain[2]) if plain else (title.strip(), "")
+        pair = (tool.strip(), run_set.strip())
+        if (
+            not found
+            or found[-1][:2] != pair
+            or column[0] in {known for known, _ in found[-1][3].values()}
+        ):
+            counts[pair] = counts.get(pair, 0) + 1
+            found.append((*pair, f"result {counts[pair]}", {}))
+        found[-1][3][place] = column
+    return [
+        (tool, run_set, name if counts[tool, run_set] > 1 else None, columns)
+        for tool, run_set, name, columns in found
+    ]

@@ -1,7 +1,8 @@
 """Google Benchmark's JSON and CSV: repetitions within one process, each a mean over iterations.
 
-Rows of aggregates (mean, median, stddev, cv) are summaries, in the CSV known by their suffix. Rows
-with an error have times of 0 and are failed. Units may differ from row to row.
+Rows of aggregates (mean, median, stddev, cv, big O) are summaries; the CSV knows them by their names
+only. Rows with an error have times of 0 and are failed; since version 1.8 a program may also skip a
+benchmark. Units may differ from row to row.
 """
 
 from __future__ import annotations
@@ -9,35 +10,71 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...errors import AnalysisError
+from ...record import Better
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened
-from ..parsing import TIMES, fail, json_of, looks_like_json, value_of
+from ..parsing import (
+    TIMES,
+    count_of,
+    fail,
+    json_of,
+    looks_like_json,
+    mentions,
+    structure_of,
+    text_of,
+    value_of,
+)
 
 __all__ = ["knows", "read"]
 
-_CSV = "name,iterations,real_time,cpu_time,time_unit"
-_AGGREGATE = re.compile(r"_(mean|median|stddev|cv|min|max|BigO|RMS)$")
-_TIMES = (("real_time", "real_time"), ("cpu_time", "cpu_time"))
+_CSV = re.compile(
+    r'^"?name"?,"?iterations"?,"?real_time"?,"?cpu_time"?,"?time_unit"?', re.MULTILINE
+)
+_CONSOLE = re.compile(r"^Benchmark +Time +CPU +Iterations", re.MULTILINE)
+_STANDARD = ("_mean", "_median", "_stddev", "_cv")
+_AGGREGATE = re.compile(r"(_(?:mean|median|stddev|cv|min|max|BigO|RMS))$")
 _FIXED = {
     "name", "run_name", "run_type", "repetitions", "repetition_index", "threads", "iterations",
     "real_time", "cpu_time", "time_unit", "family_index", "per_family_instance_index",
     "aggregate_name", "aggregate_unit", "error_occurred", "error_message", "skipped",
     "skip_message", "label", "big_o", "rms", "cpu_coefficient", "real_coefficient",
 }  # fmt: skip
-_RATES = ("bytes_per_second", "items_per_second")
+# What the library itself counts; a counter of the program has no unit and no direction.
+_KNOWN: Mapping[str, tuple[str, Better]] = {
+    "bytes_per_second": ("B/s", "higher"),
+    "items_per_second": ("1/s", "higher"),
+    "allocs_per_iter": ("", "lower"),
+    "max_bytes_used": ("B", "lower"),
+    "total_allocated_bytes": ("B", "lower"),
+    "net_heap_growth": ("B", "lower"),
+}
 
 Row = Mapping[str, Any]
+Rows = list[tuple[str, Row]]
 
 
 def knows(opened: Opened) -> bool:
-    """Tell by the keys of a result, or by the header of the CSV."""
-    head = opened.head()
-    if re.search(rf"^{_CSV}", head.replace('"', ""), re.MULTILINE):
+    """Tell by the keys of the results or of the context, or by the headings of the CSV."""
+    if not looks_like_json(opened):
+        head = opened.head()
+        return bool(_CSV.search(head) or _CONSOLE.search(head))
+    data = structure_of(opened)
+    if data is None:
+        return mentions(opened, "real_time", "cpu_time") or mentions(
+            opened, "mhz_per_cpu", "library_build_type"
+        )
+    given = data.get("benchmarks") if isinstance(data, dict) else None
+    if not isinstance(given, list):
+        return False
+    if any(isinstance(one, dict) and {"real_time", "cpu_time"} <= one.keys() for one in given):
         return True
-    return looks_like_json(opened) and '"real_time"' in head and '"cpu_time"' in head
+    context = data.get("context")
+    return isinstance(context, dict) and "num_cpus" in context
 
 
 def read(opened: Opened) -> ForeignFile:
@@ -48,70 +85,88 @@ def read(opened: Opened) -> ForeignFile:
     AnalysisError
         If the file is damaged, or holds aggregates only.
     """
-    rows, facts = _of_json(opened) if looks_like_json(opened) else (_of_csv(opened), {})
-    cells = tuple(_cells(opened, rows))
-    if not any(cell.values or cell.failed for cell in cells):
+    facts: dict[str, str] = {}
+    session = None
+    if looks_like_json(opened):
+        rows, facts, session = _of_json(opened)
+    else:
+        rows = _of_csv(opened)
+    notes: list[Loss] = []
+    cells = tuple(_cells(opened, rows, session, notes))
+    if not cells:
         raise fail(
             opened,
-            "the file holds aggregates only",
+            "the file holds aggregates only" if not notes else "no benchmark was measured",
             "leave out --benchmark_report_aggregates_only, and add --benchmark_repetitions=N",
         )
-    most = max((cell.inner or 1 for cell in cells), default=1)
-    least = min((cell.inner or 1 for cell in cells), default=1)
-    told = f"{most}" if least == most else f"{least} to {most}"
-    few = max(len(cell.values) for cell in cells) == 1
+    inner = [cell.inner for cell in cells if cell.inner is not None] or [1]
+    told = f"{min(inner)}" if min(inner) == max(inner) else f"{min(inner)} to {max(inner)}"
+    losses = [
+        Loss(
+            code="one-process",
+            text=f"means of {told} iterations from one process: variation between processes "
+            "cannot be estimated",
+        ),
+        Loss(code="warm-ups-unknown", text="whether there was a warm-up is not in the file"),
+    ]
+    if max(len(cell.values) for cell in cells) == 1:
+        text = "each benchmark was measured once: --benchmark_repetitions=N keeps more"
+        losses.insert(1, Loss(code="one-repetition", text=text))
+    if not looks_like_json(opened):
+        text = "the CSV ends where a later benchmark adds a counter: some may be missing in it"
+        losses.append(Loss(code="csv-may-end-early", text=text))
     return ForeignFile(
         format="google-benchmark",
         source=opened.source,
         cells=cells,
-        losses=(
-            Loss(
-                code="one-process",
-                text=f"means of {told} iterations from one process: variation between processes "
-                "cannot be estimated",
-            ),
-            *(
-                [Loss(code="one-repetition", text="each benchmark was measured once: "
-                      "--benchmark_repetitions=N keeps more")]
-                if few
-                else []
-            ),
-            Loss(code="warm-ups-unknown", text="whether there was a warm-up is not in the file"),
-        ),
+        losses=tuple(losses),
+        notes=tuple(notes),
         facts=facts,
-    )  # fmt: skip
+    )
 
 
-def _of_json(opened: Opened) -> tuple[list[tuple[str, Row]], dict[str, str]]:
+def _of_json(opened: Opened) -> tuple[Rows, dict[str, str], str | None]:
     data = json_of(opened)
     given = data.get("benchmarks") if isinstance(data, dict) else None
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         raise fail(opened, "there is no list of benchmarks", "is the file damaged?")
     context = data.get("context")
-    facts = {}
-    if isinstance(context, dict) and isinstance(context.get("host_name"), str):
-        facts["host"] = context["host_name"]
-    rows = [
-        (f"benchmarks[{k}]", one)
-        for k, one in enumerate(given)
-        if one.get("run_type", "iteration") == "iteration"
-        and not ("run_type" not in one and _AGGREGATE.search(str(one.get("name", ""))))
-    ]
-    return rows, facts
+    context = context if isinstance(context, dict) else {}
+    host = context.get("host_name")
+    rows = [(f"benchmarks[{k}]", one) for k, one in enumerate(given)]
+    if any("run_type" in one for one in given):
+        rows = [(at, one) for at, one in rows if one.get("run_type", "iteration") == "iteration"]
+    else:  # version 1.4 and older
+        rows = _measured(rows)
+    facts = {"host": host} if isinstance(host, str) else {}
+    return rows, facts, text_of(context.get("date"))
 
 
-def _of_csv(opened: Opened) -> list[tuple[str, Row]]:
+def _of_csv(opened: Opened) -> Rows:
     text = opened.text()
-    place = re.search(r'^"?name"?,"?iterations"?', text, re.MULTILINE)
+    place = _CSV.search(text)
     if place is None:
-        raise fail(opened, "there is no line of headings", "is the file cut off at its beginning?")
+        console = _CONSOLE.search(text) is not None
+        raise fail(
+            opened,
+            "this is the table for the console, with rounded times"
+            if console
+            else "there is no line of headings",
+            "add --benchmark_out=FILE --benchmark_out_format=json",
+        )
     before = text.count("\n", 0, place.start())
-    rows: list[tuple[str, Row]] = []
-    reader = csv.DictReader(io.StringIO(text[place.start() :]), strict=True)
+    reader = csv.reader(io.StringIO(text[place.start() :]), strict=True)
+    rows: Rows = []
     try:
-        for row in reader:
+        headings = next(reader)
+        for cells in reader:
+            if not cells:
+                continue
             line = f"{before + reader.line_num}"
-            if row.get("time_unit") is None or None in row:
+            row = {k: _number(v) for k, v in zip(headings, cells, strict=False) if v}
+            # the library writes no counters behind an error
+            short = len(cells) < len(headings) and not _without_times(row)
+            if short or len(cells) > len(headings):
                 raise fail(
                     opened,
                     "the line is cut off, or has more cells than the headings",
@@ -119,14 +174,17 @@ def _of_csv(opened: Opened) -> list[tuple[str, Row]]:
                     "--benchmark_out_format=json",
                     at=line,
                 )
-            if not _AGGREGATE.search(row["name"] or ""):
-                rows.append((line, {k: _number(v) for k, v in row.items() if v}))
+            rows.append((line, row))
     except csv.Error as error:
         raise fail(
             opened, f"it is no CSV: {error}", "use --benchmark_out_format=json",
             at=f"{before + reader.line_num}",
         ) from None  # fmt: skip
-    return rows
+    return _measured(rows)
+
+
+def _without_times(row: Row) -> bool:
+    return "error_message" in row or "error_occurred" in row
 
 
 def _number(text: str) -> Any:  # noqa: ANN401 - a number where it is one
@@ -136,56 +194,105 @@ def _number(text: str) -> Any:  # noqa: ANN401 - a number where it is one
         return text == "true" if text in ("true", "false") else text
 
 
-def _cells(opened: Opened, rows: list[tuple[str, Row]]) -> Iterator[ForeignCell]:
-    grouped: dict[str, list[tuple[str, Row]]] = {}
+def _measured(rows: Rows) -> Rows:
+    """Leave out the aggregates of files that do not say which rows are.
+
+    An aggregate is named like its benchmark, with a word behind; it counts the repetitions as its
+    iterations. The rows of complexities have no iterations.
+    """
+    names = Counter(str(row.get("name")) for _, row in rows)
+
+    def is_aggregate(row: Row) -> bool:
+        name = str(row.get("name"))
+        if row.get("iterations") is None:
+            return not (_without_times(row) or row.get("skipped"))
+        match = _AGGREGATE.search(name)
+        if match is not None:
+            base = name[: match.start()]
+            return base in names or all(base + word in names for word in _STANDARD[:3])
+        if names[name] > 1:
+            return False
+        base = name
+        while base := base.rpartition("_")[0]:  # a statistic of the program's own
+            if names[base] > 1 and f"{base}_mean" in names:
+                return bool(row.get("iterations") == names[base])
+        return False
+
+    return [(at, row) for at, row in rows if not is_aggregate(row)]
+
+
+def _cells(
+    opened: Opened, rows: Rows, session: str | None, notes: list[Loss]
+) -> Iterator[ForeignCell]:
+    grouped: dict[tuple[str, str], Rows] = {}
     for at, row in rows:
         name = row.get("run_name", row.get("name"))
         if not isinstance(name, str):
             raise fail(opened, "a result has no name", "is the file damaged?", at=at)
-        grouped.setdefault(name, []).append((at, row))
-    for name, mine in grouped.items():
-        good = [
-            (at, row) for at, row in mine if not (row.get("error_occurred") or row.get("skipped"))
-        ]
-        inner = [
-            int(row["iterations"])
-            for _, row in good
-            if isinstance(row.get("iterations"), (int, float))
-        ]
+        # one name may be registered twice: the indexes tell them apart
+        which = f"{row.get('family_index')}/{row.get('per_family_instance_index')}"
+        grouped.setdefault((name, which), []).append((at, row))
+    for (name, _), mine in grouped.items():
+        failed = [row for _, row in mine if row.get("error_occurred") is True]
+        good = [(at, row) for at, row in mine if not _is_out(row)]
+        skipped = len(mine) - len(failed) - len(good)
+        if skipped:
+            text = f"{name!r} was skipped by its program, {skipped} of {len(mine)} times"
+            notes.append(Loss(code="skipped", text=text))
+            if not failed and not good:
+                continue
+        inner = [n for _, row in good if (n := count_of(row.get("iterations"))) is not None]
         shared: dict[str, Any] = {
             "benchmark": name,
             "known": True,
             "inner": max(inner, default=None),
-            "failed": len(mine) - len(good),
-            "keys": {
-                "name": name,
-                **{f"argument {k}": part for k, part in enumerate(name.split("/")[1:], 1)},
-            },
+            "failed": len(failed),
+            "session": session,
+            "keys": _keys(name, mine),
         }
-        for key, metric in _TIMES:
-            yield ForeignCell(
-                metric=metric, processes=_process(opened, good, key, times=True), **shared
-            )
+        for key in ("real_time", "cpu_time"):
+            values = [_time(opened, at, row, key) for at, row in good]
+            yield ForeignCell(metric=key, processes=(tuple(values),) if values else (), **shared)
         for key in dict.fromkeys(key for _, row in good for key in row if key not in _FIXED):
-            if all(isinstance(row.get(key), (int, float)) for _, row in good):
-                better: Any = "higher" if key in _RATES else None
-                unit = {"bytes_per_second": "B/s", "items_per_second": "1/s"}.get(key, "")
-                yield ForeignCell(
-                    metric=key,
-                    better=better,
-                    processes=_process(opened, good, key, times=False),
-                    **(shared | {"unit": unit}),
-                )
+            found = [row.get(key) for _, row in good]
+            if not all(_is_number(value) for value in found):
+                continue
+            unit, better = _KNOWN.get(key, ("", None))
+            try:
+                values = [value_of(opened, row[key], f"{at}.{key}") for at, row in good]
+            except AnalysisError as error:
+                text = f"the counter {key!r} of {name!r} is left out: {error.what}"
+                notes.append(Loss(code="left-out", text=text))
+                continue
+            shared |= {"unit": unit, "better": better}
+            yield ForeignCell(metric=key, processes=(tuple(values),), **shared)
 
 
-def _process(
-    opened: Opened, rows: list[tuple[str, Row]], key: str, *, times: bool
-) -> tuple[tuple[float, ...], ...]:
-    values = []
-    for at, row in rows:
-        unit = row.get("time_unit", "ns")
-        if times and unit not in TIMES:
-            raise fail(opened, f"the unit {unit!r} is not known", "is the file damaged?", at=at)
-        factor = TIMES[unit] if times else 1.0
-        values.append(value_of(opened, row.get(key), f"{at}.{key}", factor=factor))
-    return (tuple(values),) if values else ()
+def _is_out(row: Row) -> bool:
+    """Tell whether there is no measurement in the row: an error, or a benchmark that was skipped."""
+    if row.get("error_occurred") or row.get("skipped"):
+        return True
+    return "real_time" not in row and _without_times(row)  # the CSV of a skipped benchmark
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _keys(name: str, rows: Rows) -> dict[str, str]:
+    keys = {"name": name}
+    for k, part in enumerate(name.split("/")[1:], 1):
+        keys[f"argument {k}"] = part
+        word, colon, value = part.partition(":")
+        if colon:
+            keys.setdefault(word, value)
+    labels = {text_of(row.get("label")) for _, row in rows}
+    label = labels.pop() if len(labels) == 1 else None
+    return keys if label is None else {**keys, "label": label}
+
+
+def _time(opened: Opened, at: str, row: Row, key: str) -> float:
+    unit = row.get("time_unit", "ns")
+    if not isinstance(unit, str) or unit not in TIMES:
+        raise fail(opened, f"the unit {unit!r} is not known", "is the file damaged?", at=at)
+    return value_of(opened, row.get(key), f"{at}.{key}", factor=TIMES[unit])

@@ -7,22 +7,27 @@ semicolon or a tab the decimal comma is read too.
 from __future__ import annotations
 
 import csv
+import gc
 import io
-from collections.abc import Iterator
-from operator import itemgetter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
-from ...record import Better
-from ..cells import ForeignCell, ForeignFile, Loss
-from ..columns import Mapping, mapped
-from ..opening import Opened
-from ..parsing import fail, value_of
+import numpy as np
 
-__all__ = ["cells_of_groups", "knows", "read"]
+from ...errors import AnalysisError
+from ..cells import ForeignFile
+from ..columns import Mapping, mapped
+from ..long_tables import Coded, LongTable, long_file, role_places
+from ..opening import Opened
+from ..parsing import fail
+
+__all__ = ["knows", "read"]
 
 _SEPARATORS = ",;\t|"
-_FALSE = frozenset(("false", "0", "no", "failed", "fail", "error", "f", ""))
-_GOOD = frozenset(("true", "1", "yes", "ok", "success", "0", "t", "passed", "pass"))
+_DISTINCT = 1024  # texts of a column that may be a key of some cells
+_ROWS, _CHARACTERS = 4096, 65536  # at once: few enough to stay in the processor's cache
 
 
 def knows(opened: Opened) -> bool:
@@ -44,14 +49,30 @@ def read(opened: Opened) -> ForeignFile:
     AnalysisError
         If a line has too few cells, or a value is no number; the message names the line.
     """
+    with _no_collections():
+        return long_file("long-csv", _table(opened))
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Rows are made and dropped by the million, none of them in a cycle."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _table(opened: Opened) -> LongTable:
     text = opened.text()
     start = 0
     while text.startswith("#", start):
         start = text.find("\n", start) + 1 or len(text)
     first = text[start : text.find("\n", start) if "\n" in text[start:] else None]
     separator = _separator(first)
-    reader = csv.reader(io.StringIO(text[start:]), delimiter=separator)
-    headings = next(reader, [])
+    headings = next(csv.reader([first], delimiter=separator), [])
     found = mapped(headings)
     if found is None or found.benchmark is None:
         raise fail(
@@ -60,206 +81,163 @@ def read(opened: Opened) -> ForeignFile:
             "name the columns benchmark, variant, session, run, value (or time_ms, ...)",
             at="1",
         )
-    before = text.count("\n", 0, start)
-    groups = _groups(opened, reader, len(headings), found, before)
-    cells = tuple(cells_of_groups(opened, groups, found, headings, comma=separator in ";\t"))
-    if not cells:
-        raise fail(opened, "there is no row of values", "is the file whole?")
-    return long_file(opened, "long-csv", found, headings, cells)
+    rows = _Rows(opened, text, start, separator, len(headings))
+    return _coded(rows, headings, found)
 
 
-def long_file(
-    opened: Opened,
-    name: str,
-    found: Mapping,
-    headings: list[str],
-    cells: tuple[ForeignCell, ...],
-) -> ForeignFile:
-    """Put together what a long table holds, and what it cannot tell."""
-    losses = []
-    if found.process is None:
-        losses.append(
-            Loss(
-                code="processes-unknown",
-                text="no column says which values stem from one process: each is taken as a run",
-            )
+class _Rows:
+    """The rows behind the headings; blank lines are none.
+
+    Attributes
+    ----------
+    plain : bool
+        Whether no cell stands in quotes: then lines are split, which takes a third of csv's time,
+        and each text of the first column has a newline before it.
+    """
+
+    def __init__(self, opened: Opened, text: str, start: int, separator: str, width: int) -> None:
+        self.opened, self.separator, self.width = opened, separator, width
+        self._text, self._start = text, start
+        self.plain = '"' not in text and "\0" not in text and width > 1
+
+    def chunks(self) -> Iterator[tuple[int, Sequence[Sequence[str]]]]:
+        """Give columns of so many rows at once."""
+        return self._split() if self.plain else self._parsed()
+
+    def _split(self) -> Iterator[tuple[int, Sequence[Sequence[str]]]]:
+        text, separator, width = self._text, self.separator, self.width
+        end = text.find("\n", self._start)
+        while 0 <= end < len(text) - 1:
+            start, end = end, text.find("\n", end + _CHARACTERS)
+            part = text[start : end if end >= 0 else len(text)].rstrip("\n")
+            count = part.count("\n")
+            cells = part.replace("\n", f"{separator}\n").split(separator)
+            # every newline begins a cell: if all of them are in the first column no line is short
+            if len(cells) != count * width + 1 or "".join(cells[1::width]).count("\n") != count:
+                rows = [line.split(separator) for line in part.split("\n") if line]
+                if any(len(row) != width for row in rows):
+                    raise self._short()
+                if rows:
+                    first, *others = zip(*rows, strict=True)
+                    yield len(rows), ([f"\n{one}" for one in first], *others)
+            elif count:
+                yield count, [cells[1 + k :: width] for k in range(width)]
+
+    def _parsed(self) -> Iterator[tuple[int, Sequence[Sequence[str]]]]:
+        reader, width = self._reader(), {self.width}
+        try:
+            while chunk := list(islice(reader, _ROWS)):
+                if set(map(len, chunk)) != width:
+                    chunk = [row for row in chunk if row]
+                    if any(len(row) != self.width for row in chunk):
+                        raise self._short()
+                if chunk:
+                    yield len(chunk), list(zip(*chunk, strict=True))
+        except csv.Error as error:
+            raise fail(
+                self.opened, f"it is no CSV: {error}", "is a quote open?",
+                at=f"{self._before() + reader.line_num}",
+            ) from None  # fmt: skip
+
+    def _reader(self) -> Any:  # noqa: ANN401 - csv gives its readers no public name
+        lines = io.StringIO(self._text, newline="\n")
+        lines.seek(self._start)
+        reader = csv.reader(lines, delimiter=self.separator)
+        next(reader, None)
+        return reader
+
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+        """Give each row with its line, slowly."""
+        reader, before = self._reader(), self._before()
+        for row in reader:
+            if row:
+                yield before + reader.line_num, row
+
+    def _before(self) -> int:
+        return self._text.count("\n", 0, self._start)
+
+    def at(self, number: int) -> tuple[int, list[str]]:
+        """Give a row by its number, with its line."""
+        return next(islice(iter(self), number, None))
+
+    def _short(self) -> AnalysisError:
+        line, row = next((k, row) for k, row in self if len(row) != self.width)
+        return fail(
+            self.opened,
+            f"the line has {len(row)} cells, the headings {self.width}",
+            "is the file cut off, or a text not in quotes?",
+            at=f"{line}",
         )
-    if found.session is None:
-        losses.append(
-            Loss(code="no-sessions", text="no column says on which occasion a run was made")
-        )
-    if found.ok is None:
-        losses.append(Loss(code="failed-unknown", text="no column says which runs failed"))
-    return ForeignFile(
-        format=name,
-        source=opened.source,
-        cells=cells,
-        losses=tuple(losses),
-        variant_rule="the file's name"
-        if found.variant is None
-        else f"the column {headings[found.variant]!r}",
+
+
+class _Numbers(dict[Any, int]):
+    """Gives everything that it has not seen the next number."""
+
+    def __missing__(self, key: object) -> int:
+        number = self[key] = len(self)
+        return number
+
+
+def _coded(rows: _Rows, headings: Sequence[str], found: Mapping) -> LongTable:
+    """Give each text of a column a number, a part of the rows at a time: no row is kept."""
+    places = role_places(found)
+    groups, processes = _Numbers(), _Numbers()
+    rest = {place: _Numbers() for place in found.rest}
+    parts: dict[object, list[np.ndarray[Any, Any]]] = {}
+    comma = rows.separator in ";\t"
+    for count, columns in rows.chunks():
+        keys = zip(*(columns[place] for place in places), strict=True)
+        coded = {"groups": _codes(groups, keys, count)}
+        if found.process is not None:
+            coded["process"] = _codes(processes, columns[found.process], count)
+        for name, column in coded.items():
+            parts.setdefault(name, []).append(column)
+        for place, _, _ in found.values:
+            parts.setdefault(place, []).append(_floats(columns[place], count, comma=comma))
+        for place in list(rest):
+            parts.setdefault(place, []).append(_codes(rest[place], columns[place], count))
+            if len(rest[place]) > max(_DISTINCT, len(groups)):  # not the same within each
+                del rest[place], parts[place]
+    whole = {name: np.concatenate(column) for name, column in parts.items()}
+    nothing = np.zeros(0)
+    return LongTable(
+        opened=rows.opened,
+        headings=headings,
+        found=found,
+        groups=whole.get("groups", nothing.astype(np.int32)),
+        keys=[tuple(text.removeprefix("\n") for text in key) for key in groups],
+        values={place: whole.get(place, nothing) for place, _, _ in found.values},
+        process=Coded(whole["process"], list(processes)) if "process" in whole else None,
+        rest={
+            place: Coded(whole[place], [text.removeprefix("\n") for text in texts])
+            for place, texts in rest.items()
+            if texts
+        },
+        line_of=lambda row: f"{rows.at(row)[0]}",
+        text_of=lambda row, place: rows.at(row)[1][place],
     )
 
 
-def _roles(found: Mapping) -> tuple[int | None, ...]:
-    return (
-        found.benchmark, found.variant, found.session, found.unit_column, found.metric_column,
-        found.better_column, found.ok, found.warmup,
-    )  # fmt: skip
-
-
-def _groups(
-    opened: Opened,
-    reader: Any,  # noqa: ANN401 - csv gives its readers no public name
-    width: int,
-    found: Mapping,
-    before: int,
-) -> dict[tuple[str, ...], list[list[str]]]:
-    """Collect the rows of each cell: one lookup a row."""
-    places = [place for place in _roles(found) if place is not None]
-    key_of = itemgetter(*places) if len(places) > 1 else lambda row: (row[places[0]],)
-    groups: dict[tuple[str, ...], list[list[str]]] = {}
-    try:
-        for row in reader:
-            if len(row) != width:
-                if not row:
-                    continue
-                raise fail(
-                    opened,
-                    f"the line has {len(row)} cells, the headings {width}",
-                    "is the file cut off, or a text not in quotes?",
-                    at=f"{before + reader.line_num}",
-                )
-            key = key_of(row)
-            mine = groups.get(key)
-            if mine is None:
-                groups[key] = [row]
-            else:
-                mine.append(row)
-    except csv.Error as error:
-        raise fail(
-            opened, f"it is no CSV: {error}", "is a quote open?", at=f"{before + reader.line_num}"
-        ) from None
-    return groups
-
-
-def cells_of_groups(
-    opened: Opened,
-    groups: dict[tuple[str, ...], list[list[str]]],
-    found: Mapping,
-    headings: list[str],
-    *,
-    comma: bool = False,
-) -> Iterator[ForeignCell]:
-    """Give the cells of a long table's rows, grouped by what tells cells apart."""
-    merged: dict[tuple[str, ...], dict[str, Any]] = {}
-    for key, rows in groups.items():
-        given = iter(key)
-        bench, variant, session, unit, metric, better, ok, warmup = (
-            None if place is None else next(given) for place in _roles(found)
-        )
-        cell = merged.setdefault(
-            (bench or "", variant or "", session or "", unit or "", metric or "", better or ""),
-            {"rows": [], "failed": 0, "warmups": 0},
-        )
-        if warmup is not None and warmup.strip().lower() not in _FALSE:
-            cell["warmups"] += len(rows)
-        elif ok is not None and _failed(headings[found.ok or 0], ok):
-            cell["failed"] += len(rows)
-        else:
-            cell["rows"] += rows
-    for (bench, variant, session, unit, metric, better), cell in merged.items():
-        for place, name, in_heading in found.values:
-            factor, base, direction = found.unit_of(unit, in_heading)
-            values = _floats(
-                opened, [row[place] for row in cell["rows"]], name, factor, comma=comma
-            )
-            yield ForeignCell(
-                benchmark=bench,
-                variant=variant or None,
-                metric=metric or name,
-                unit=base,
-                better=_better(headings, found, better) or direction,
-                processes=_processes(values, cell["rows"], found),
-                known=found.process is not None,
-                warmups=cell["warmups"] if found.warmup is not None else None,
-                failed=cell["failed"] if found.ok is not None else None,
-                session=session or None,
-                keys=_keys(headings, found, cell["rows"], bench, variant),
-            )
-
-
-def _failed(heading: str, text: str) -> bool:
-    plain, heading = text.strip().lower(), heading.strip().lower()
-    if heading in ("exit_code", "returncode"):
-        return plain not in ("0", "")
-    if heading == "failed":
-        return plain not in _FALSE
-    return plain not in _GOOD
+def _codes(numbers: _Numbers, texts: Any, count: int) -> np.ndarray[Any, np.dtype[np.int32]]:  # noqa: ANN401 - texts, or tuples of them
+    return np.fromiter(map(numbers.__getitem__, texts), np.int32, count)
 
 
 def _floats(
-    opened: Opened, texts: list[str], name: str, factor: float, *, comma: bool
-) -> list[float]:
-    if comma:
-        texts = [text.replace(",", ".") for text in texts]
+    texts: Sequence[str], count: int, *, comma: bool
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Give the numbers, NaN for what is none: only rows that count are asked for it later."""
     try:
-        values = list(map(float, texts))
+        return np.fromiter(map(float, texts), np.float64, count)
     except ValueError:
-        values = []
-        for k, text in enumerate(texts, 1):
-            try:
-                values.append(float(text))
-            except ValueError:
-                raise fail(
-                    opened, f"{text!r} is no number", "mend it, or take the row out",
-                    at=f"column {name!r}, value {k}",
-                ) from None  # fmt: skip
-    low, high = min(values, default=0.0), max(values, default=0.0)
-    if not (low >= 0 and high < float("inf")) or any(value != value for value in values):  # noqa: PLR0124 - nan
-        for k, value in enumerate(values, 1):
-            value_of(opened, value, f"column {name!r}, value {k}")
-    return values if factor == 1.0 else [value * factor for value in values]
+        pass
+    return np.array([_float(text, comma=comma) for text in texts], np.float64)
 
 
-def _processes(
-    values: list[float], rows: list[list[str]], found: Mapping
-) -> tuple[tuple[float, ...], ...]:
-    if found.process is None or not values:
-        return (tuple(values),) if values else ()
-    grouped: dict[str, list[float]] = {}
-    place = found.process
-    for row, value in zip(rows, values, strict=True):
-        grouped.setdefault(row[place], []).append(value)
-    return tuple(map(tuple, grouped.values()))
-
-
-def _better(headings: list[str], found: Mapping, text: str) -> Better | None:
-    if found.better_column is None:
-        return None
-    plain = text.strip().lower()
-    heading = headings[found.better_column].strip().lower()
-    if plain in ("lower", "higher"):
-        return "lower" if plain == "lower" else "higher"
-    if plain not in ("true", "false", "1", "0", "yes", "no"):
-        return None
-    true = plain in ("true", "1", "yes")
-    return "lower" if true == heading.startswith("lower") else "higher"
-
-
-def _keys(
-    headings: list[str], found: Mapping, rows: list[list[str]], bench: str, variant: str
-) -> dict[str, str]:
-    """Give what is the same in all rows of the cell."""
-    keys = {}
-    if found.benchmark is not None:
-        keys[headings[found.benchmark]] = bench
-    if found.variant is not None:
-        keys[headings[found.variant]] = variant
-    for place in found.rest:
-        if rows and all(row[place] == rows[0][place] for row in rows):
-            keys[headings[place]] = rows[0][place]
-    return keys
+def _float(text: str, *, comma: bool) -> float:
+    try:
+        return float(text.replace(",", ".") if comma else text)
+    except ValueError:
+        return float("nan")
 
 
 def _separator(line: str) -> str:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import numpy as np
+
 from ...errors import UsageError
 from ..cells import ForeignFile
 from ..columns import mapped
+from ..long_tables import Coded, LongTable, long_file, role_places
 from ..opening import Opened
 from ..parsing import fail
-from .long_csv import cells_of_groups, long_file
 
 __all__ = ["knows", "read"]
 
 _MAGIC = b"PAR1"
+_TABLE = 1_000_000  # numbers up to here are looked up, not sorted
+_Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 
 
 def knows(opened: Opened) -> bool:
@@ -43,7 +47,7 @@ def read(opened: Opened) -> ForeignFile:
         ) from None
     try:
         table: Any = parquet.read_table(io.BytesIO(opened.data))
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise fail(opened, f"it is no Parquet file: {error}", "copy the file again") from None
     headings = [str(name) for name in table.column_names]
     found = mapped(headings)
@@ -53,25 +57,79 @@ def read(opened: Opened) -> ForeignFile:
             "no column names a benchmark and a value",
             "name the columns benchmark, variant, session, run, value (or time_ms, ...)",
         )
-    columns = [_texts(table.column(k)) for k in range(len(headings))]
-    rows = [list(row) for row in zip(*columns, strict=True)]
-    groups: dict[tuple[str, ...], list[list[str]]] = {}
-    roles = (
-        found.benchmark, found.variant, found.session, found.unit_column, found.metric_column,
-        found.better_column, found.ok, found.warmup,
-    )  # fmt: skip
-    places = [place for place in roles if place is not None]
-    for row in rows:
-        groups.setdefault(tuple([row[place] for place in places]), []).append(row)
-    cells = tuple(cells_of_groups(opened, groups, found, headings))
-    if not cells:
-        raise fail(opened, "the table has no rows", "is the file whole?")
-    return long_file(opened, "parquet", found, headings, cells)
+    groups, keys = _grouped([_coded(table.column(place)) for place in role_places(found)])
+    rest = {place: _coded(table.column(place)) for place in found.rest}
+    return long_file(
+        "parquet",
+        LongTable(
+            opened=opened,
+            headings=headings,
+            found=found,
+            groups=groups,
+            keys=keys,
+            values={place: _floats(table.column(place)) for place, _, _ in found.values},
+            process=None if found.process is None else _coded(table.column(found.process)),
+            rest={place: one for place, one in rest.items() if len(one.texts) <= len(keys)},
+            line_of=lambda row: f"row {row + 1}",
+            text_of=lambda row, place: _text(table.column(place)[row].as_py()),
+        ),
+    )
 
 
-def _texts(column: Any) -> list[Any]:  # noqa: ANN401 - pyarrow's
-    """Give a column's values: numbers as they are, everything else as text, null as ""."""
-    values = column.to_pylist()
-    if values and isinstance(values[0], float):
-        return [float("nan") if value is None else value for value in values]
-    return ["" if value is None else str(value) for value in values]
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _coded(column: Any) -> Coded:  # noqa: ANN401 - pyarrow's
+    """Give each text of a column a number; null is an empty one."""
+    import pyarrow
+
+    whole = column.combine_chunks()
+    if not pyarrow.types.is_dictionary(whole.type):
+        try:
+            whole = whole.dictionary_encode()
+        except pyarrow.ArrowException:  # nested types have none
+            whole = pyarrow.array([_text(one) for one in column.to_pylist()]).dictionary_encode()
+    texts = [_text(one) for one in whole.dictionary.to_pylist()]
+    codes = whole.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    return Coded(codes.astype(np.int64), [*texts, ""])
+
+
+def _grouped(columns: list[Coded]) -> tuple[_Whole, list[tuple[str, ...]]]:
+    """Give the group of each row, and the texts of each group, in the order of their first rows."""
+    groups, first = np.zeros(len(columns[0].codes), np.int64), np.zeros(1, np.int64)
+    for column in columns:
+        groups, first = _numbered(groups * len(column.texts) + column.codes)
+    keys = [tuple(column.texts[column.codes[row]] for column in columns) for row in first.tolist()]
+    return groups, keys
+
+
+def _numbered(codes: _Whole) -> tuple[_Whole, _Whole]:
+    """Give what is different numbers in the order of its first rows, and these rows."""
+    count = len(codes)
+    if count and codes.max() >= max(_TABLE, count):
+        _, codes = np.unique(codes, return_inverse=True)
+    first = np.full(int(codes.max(initial=-1)) + 1, count)
+    first[codes[::-1]] = np.arange(count)[::-1]  # of several writes the last one stays
+    there = np.flatnonzero(first < count)
+    there = there[np.argsort(first[there])]
+    number = np.empty_like(first)
+    number[there] = np.arange(len(there))
+    return number[codes], first[there]
+
+
+def _floats(column: Any) -> np.ndarray[Any, np.dtype[np.float64]]:  # noqa: ANN401 - pyarrow's
+    import pyarrow
+
+    kind = column.type
+    if pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind):
+        plain: np.ndarray[Any, Any] = column.to_numpy()
+        return plain.astype(np.float64)
+    return np.array([_float(_text(one)) for one in column.to_pylist()], np.float64)
+
+
+def _float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")

@@ -2,18 +2,18 @@
 
 A run object without ``values`` calibrates and is no measurement. In a run's metadata, and in that of
 the file, ``values`` and ``warmups`` are counts. Metadata that all benchmarks share stand at the top.
+Files before version 6 call the values ``samples`` and the shared metadata ``common_metadata``.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...record import Better
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened
-from ..parsing import fail, json_of, looks_like_json, values_of
+from ..parsing import count_of, fail, json_of, mentions, structure_of, texts_of, values_of
 
 __all__ = ["knows", "read"]
 
@@ -26,12 +26,15 @@ _NO_KEYS = ("loops", "inner_loops", "name", "unit", "values", "warmups", "date",
 
 
 def knows(opened: Opened) -> bool:
-    """Tell by benchmarks that hold runs, and by the file's version."""
-    head = opened.head()
-    return (
-        looks_like_json(opened)
-        and re.search(r'"benchmarks"\s*:\s*\[', head) is not None
-        and re.search(r'"runs"\s*:\s*\[', head) is not None
+    """Tell by benchmarks that hold runs."""
+    data = structure_of(opened)
+    if data is None:
+        return mentions(opened, "benchmarks", "runs") and (
+            mentions(opened, "warmups") or mentions(opened, "values")
+        )
+    benchmarks = data.get("benchmarks") if isinstance(data, dict) else None
+    return isinstance(benchmarks, list) and any(
+        isinstance(one, dict) and isinstance(one.get("runs"), list) for one in benchmarks
     )
 
 
@@ -47,65 +50,85 @@ def read(opened: Opened) -> ForeignFile:
     benchmarks = data.get("benchmarks") if isinstance(data, dict) else None
     if not isinstance(benchmarks, list) or not benchmarks:
         raise fail(opened, "there is no benchmark in the file", "write it again with pyperf -o")
-    shared = data.get("metadata") if isinstance(data.get("metadata"), dict) else {}
-    cells = tuple(
-        _cell(opened, one, shared, f"benchmarks[{k}]") for k, one in enumerate(benchmarks)
-    )
+    shared = _object(data.get("metadata"))
+    found = [_cell(opened, one, shared, f"benchmarks[{k}]") for k, one in enumerate(benchmarks)]
+    cells = tuple(cell for cell in found if cell.processes)
+    only = [cell.benchmark for cell in found if not cell.processes]
+    if not cells:
+        raise fail(
+            opened,
+            f"no benchmark has values: {only[0]!r} was only calibrated",
+            "measure it, without --calibrate-loops",
+        )
+    about = shared | _object(_object(benchmarks[0]).get("metadata"))
     return ForeignFile(
         format="pyperf",
         source=opened.source,
         cells=cells,
         losses=tuple(_losses(cells)),
+        notes=tuple(
+            Loss(code="left-out", text=f"{name!r} was only calibrated: it has no values")
+            for name in only
+        ),
         facts={
-            ours: str(shared[theirs])
+            ours: about[theirs]
             for ours, theirs in (("host", "hostname"), ("cpu_model", "cpu_model_name"))
-            if theirs in shared
+            if isinstance(about.get(theirs), str)
         },
     )
+
+
+def _object(found: object) -> dict[str, Any]:
+    return found if isinstance(found, dict) else {}
 
 
 def _cell(opened: Opened, bench: Any, shared: Mapping[str, Any], at: str) -> ForeignCell:  # noqa: ANN401 - JSON
     if not isinstance(bench, dict) or not isinstance(bench.get("runs"), list):
         raise fail(opened, "a benchmark has no runs", "is the file damaged?", at=at)
-    about: dict[str, Any] = {**shared, **(bench.get("metadata") or {})}
+    about = {**shared, **_object(bench.get("common_metadata")), **_object(bench.get("metadata"))}
+    runs = bench["runs"]
     name = about.get("name")
+    if name is None and runs:
+        name = _object(_object(runs[0]).get("metadata")).get("name")
     if not isinstance(name, str):
-        raise fail(opened, "a benchmark has no name", "is the file damaged?", at=at)
-    unit, better = _UNITS.get(str(about.get("unit", "second")), (str(about.get("unit")), None))
+        raise fail(opened, "a benchmark has no name", "give one with pyperf --name", at=at)
+    unit, better = _unit(opened, about.get("unit", "second"), at)
     processes, warmups, loops = [], 0, []
-    for k, run in enumerate(bench["runs"]):
+    for k, run in enumerate(runs):
         where = f"{at}.runs[{k}]"
         if not isinstance(run, dict):
             raise fail(opened, "a run is no object", "is the file damaged?", at=where)
-        if "values" not in run:
-            continue  # it calibrated
-        given = run["values"]
+        key = "values" if "values" in run else "samples"
+        given = run.get(key, [])
         if not isinstance(given, list):
             raise fail(opened, "its values are no list", "is the file damaged?", at=where)
-        processes.append(values_of(opened, given, f"{where}.values"))
+        if not given:
+            continue  # it calibrated
+        processes.append(values_of(opened, given, f"{where}.{key}"))
         warm = run.get("warmups")
         warmups += len(warm) if isinstance(warm, list) else 0
-        own = {**about, **(run.get("metadata") or {})}
-        if isinstance(own.get("loops"), int):
-            loops.append(own["loops"] * int(own.get("inner_loops") or 1))
-    if not any(processes):
-        raise fail(opened, f"{name!r} has no values", "measure it: it was only calibrated", at=at)
+        own = {**about, **_object(run.get("metadata"))}
+        count, within = count_of(own.get("loops")), count_of(own.get("inner_loops", 1))
+        if count is not None and within is not None:
+            loops.append(count * within)
     return ForeignCell(
         benchmark=name,
         metric="time" if unit == "s" else "memory" if unit == "B" else "value",
         unit=unit,
         better=better,
-        processes=tuple(process for process in processes if process),
+        processes=tuple(processes),
         known=True,
         inner=max(loops, default=None),
         warmups=warmups,
-        keys={
-            str(key): str(value)
-            for key, value in about.items()
-            if key not in _NO_KEYS and isinstance(value, (str, int, float))
-        }
+        keys={key: text for key, text in texts_of(about).items() if key not in _NO_KEYS}
         | {"name": name},
     )
+
+
+def _unit(opened: Opened, unit: object, at: str) -> tuple[str, Better | None]:
+    if not isinstance(unit, str):
+        raise fail(opened, "the unit of a benchmark is no text", "is the file damaged?", at=at)
+    return _UNITS.get(unit, (unit, None))
 
 
 def _losses(cells: tuple[ForeignCell, ...]) -> Iterator[Loss]:

@@ -1,7 +1,8 @@
 """pytest-benchmark's JSON: rounds of one process, each already divided by its iterations.
 
 ``stats.data`` holds the rounds; it is there with ``--benchmark-json``, and in autosaved files only
-with ``--benchmark-save-data``.
+with ``--benchmark-save-data``. Tests that failed are not in the file. ``options.warmup`` says nothing
+of what a pedantic benchmark did.
 """
 
 from __future__ import annotations
@@ -11,19 +12,39 @@ from typing import Any
 
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened
-from ..parsing import fail, json_of, looks_like_json, values_of
+from ..parsing import (
+    count_of,
+    fail,
+    json_of,
+    mentions,
+    structure_of,
+    text_of,
+    texts_of,
+    values_of,
+)
 
 __all__ = ["knows", "read"]
 
+_CSV = re.compile(
+    r"^name,(?=.*\b(?:min|mean|median)\b)(?=.*\b(?:iqr_outliers|stddev|rounds|ops)\b)"
+)
+_CPU_TIMERS = ("process_time", "thread_time", "clock")
+
 
 def knows(opened: Opened) -> bool:
-    """Tell by the file's own keys."""
-    head = opened.head()
-    return looks_like_json(opened) and (
-        '"machine_info"' in head
-        and re.search(r'"(commit_info|benchmarks)"', head) is not None
-        and '"runs"' not in head.split('"stats"')[0]
-    )
+    """Tell by the file's own keys, or by the headings of its CSV."""
+    data = structure_of(opened)
+    if data is None:
+        return bool(_CSV.match(opened.head())) or (
+            mentions(opened, "machine_info")
+            and (mentions(opened, "stats") or not mentions(opened, "runs"))
+        )
+    benchmarks = data.get("benchmarks") if isinstance(data, dict) else None
+    if not isinstance(benchmarks, list):
+        return False
+    return any(
+        isinstance(one, dict) and isinstance(one.get("stats"), dict) for one in benchmarks
+    ) or (not benchmarks and "machine_info" in data)
 
 
 def read(opened: Opened) -> ForeignFile:
@@ -34,20 +55,23 @@ def read(opened: Opened) -> ForeignFile:
     AnalysisError
         If the file is damaged, or holds summaries only.
     """
+    if structure_of(opened) is None and _CSV.match(opened.head()):
+        raise fail(
+            opened,
+            "pytest-benchmark's CSV holds summaries only, no rounds",
+            "export with --benchmark-json=FILE, or save with --benchmark-save-data",
+        )
     data = json_of(opened)
     given = data.get("benchmarks") if isinstance(data, dict) else None
     if not isinstance(given, list) or not given:
         raise fail(opened, "there is no benchmark in the file", "was every test deselected?")
-    cells = tuple(_cell(opened, one, f"benchmarks[{k}]") for k, one in enumerate(given))
+    shared = _shared(data)
+    cells = tuple(
+        _cell(opened, one, f"benchmarks[{k}]", text_of(data.get("datetime")), shared)
+        for k, one in enumerate(given)
+    )
     inner = [cell.inner or 1 for cell in cells]
     told = f"{min(inner)}" if min(inner) == max(inner) else f"{min(inner)} to {max(inner)}"
-    machine = data.get("machine_info")
-    cpu = machine.get("cpu") if isinstance(machine, dict) else None
-    facts = {}
-    if isinstance(machine, dict) and isinstance(machine.get("node"), str):
-        facts["host"] = machine["node"]
-    if isinstance(cpu, dict) and isinstance(cpu.get("brand_raw"), str):
-        facts["cpu_model"] = cpu["brand_raw"]
     return ForeignFile(
         format="pytest-benchmark",
         source=opened.source,
@@ -62,12 +86,37 @@ def read(opened: Opened) -> ForeignFile:
                 code="warm-ups-unknown",
                 text="how many warm-up rounds there were is not in the file",
             ),
+            Loss(code="failed-unknown", text="pytest-benchmark keeps no failed tests"),
         ),
-        facts=facts,
+        facts=_facts(data.get("machine_info")),
     )
 
 
-def _cell(opened: Opened, bench: Any, at: str) -> ForeignCell:  # noqa: ANN401 - JSON
+def _facts(machine: object) -> dict[str, str]:
+    if not isinstance(machine, dict):
+        return {}
+    cpu = machine.get("cpu")
+    brand = cpu.get("brand_raw", cpu.get("brand")) if isinstance(cpu, dict) else None
+    found = {"host": machine.get("node"), "cpu_model": brand}
+    return {name: text for name, text in found.items() if isinstance(text, str)}
+
+
+def _shared(data: dict[str, Any]) -> dict[str, str]:
+    """Give the keys that all benchmarks of the file have: the commit."""
+    told = data.get("commit_info")
+    found = (
+        {"commit": told.get("id"), "branch": told.get("branch")} if isinstance(told, dict) else {}
+    )
+    return texts_of(found)
+
+
+def _cell(
+    opened: Opened,
+    bench: Any,  # noqa: ANN401 - JSON
+    at: str,
+    session: str | None,
+    shared: dict[str, str],
+) -> ForeignCell:
     stats = bench.get("stats") if isinstance(bench, dict) else None
     if not isinstance(stats, dict):
         raise fail(opened, "a benchmark has no stats", "is the file damaged?", at=at)
@@ -82,17 +131,18 @@ def _cell(opened: Opened, bench: Any, at: str) -> ForeignCell:  # noqa: ANN401 -
     name = bench.get("fullname") or bench.get("name")
     if not isinstance(name, str):
         raise fail(opened, "a benchmark has no name", "is the file damaged?", at=at)
-    keys = {"fullname": name, "name": str(bench.get("name")), "group": str(bench.get("group"))}
-    for more in ("params", "extra_info"):
-        found = bench.get(more)
-        if isinstance(found, dict):
-            keys |= {str(key): str(value) for key, value in found.items()}
-    inner = stats.get("iterations")
+    options = bench.get("options")
+    timer = text_of(options.get("timer")) if isinstance(options, dict) else None
+    own = {"fullname": name, "name": bench.get("name"), "group": bench.get("group"), "timer": timer}
     return ForeignCell(
         benchmark=name,
+        metric="cpu_time" if timer in _CPU_TIMERS else "time",
         processes=(values_of(opened, rounds, f"{at}.stats.data"),),
         known=True,
-        inner=inner if isinstance(inner, int) else None,
-        failed=None,
-        keys=keys,
+        inner=count_of(stats.get("iterations")),
+        session=session,
+        keys=shared
+        | texts_of(bench.get("extra_info"))
+        | texts_of(bench.get("params"))
+        | texts_of(own),
     )

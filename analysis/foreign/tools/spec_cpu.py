@@ -23,6 +23,7 @@ _RAW = re.compile(
     r"^spec\.(cpu\w+)\.results\.(\w+)\.(base|peak)\.(\d+)\.(reported_time|ratio|valid|rate): (.*)$",
     re.MULTILINE,
 )
+_LONGER = 1024**2  # notes may stand before the table
 _TUNINGS = ("Base", "Peak")
 _GOOD = ("S", "")  # what a run's validity is where it counts, beside "1" and "*"
 
@@ -33,7 +34,8 @@ def knows(opened: Opened) -> bool:
     if _RAW.search(head):
         return True
     return _FULL.search(head) is not None or bool(
-        re.search(rb'^"?Full Results Table"?', opened.data, re.MULTILINE) and b"Base" in opened.data
+        re.search(rb'^"?Full Results Table"?', opened.data[:_LONGER], re.MULTILINE)
+        and b"Base" in opened.data[:_LONGER]
     )
 
 

@@ -1,0 +1,273 @@
+"""A long table, coded: numbers in place of texts, so that a million rows are grouped at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..record import Better
+from .cells import ForeignCell, ForeignFile, Loss
+from .columns import Mapping
+from .opening import Opened
+from .parsing import fail, value_of
+
+__all__ = ["Coded", "LongTable", "long_file", "role_places"]
+
+_Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
+_Real = np.ndarray[Any, np.dtype[np.float64]]
+_FALSE = frozenset(("false", "0", "no", "failed", "fail", "error", "f", ""))
+_GOOD = frozenset(("true", "1", "yes", "ok", "success", "0", "t", "passed", "pass"))
+_ROLES = (
+    "benchmark", "variant", "session", "unit_column", "metric_column", "better_column", "ok",
+    "warmup",
+)  # fmt: skip
+
+
+def role_places(found: Mapping) -> list[int]:
+    """Give the columns that tell cells apart."""
+    return [place for name in _ROLES if (place := getattr(found, name)) is not None]
+
+
+@dataclass(slots=True, eq=False)
+class Coded:
+    """A column of texts: the number of each row's text, and the texts by their numbers."""
+
+    codes: _Whole
+    texts: Sequence[str]
+
+
+@dataclass(slots=True, eq=False)
+class LongTable:
+    """What a reader makes of its rows.
+
+    Attributes
+    ----------
+    opened, headings, found
+        The file, and which of its columns is what.
+    groups : array of int, and keys : list of tuple of str
+        The group of each row, and the texts of each group in the order of `role_places`.
+    values : dict of int to array of float
+        By the place of the column; NaN where a cell is no number.
+    process : Coded or None
+        The column that names processes.
+    rest : dict of int to Coded
+        Further columns, by place; one that cannot be the same within groups may be missing.
+    line_of : callable
+        Says where the row of this number stands, as messages name it.
+    text_of : callable
+        Gives the text of a cell by row and place.
+    """
+
+    opened: Opened
+    headings: Sequence[str]
+    found: Mapping
+    groups: _Whole
+    keys: Sequence[tuple[str, ...]]
+    values: dict[int, _Real]
+    process: Coded | None
+    line_of: Callable[[int], str]
+    text_of: Callable[[int, int], str]
+    rest: dict[int, Coded] = field(default_factory=dict)
+
+    def cells(self) -> Iterator[ForeignCell]:
+        """Give a cell for each benchmark, variant, session, unit, metric and direction.
+
+        Raises
+        ------
+        AnalysisError
+            If a value that counts is no finite number, or negative; the message names the line.
+        """
+        merged, of_group, fate = self._merged()
+        counts = np.bincount(self.groups, minlength=len(self.keys))
+        mine = np.bincount(of_group[fate == 0], counts[fate == 0], len(merged)).astype(np.int64)
+        failed = np.bincount(of_group[fate == 1], counts[fate == 1], len(merged))
+        warmups = np.bincount(of_group[fate == 2], counts[fate == 2], len(merged))
+        rows = self._sorted(of_group, fate)
+        ends = np.cumsum(mine)
+        values = {place: column[rows] for place, column in self.values.items()}
+        self._check(values, rows)
+        process = None if self.process is None else self.process.codes[rows]
+        same = {place: _same(column.codes[rows], ends, mine) for place, column in self.rest.items()}
+        for number, (bench, variant, session, unit, metric, better) in enumerate(merged):
+            start, end = int(ends[number] - mine[number]), int(ends[number])
+            keys = self._keys(bench, variant)
+            for place, constant in same.items():
+                if constant[number]:
+                    column = self.rest[place]
+                    keys[self.headings[place]] = column.texts[column.codes[rows[start]]]
+            for place, name, in_heading in self.found.values:
+                factor, base, direction = self.found.unit_of(unit, in_heading)
+                yield ForeignCell(
+                    benchmark=bench,
+                    variant=variant or None,
+                    metric=metric or name,
+                    unit=base,
+                    better=_better(self.headings, self.found, better) or direction,
+                    processes=_processes(
+                        # by the whole number, so that 9 ms are 0.009 s
+                        values[place][start:end] / round(1 / factor)
+                        if factor < 1
+                        else values[place][start:end] * factor,
+                        None if process is None else process[start:end],
+                    ),
+                    known=self.found.process is not None,
+                    warmups=int(warmups[number]) if self.found.warmup is not None else None,
+                    failed=int(failed[number]) if self.found.ok is not None else None,
+                    session=session or None,
+                    keys=keys,
+                )
+
+    def _sorted(self, of_group: _Whole, fate: _Whole) -> _Whole:
+        """Give the rows that count, cell by cell, in the order of the file."""
+        if not fate.any():
+            return np.argsort(_narrow(of_group)[self.groups], kind="stable")
+        rows = np.flatnonzero((fate == 0)[self.groups])
+        order = np.argsort(_narrow(of_group)[self.groups[rows]], kind="stable")
+        return rows[order]
+
+    def _merged(
+        self,
+    ) -> tuple[
+        list[tuple[str, ...]],
+        _Whole,
+        _Whole,
+    ]:
+        """Put groups together that differ in what became of their runs only.
+
+        Gives the cells' names, the cell of each group, and its fate: 0 counts, 1 failed, 2 warm-up.
+        """
+        numbers: dict[tuple[str, ...], int] = {}
+        of_group = np.zeros(len(self.keys), np.int64)
+        fate = np.zeros(len(self.keys), np.int64)
+        there = [getattr(self.found, name) is not None for name in _ROLES]
+        for k, key in enumerate(self.keys):
+            given = iter(key)
+            texts = [next(given) if one else None for one in there]
+            ok, warmup = texts[6:]
+            of_group[k] = numbers.setdefault(tuple(text or "" for text in texts[:6]), len(numbers))
+            if warmup is not None and warmup.strip().lower() not in _FALSE:
+                fate[k] = 2
+            elif ok is not None and _failed(self.headings[self.found.ok or 0], ok):
+                fate[k] = 1
+        return list(numbers), of_group, fate
+
+    def _check(self, values: dict[int, _Real], rows: _Whole) -> None:
+        for place, name, _ in self.found.values:
+            taken = values[place]
+            if not taken.size or (taken.min() >= 0 and taken.max() < np.inf):  # no NaN passes this
+                continue
+            row = int(rows[~((taken >= 0) & (taken < np.inf))].min())
+            text, at = self.text_of(row, place).strip(), self.line_of(row)
+            value = float(self.values[place][row])
+            if np.isnan(value) and text.lower().lstrip("+-") != "nan":
+                raise fail(
+                    self.opened,
+                    f"{text!r} in the column {name!r} is no number",
+                    "mend it, or take the row out",
+                    at=at,
+                )
+            value_of(self.opened, value, at)
+
+    def _keys(self, bench: str, variant: str) -> dict[str, str]:
+        keys = {}
+        if self.found.benchmark is not None:
+            keys[self.headings[self.found.benchmark]] = bench
+        if self.found.variant is not None:
+            keys[self.headings[self.found.variant]] = variant
+        return keys
+
+
+def long_file(name: str, table: LongTable) -> ForeignFile:
+    """Put together what a long table holds, and what it cannot tell.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no row, or as `LongTable.cells`.
+    """
+    cells = tuple(table.cells())
+    if not cells:
+        raise fail(table.opened, "there is no row of values", "is the file whole?")
+    found, headings = table.found, table.headings
+    losses = []
+    if found.process is None:
+        losses.append(
+            Loss(
+                code="processes-unknown",
+                text="no column says which values stem from one process: each is taken as a run",
+            )
+        )
+    if found.session is None:
+        losses.append(
+            Loss(code="no-sessions", text="no column says on which occasion a run was made")
+        )
+    if found.ok is None:
+        losses.append(Loss(code="failed-unknown", text="no column says which runs failed"))
+    return ForeignFile(
+        format=name,
+        source=table.opened.source,
+        cells=cells,
+        losses=tuple(losses),
+        variant_rule="the file's name"
+        if found.variant is None
+        else f"the column {headings[found.variant]!r}",
+    )
+
+
+def _same(codes: _Whole, ends: _Whole, counts: _Whole) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Tell for each cell whether all its rows have one text; false where it has none."""
+    result = np.zeros(len(ends), np.bool_)
+    some = np.flatnonzero(counts)
+    if some.size:
+        starts = (ends - counts)[some]
+        low = np.minimum.reduceat(codes, starts)
+        result[some] = low == np.maximum.reduceat(codes, starts)
+    return result
+
+
+def _processes(values: _Real, codes: _Whole | None) -> tuple[tuple[float, ...], ...]:
+    if not len(values):
+        return ()
+    if codes is None:
+        return (tuple(values.tolist()),)
+    steps = np.diff(codes)
+    if (steps < 0).any():  # one process after the other, in the order in which they appear
+        _, first, number = np.unique(codes, return_index=True, return_inverse=True)
+        appeared = first[number]
+        order = np.argsort(appeared, kind="stable")
+        values, steps = values[order], np.diff(appeared[order])
+    ends = [*(np.flatnonzero(steps) + 1).tolist(), len(values)]
+    ordered = values.tolist()
+    if len(ends) == len(ordered):
+        return tuple([(value,) for value in ordered])
+    return tuple(tuple(ordered[start:end]) for start, end in zip([0, *ends], ends, strict=False))
+
+
+def _narrow(numbers: _Whole) -> _Whole:
+    """Give them in 16 bits, where they fit: numpy sorts these without comparing."""
+    return numbers.astype(np.int16) if numbers.size and numbers.max() < 2**15 else numbers
+
+
+def _failed(heading: str, text: str) -> bool:
+    plain, heading = text.strip().lower(), heading.strip().lower()
+    if heading in ("exit_code", "returncode"):
+        return plain not in ("0", "")
+    if heading == "failed":
+        return plain not in _FALSE
+    return plain not in _GOOD
+
+
+def _better(headings: Sequence[str], found: Mapping, text: str) -> Better | None:
+    if found.better_column is None:
+        return None
+    plain = text.strip().lower()
+    heading = headings[found.better_column].strip().lower()
+    if plain in ("lower", "higher"):
+        return "lower" if plain == "lower" else "higher"
+    if plain not in ("true", "false", "1", "0", "yes", "no"):
+        return None
+    true = plain in ("true", "1", "yes")
+    return "lower" if true == heading.startswith("lower") else "higher"

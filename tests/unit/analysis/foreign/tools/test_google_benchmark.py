@@ -1,0 +1,230 @@
+"""Google Benchmark, 1.4 to 1.9. Authority: the sample files, counted by hand, and its reporters."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.errors import AnalysisError
+
+ROW = {
+    "name": "BM_x",
+    "family_index": 0,
+    "per_family_instance_index": 0,
+    "run_name": "BM_x",
+    "run_type": "iteration",
+    "repetitions": 2,
+    "repetition_index": 0,
+    "threads": 1,
+    "iterations": 10,
+    "real_time": 4.0,
+    "cpu_time": 2.0,
+    "time_unit": "ms",
+}
+HEAD = "name,iterations,real_time,cpu_time,time_unit,bytes_per_second,items_per_second,label,error_occurred,error_message"
+
+
+def whole(*rows: dict) -> dict:
+    context = {"date": "2026-01-02T03:04:05+00:00", "host_name": "h", "num_cpus": 2}
+    return {"context": context, "benchmarks": list(rows)}
+
+
+def aggregate(word: str, **more: object) -> dict:
+    return ROW | {"name": f"BM_x_{word}", "run_type": "aggregate", "aggregate_name": word} | more
+
+
+def cells(found) -> dict:
+    return {(cell.benchmark, cell.metric): cell for cell in found.cells}
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "metric", "first", "last", "total", "unit", "better"),
+    [
+        ("old", "BM_Sort/64", "real_time", 159.33993135307824e-9, 147.6499281059608e-9, 1400.823917531412e-9, "s", "lower"),
+        ("old", "BM_Sort/64", "cpu_time", 158.9110484937035e-9, 147.56090702474538e-9, 923.2698694311093e-9, "s", "lower"),
+        ("old", "BM_Sort/64", "items_per_second", 402741034.0983048, 433719209.85324013, 2498641392.312635, "1/s", "higher"),
+        ("old", "BM_Sort/1024", "real_time", 3517.667376257366e-9, 3338.4454496990365e-9, 31187.881186764727e-9, "s", "lower"),
+        ("old", "BM_Counter", "real_time", 0.00038486385372483816e-6, 0.0004553304089193269e-6, 0.0027918991179259364e-6, "s", "lower"),
+        ("old", "BM_Counter", "k", 3.0, 3.0, 18.0, "", None),
+        ("new", "BM_Sort/64", "real_time", 437.3137922505128e-9, 582.0806213052889e-9, 1630.8565960959427e-9, "s", "lower"),
+        ("new", "BM_Counter", "cpu_time", 0.00027269486503151514e-6, 0.000271598087754156e-6, 0.0016325398655998827e-6, "s", "lower"),
+    ],
+)  # fmt: skip
+def test_samples(read_sample, file, name, metric, first, last, total, unit, better) -> None:
+    found = read_sample(f"google-benchmark/{file}.json")
+    cell = cells(found)[name, metric]
+    assert len(cell.values) == 6
+    assert cell.values[0] == pytest.approx(first, rel=1e-12)
+    assert cell.values[-1] == pytest.approx(last, rel=1e-12)
+    assert sum(cell.values) == pytest.approx(total, rel=1e-12)
+    assert (cell.unit, cell.better) == (unit, better)
+    assert (len(cell.processes), cell.known, cell.failed, cell.warmups) == (1, True, 0, None)
+    assert cell.variant is None
+    assert found.facts == {"host": "vm"}
+
+
+def test_errors_of_the_sample_are_failures(read_sample) -> None:
+    cell = cells(read_sample("google-benchmark/old.json"))["BM_Skip", "real_time"]
+    assert (cell.values, cell.failed) == ((), 6)
+
+
+def test_keys_and_session_of_the_sample(read_sample) -> None:
+    cell = read_sample("google-benchmark/old.json").cells[0]
+    assert cell.inner == 172476
+    assert cell.keys == {"name": "BM_Sort/64", "argument 1": "64"}
+    assert cell.session == "2026-11-21T05:26:16+00:00"
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "first", "last", "total"),
+    [
+        ("BM_Sort/64", "real_time", 189.054e-9, 186.353e-9, 574.51e-9),
+        ("BM_Sort/64", "cpu_time", 137.253e-9, 134.843e-9, 419.348e-9),
+        ("BM_Sort/64", "items_per_second", 4.66291e08, 4.74628e08, 1.375549e09),
+        ("BM_Sort/1024", "real_time", 4299.27e-9, 4693.73e-9, 13255.56e-9),
+    ],
+)
+def test_csv_sample(read_sample, name, metric, first, last, total) -> None:
+    found = read_sample("google-benchmark/reps-truncated.csv")
+    cell = cells(found)[name, metric]
+    assert len(cell.values) == 3
+    assert cell.values[0] == pytest.approx(first, rel=1e-12)
+    assert cell.values[-1] == pytest.approx(last, rel=1e-12)
+    assert sum(cell.values) == pytest.approx(total, rel=1e-12)
+    assert cells(found)["BM_Skip", "real_time"].failed == 3
+    assert "csv-may-end-early" in {loss.code for loss in found.losses}
+    assert len(found.cells) == 8
+
+
+def test_aggregates_of_any_kind_are_no_values(foreign) -> None:
+    rows = [
+        ROW,
+        ROW | {"repetition_index": 1, "real_time": 6.0},
+        *(aggregate(word) for word in ("mean", "median", "stddev", "cv", "p99")),
+        {"name": "BM_BigO", "run_name": "BM", "run_type": "aggregate", "aggregate_name": "BigO",
+         "cpu_coefficient": 1.0, "real_coefficient": 1.0, "big_o": "N", "time_unit": "ns"},
+        {"name": "BM_RMS", "run_name": "BM", "run_type": "aggregate", "aggregate_name": "RMS", "rms": 0.1},
+    ]  # fmt: skip
+    found = foreign(whole(*rows))
+    assert {cell.benchmark for cell in found.cells} == {"BM_x"}
+    assert found.cells[0].values == pytest.approx((0.004, 0.006))
+
+
+@pytest.mark.parametrize("rows", [[aggregate("mean"), aggregate("cv")], []])
+def test_aggregates_only_are_refused_with_the_option(foreign, rows) -> None:
+    with pytest.raises(AnalysisError, match="--benchmark_report_aggregates_only"):
+        foreign(whole(*rows))
+
+
+def test_files_of_old_versions_know_aggregates_by_their_names(foreign) -> None:
+    old = {"iterations": 9, "real_time": 2.0, "cpu_time": 1.0, "time_unit": "us"}
+    names = ["A", "A", "A_mean", "A_median", "A_stddev", "B_mean"]  # B_mean: no B was measured
+    found = foreign(whole(*({"name": name} | old for name in names)))
+    assert {cell.benchmark: len(cell.values) for cell in found.cells} == {"A": 2, "B_mean": 1}
+
+
+def test_units_may_differ_from_row_to_row(foreign) -> None:
+    rows = [
+        ROW | {"time_unit": unit, "repetition_index": k} for k, unit in enumerate(("ns", "us", "s"))
+    ]
+    assert foreign(whole(*rows)).cells[0].values == pytest.approx((4e-9, 4e-6, 4.0))
+
+
+def test_a_skipped_benchmark_is_no_failure(foreign) -> None:
+    skipped = ROW | {"name": "BM_s", "run_name": "BM_s", "skipped": True, "skip_message": "no GPU",
+                     "real_time": 0.0, "cpu_time": 0.0, "iterations": 0}  # fmt: skip
+    found = foreign(whole(ROW, skipped))
+    assert {cell.benchmark for cell in found.cells} == {"BM_x"}
+    assert found.cells[0].failed == 0
+    assert [note.code for note in found.notes] == ["skipped"]
+
+
+def test_one_repetition_that_failed_is_counted_beside_the_others(foreign) -> None:
+    error = ROW | {"error_occurred": True, "error_message": "x", "real_time": 0.0, "cpu_time": 0.0}
+    cell = foreign(whole(ROW, error, ROW)).cells[0]
+    assert (cell.values, cell.failed) == (pytest.approx((0.004, 0.004)), 1)
+
+
+def test_one_name_registered_twice_stays_two_cells(foreign) -> None:
+    found = foreign(whole(ROW, ROW | {"family_index": 1, "real_time": 9.0}))
+    assert [cell.values for cell in found.cells if cell.metric == "real_time"] == [
+        (0.004,),
+        (0.009,),
+    ]
+
+
+def test_threads_manual_time_and_labels(foreign) -> None:
+    name = "BM_x/n:8/manual_time/threads:2"
+    cell = foreign(whole(ROW | {"name": name, "run_name": name, "threads": 2, "label": "L"})).cells[
+        0
+    ]
+    assert cell.benchmark == name
+    assert (cell.keys["n"], cell.keys["threads"], cell.keys["label"]) == ("8", "2", "L")
+
+
+def test_counters(foreign) -> None:
+    counted = {
+        "bytes_per_second": 5.0,
+        "max_bytes_used": 7,
+        "rate": 2.5,
+        "debt": -1.0,
+        "hole": float("nan"),
+    }
+    found = foreign(whole(ROW | counted))
+    told = {c.metric: (c.unit, c.better, c.values) for c in found.cells if c.metric in counted}
+    assert told == {
+        "bytes_per_second": ("B/s", "higher", (5.0,)),
+        "max_bytes_used": ("B", "lower", (7.0,)),
+        "rate": ("", None, (2.5,)),
+    }
+    assert [note.code for note in found.notes] == ["left-out", "left-out"]
+
+
+def test_a_csv_behind_other_output_with_a_statistic_of_the_program(foreign) -> None:
+    text = "\n".join([
+        "Running ./x",
+        HEAD + ',"k"',
+        '"A",10,4,2,ns,,,"l, ""q""",,,1',
+        '"A",10,6,3,ns,,,,,,1',
+        '"A_mean",2,5,2.5,ns,,,,,,1',
+        '"A_p99",2,6,3,ns,,,,,,1',
+        '"A_large",10,40,20,ns,,,,,,1',
+        '"A_large",10,60,30,ns,,,,,,1',
+        '"A_BigO",,1,1,N,,,,,,',
+        '"S",,,,,,,,false,"not here"',
+        "",
+    ])  # fmt: skip
+    found = foreign(text, "r.csv")
+    times = {c.benchmark: c.values for c in found.cells if c.metric == "real_time"}
+    assert times == {"A": pytest.approx((4e-9, 6e-9)), "A_large": pytest.approx((4e-8, 6e-8))}
+    assert [note.code for note in found.notes] == ["skipped"]
+
+
+@pytest.mark.parametrize("line", ['"A",10,4', '"A",10,4,2,ns,,', '"A",10,4,2,ns,,,,,,1,2'])
+def test_a_csv_that_is_cut_off_is_refused_with_the_line(foreign, line: str) -> None:
+    with pytest.raises(AnalysisError, match=r"r\.csv:3: the line is cut off"):
+        foreign(f'{HEAD}\n"A",10,4,2,ns,,,,,\n{line}', "r.csv")
+
+
+def test_the_console_is_refused_with_the_option(foreign) -> None:
+    text = (
+        "-----\nBenchmark        Time             CPU   Iterations\n-----\nBM_x  4 ns  4 ns  10\n"
+    )
+    with pytest.raises(AnalysisError, match="--benchmark_out_format=json"):
+        foreign(text, "r.txt")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"real_time": -1.0}, r"benchmarks\[0\].real_time: the value -1.0 is negative"),
+        (
+            {"real_time": float("nan")},
+            r"benchmarks\[0\].real_time: the value nan is no finite number",
+        ),
+        ({"time_unit": "fortnight"}, "the unit 'fortnight' is not known"),
+        ({"run_name": 4}, "a result has no name"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_its_place(foreign, change, said) -> None:
+    with pytest.raises(AnalysisError, match=said):
+        foreign(whole(ROW | change))

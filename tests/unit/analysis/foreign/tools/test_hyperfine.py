@@ -1,0 +1,137 @@
+"""hyperfine's files, 1.15 to 1.20. Authority: the sample files, counted by hand, and the tool's schema."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.errors import AnalysisError
+
+RESULT = {
+    "command": "a b",
+    "mean": 2.0,
+    "stddev": None,
+    "median": 2.0,
+    "user": 0.1,
+    "system": 0.2,
+    "min": 1.0,
+    "max": 3.0,
+    "times": [1.0, 2.0, 3.0],
+    "exit_codes": [0, 0, 0],
+}
+
+
+def results(*changes: dict) -> dict:
+    return {"results": [RESULT | change for change in changes]}
+
+
+def test_two_commands(read_sample) -> None:
+    found = read_sample("hyperfine/two-commands.json")
+    true, head = found.cells
+    assert found.format == "hyperfine"
+    assert found.variant_rule == "the command"
+    assert (true.benchmark, true.variant) == ("two-commands", "true")
+    assert head.variant == "head -c 200000 /dev/zero"
+    for cell, first, last, total in (
+        (true, 0.000618117, 0.000635144, 0.078229354),
+        (head, 0.002696487, 0.000998168, 0.012855814),
+    ):
+        assert len(cell.values) == 10
+        assert cell.values[0] == pytest.approx(first, rel=1e-12)
+        assert cell.values[-1] == pytest.approx(last, rel=1e-12)
+        assert sum(cell.values) == pytest.approx(total, rel=1e-12)
+        assert [len(process) for process in cell.processes] == [1] * 10
+        assert (cell.known, cell.inner, cell.failed, cell.warmups) == (True, 1, 0, None)
+        assert (cell.metric, cell.unit, cell.better) == ("time", "s", "lower")
+        assert cell.session is None
+
+
+def test_parameters_are_keys(read_sample) -> None:
+    small, large = read_sample("hyperfine/parameter-list.json").cells
+    assert small.keys == {"command": "sort-1000", "n": "1000"}
+    assert large.keys == {"command": "sort-4000", "n": "4000"}
+    assert len(small.values) == len(large.values) == 8
+    assert sum(small.values) == pytest.approx(0.1639675014, rel=1e-12)
+    assert large.values[-1] == 0.021071082300000002
+
+
+def test_failed_runs_are_counted_and_have_no_values(read_sample) -> None:
+    (cell,) = read_sample("hyperfine/failing-command.json").cells
+    assert (cell.values, cell.failed) == ((), 5)
+
+
+@pytest.mark.parametrize("name", ["two-commands.csv", "two-commands.md"])
+def test_exports_of_summaries_are_refused(read_sample, name: str) -> None:
+    with pytest.raises(AnalysisError, match="--export-json FILE"):
+        read_sample(f"hyperfine/{name}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[cols="<,>,>,>,>"]\n|===\n| Command \n| Mean [ms] \n| Min…Max [ms] \n',
+        "| Command  |  Mean [ms] |  Min [ms] |  Max [ms] |  Relative |\n|--+--|\n",
+        "Benchmark 1: sleep 0.1\n  Time (mean ± σ):     101.0 ms ±   0.4 ms\n",
+        "Benchmark #1: sleep 0.1\n  Time (mean ± σ):     101.0 ms ±   0.4 ms\n",
+        "command,mean,stddev,median,user,system,min,max,parameter_n\na,1,,1,1,1,1,1,2\n",
+    ],
+)
+def test_other_outputs_are_refused_with_the_option(foreign, text: str) -> None:
+    with pytest.raises(AnalysisError, match="--export-json FILE"):
+        foreign(text, "out.txt")
+
+
+def test_a_signal_is_a_failure_and_its_time_no_value(foreign) -> None:
+    (cell,) = foreign(results({"exit_codes": [0, None, 1]})).cells
+    assert (cell.values, cell.failed) == ((1.0,), 2)
+
+
+def test_memory_of_newer_versions_is_a_metric(foreign) -> None:
+    change = {"memory_usage_byte": [4096, 8192, 0], "exit_codes": [0, 0, 9]}
+    time, memory = foreign(results(change)).cells
+    assert time.values == (1.0, 2.0)
+    assert (memory.metric, memory.unit, memory.better) == ("max_rss", "B", "lower")
+    assert (memory.values, memory.failed) == ((4096.0, 8192.0), 1)
+    assert memory.processes == ((4096.0,), (8192.0,))
+
+
+def test_times_may_be_absent(foreign) -> None:
+    summary = {key: value for key, value in RESULT.items() if key != "times"}
+    with pytest.raises(AnalysisError, match=r"results\[1\].*no 'times'"):
+        foreign({"results": [RESULT, summary]})
+
+
+def test_without_exit_codes_failures_are_unknown(foreign) -> None:
+    old = {key: value for key, value in RESULT.items() if key != "exit_codes"}
+    (cell,) = foreign({"results": [old]}).cells
+    assert (len(cell.values), cell.failed) == (3, None)
+
+
+def test_equal_commands_stay_two_cells(foreign) -> None:
+    found = foreign(results({"parameters": {"n": "1"}}, {"parameters": {"n": "2"}}))
+    assert [cell.keys["n"] for cell in found.cells] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"times": [1.0, -2.0, 3.0]}, r"results\[0\].times\[1\]: the value -2.0 is negative"),
+        ({"times": [1.0, 1e999, 3.0]}, r"times\[1\]: the value inf is no finite number"),
+        ({"times": [1.0, float("nan"), 3.0]}, r"times\[1\]: the value nan is no finite number"),
+        ({"times": [1.0, 2.0]}, "not one exit code for each time"),
+        ({"times": [], "exit_codes": []}, "no command has a run"),
+        ({"command": 3}, "has no command"),
+    ],
+)
+def test_what_cannot_be_a_run_is_refused_with_its_place(foreign, change: dict, said: str) -> None:
+    with pytest.raises(AnalysisError, match=said):
+        foreign(results(change))
+
+
+def test_zero_is_a_value(foreign) -> None:
+    (cell,) = foreign(results({"times": [0, 2, 3]})).cells
+    assert cell.values == (0.0, 2.0, 3.0)
+
+
+def test_an_empty_file_of_results_is_known_and_refused(foreign) -> None:
+    with pytest.raises(AnalysisError, match="no result in the file"):
+        foreign({"results": []})

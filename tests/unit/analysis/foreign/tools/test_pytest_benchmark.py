@@ -1,0 +1,103 @@
+"""pytest-benchmark's files, 4 and 5. Authority: the sample files, counted by hand, and its writer."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.errors import AnalysisError
+
+
+def bench(**more: object) -> dict:
+    stats = {"data": [0.25, 0.5, 0.75], "iterations": 4, "rounds": 3, "mean": 0.5}
+    return {
+        "name": "t",
+        "fullname": "x.py::t",
+        "group": None,
+        "params": None,
+        "stats": stats,
+    } | more
+
+
+def whole(*benchmarks: dict) -> dict:
+    return {"machine_info": {"node": "h", "cpu": {"brand_raw": "C"}}, "commit_info": {"id": "abc"},
+            "benchmarks": list(benchmarks), "datetime": "2026-01-02T03:04:05", "version": "4.0.0"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "first", "last", "total", "inner"),
+    [
+        ("test_sort[100]", 15, 4.3603999984043184e-07, 4.3645999994623705e-07, 6.558640002367611e-06, 50),
+        ("test_sort[1000]", 15, 3.3704599991324357e-06, 3.399500001250999e-06, 0.00013168079999559268, 50),
+        ("test_sum", 12, 9.311449991855624e-06, 9.106700008487679e-06, 0.00011201804999245723, 20),
+    ],
+)  # fmt: skip
+def test_sample(read_sample, name, count, first, last, total, inner) -> None:
+    found = read_sample("pytest-benchmark/full-json.json")
+    (cell,) = (one for one in found.cells if one.benchmark == f"test_b.py::{name}")
+    assert len(found.cells) == 3
+    assert len(cell.values) == count
+    assert (cell.values[0], cell.values[-1]) == (first, last)
+    assert sum(cell.values) == pytest.approx(total, rel=1e-12)
+    assert (len(cell.processes), cell.known, cell.inner) == (1, True, inner)
+    assert (cell.warmups, cell.failed, cell.variant) == (None, None, None)
+    assert (cell.metric, cell.unit, cell.better) == ("time", "s", "lower")
+    assert cell.session == "2026-11-21T05:36:03.663151+00:00"
+    assert found.facts == {"host": "vm", "cpu_model": "AMD EPYC"}
+
+
+def test_keys_of_the_sample(read_sample) -> None:
+    first, _, last = read_sample("pytest-benchmark/full-json.json").cells
+    assert first.keys["n"] == "100"
+    assert first.keys["timer"] == "perf_counter"
+    assert "group" not in first.keys
+    assert (last.keys["group"], last.keys["note"]) == ("sum", "x")
+
+
+def test_autosaved_summaries_are_refused_with_the_option(read_sample) -> None:
+    with pytest.raises(AnalysisError, match="--benchmark-save-data"):
+        read_sample("pytest-benchmark/autosave-stats-only.json")
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["name,min,max,mean,stddev,rounds,iterations", "name,mean,ops,param:n"],
+)
+def test_csv_is_refused_with_the_option(foreign, head: str) -> None:
+    with pytest.raises(AnalysisError, match="--benchmark-json=FILE"):
+        foreign(f"{head}\nt,1,2,1.5\n", "c.csv")
+
+
+def test_keys_and_commit(foreign) -> None:
+    (cell,) = foreign(whole(bench(params={"n": 3, "f": [1]}, extra_info={"k": True}))).cells
+    assert cell.keys == {
+        "commit": "abc", "fullname": "x.py::t", "name": "t", "n": "3", "k": "true",
+    }  # fmt: skip
+    assert (cell.values, cell.inner) == ((0.25, 0.5, 0.75), 4)
+
+
+def test_a_timer_of_cpu_time_is_another_metric(foreign) -> None:
+    (cell,) = foreign(whole(bench(options={"timer": "process_time"}))).cells
+    assert (cell.metric, cell.unit, cell.better) == ("cpu_time", "s", "lower")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"stats": {"data": []}}, "summary only"),
+        ({"stats": None}, "no stats"),
+        ({"stats": {"data": [1.0, -1.0]}}, r"benchmarks\[1\].stats.data\[1\]: the value -1.0 is negative"),
+        ({"fullname": None, "name": None}, "no name"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_refused_with_its_place(foreign, change, said) -> None:
+    with pytest.raises(AnalysisError, match=said):
+        foreign(whole(bench(), bench(**change)))
+
+
+def test_a_file_without_benchmarks_is_known(foreign) -> None:
+    with pytest.raises(AnalysisError, match="no benchmark"):
+        foreign(whole())
+
+
+def test_without_machine_info_it_is_known_by_its_stats(foreign) -> None:
+    assert foreign({"benchmarks": [bench()]}).format == "pytest-benchmark"
