@@ -88,15 +88,17 @@ def read(opened: Opened) -> ForeignFile:
     facts: dict[str, str] = {}
     session = None
     if looks_like_json(opened):
-        rows, facts, session = _of_json(opened)
+        every, facts, session = _of_json(opened)
     else:
-        rows = _of_csv(opened)
+        every = _of_csv(opened)
+    rows = _measured(every)
     notes: list[Loss] = []
     cells = tuple(_cells(opened, rows, session, notes))
-    if not cells:
+    aggregates = len(every) > len(rows)
+    if not cells or (aggregates and not any(cell.values for cell in cells)):
         raise fail(
             opened,
-            "the file holds aggregates only" if not notes else "no benchmark was measured",
+            "the file holds aggregates only" if aggregates else "no benchmark was measured",
             "leave out --benchmark_report_aggregates_only, and add --benchmark_repetitions=N",
         )
     inner = [cell.inner for cell in cells if cell.inner is not None] or [1]
@@ -133,11 +135,7 @@ def _of_json(opened: Opened) -> tuple[Rows, dict[str, str], str | None]:
     context = data.get("context")
     context = context if isinstance(context, dict) else {}
     host = context.get("host_name")
-    rows = [(f"benchmarks[{k}]", one) for k, one in enumerate(given)]
-    if any("run_type" in one for one in given):
-        rows = [(at, one) for at, one in rows if one.get("run_type", "iteration") == "iteration"]
-    else:  # version 1.4 and older
-        rows = _measured(rows)
+    rows: Rows = [(f"benchmarks[{k}]", one) for k, one in enumerate(given)]
     facts = {"host": host} if isinstance(host, str) else {}
     return rows, facts, text_of(context.get("date"))
 
@@ -180,7 +178,7 @@ def _of_csv(opened: Opened) -> Rows:
             opened, f"it is no CSV: {error}", "use --benchmark_out_format=json",
             at=f"{before + reader.line_num}",
         ) from None  # fmt: skip
-    return _measured(rows)
+    return rows
 
 
 def _without_times(row: Row) -> bool:
@@ -195,11 +193,13 @@ def _number(text: str) -> Any:  # noqa: ANN401 - a number where it is one
 
 
 def _measured(rows: Rows) -> Rows:
-    """Leave out the aggregates of files that do not say which rows are.
+    """Leave out the aggregates, which the CSV and versions before 1.5 know by their names only.
 
     An aggregate is named like its benchmark, with a word behind; it counts the repetitions as its
     iterations. The rows of complexities have no iterations.
     """
+    if any("run_type" in row for _, row in rows):
+        return [(at, row) for at, row in rows if row.get("run_type", "iteration") == "iteration"]
     names = Counter(str(row.get("name")) for _, row in rows)
 
     def is_aggregate(row: Row) -> bool:

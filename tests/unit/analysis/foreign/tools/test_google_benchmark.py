@@ -109,7 +109,12 @@ def test_aggregates_of_any_kind_are_no_values(foreign) -> None:
     assert found.cells[0].values == pytest.approx((0.004, 0.006))
 
 
-@pytest.mark.parametrize("rows", [[aggregate("mean"), aggregate("cv")], []])
+FAILED = ROW | {"error_occurred": True, "error_message": "x"}
+
+
+@pytest.mark.parametrize(
+    "rows", [[aggregate("mean"), aggregate("cv")], [FAILED, aggregate("mean")], []]
+)
 def test_aggregates_only_are_refused_with_the_option(foreign, rows) -> None:
     with pytest.raises(AnalysisError, match="--benchmark_report_aggregates_only"):
         foreign(whole(*rows))
