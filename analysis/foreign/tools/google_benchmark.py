@@ -12,6 +12,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...errors import AnalysisError
@@ -35,6 +36,7 @@ __all__ = ["knows", "read"]
 _CSV = re.compile(
     r'^"?name"?,"?iterations"?,"?real_time"?,"?cpu_time"?,"?time_unit"?', re.MULTILINE
 )
+_OUTPUT = re.compile(r'^\{\s*"context"\s*:', re.MULTILINE)
 _CONSOLE = re.compile(r"^Benchmark +Time +CPU +Iterations", re.MULTILINE)
 _STANDARD = ("_mean", "_median", "_stddev", "_cv")
 _AGGREGATE = re.compile(r"(_(?:mean|median|stddev|cv|min|max|BigO|RMS))$")
@@ -60,6 +62,7 @@ Rows = list[tuple[str, Row]]
 
 def knows(opened: Opened) -> bool:
     """Tell by the keys of the results or of the context, or by the headings of the CSV."""
+    opened = _without_preamble(opened)
     if not looks_like_json(opened):
         head = opened.head()
         return bool(_CSV.search(head) or _CONSOLE.search(head))
@@ -85,6 +88,7 @@ def read(opened: Opened) -> ForeignFile:
     AnalysisError
         If the file is damaged, or holds aggregates only.
     """
+    opened = _without_preamble(opened)
     facts: dict[str, str] = {}
     session = None
     if looks_like_json(opened):
@@ -125,6 +129,19 @@ def read(opened: Opened) -> ForeignFile:
         notes=tuple(notes),
         facts=facts,
     )
+
+
+def _without_preamble(opened: Opened) -> Opened:
+    """Leave out what the program says of the machine before its JSON, on the same stream."""
+    if looks_like_json(opened) or not _OUTPUT.search(opened.head()):
+        return opened
+    if "behind" not in opened.memo:
+        text = opened.text()
+        place = _OUTPUT.search(text)
+        whole = text[place.start() :] if place else text
+        opened.memo["behind"] = replace(opened, data=whole.encode(), encoding="utf-8", memo={})
+    behind: Opened = opened.memo["behind"]
+    return behind
 
 
 def _of_json(opened: Opened) -> tuple[Rows, dict[str, str], str | None]:
