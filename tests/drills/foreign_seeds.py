@@ -109,7 +109,7 @@ FOREIGN: dict[str, str] = {
     '"ram": 1}, "result_columns": ["result", "params", "version", "started_at", "duration", '
     '"stats_ci_99_a", "stats_ci_99_b", "stats_q_25", "stats_q_75", "stats_number", "stats_repeat", '
     '"samples"], "results": {"s.time_a": [[0.1, null], [["1", "2"]], "v", 1, 2.0, [0.1, null], '
-    '[0.2, null], [0.1, null], [0.1, null], [5, null], [2, null], [[0.1, 0.2], null]], '
+    "[0.2, null], [0.1, null], [0.1, null], [5, null], [2, null], [[0.1, 0.2], null]], "
     '"s.mem_b": [[2048.0], [], "v"], "s.track_c": [42], "s.time_d": [null, [], "v"]}, "version": 2}',
     "asv/benchmarks.json": '{"s.time_a": {"param_names": ["n"], "params": [["1", "2"]], '
     '"type": "time", "unit": "seconds"}, "s.mem_b": {"unit": "bytes"}, '

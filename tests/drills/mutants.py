@@ -82,8 +82,31 @@ TOKENS = (
 )
 
 NUMBERS = (
-    *(b"1e400", b"-1", b"NaN", b"-Infinity", b"Infinity", b"inf", b"0", b"-0.0", b"1e308", b"5e-324"),
-    *(b"9" * 400, b"9" * 5000, b"null", b"true", b"", b"1,5", b"1_0", b"0x10", b'"1"', b"[]", b"{}"),
+    *(
+        b"1e400",
+        b"-1",
+        b"NaN",
+        b"-Infinity",
+        b"Infinity",
+        b"inf",
+        b"0",
+        b"-0.0",
+        b"1e308",
+        b"5e-324",
+    ),
+    *(
+        b"9" * 400,
+        b"9" * 5000,
+        b"null",
+        b"true",
+        b"",
+        b"1,5",
+        b"1_0",
+        b"0x10",
+        b'"1"',
+        b"[]",
+        b"{}",
+    ),
     *("\u0661\u0662".encode(), "\u00b2".encode(), b"1e", b"--", b"1.5.2", b" 1", b"2147483648"),
 )
 _NUMBER = re.compile(rb"\d+(?:\.\d+)?")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,10 +19,11 @@ from ...record import Better
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..folders import files_in, opened_in
 from ..opening import Opened
-from ..parsing import fail, in_base_unit, json_of, looks_like_json, value_of
+from ..parsing import count_of, fail, in_base_unit, json_of, looks_like_json, value_of
 
 __all__ = ["knows", "read"]
 
+_MOST = 100_000  # combinations of parameters
 _BENCHMARKS = "benchmarks.json"
 _KINDS: tuple[tuple[str, str, str, Better | None], ...] = (
     ("timeraw_", "time", "s", "lower"),
@@ -96,11 +98,13 @@ def _cells(opened: Opened) -> Iterator[ForeignCell]:
     results = data.get("results") if isinstance(data, dict) else None
     if not isinstance(columns, list) or not isinstance(results, dict):
         raise fail(opened, "it has no results with columns", "is it of asv 0.4 or newer?")
+    given_params = data.get("params")
+    params = given_params if isinstance(given_params, dict) else {}
     about = _about(opened)
     commit = str(data.get("commit_hash"))
     shared = {
         str(key): str(value)
-        for key, value in (data.get("params") or {}).items()
+        for key, value in params.items()
         if isinstance(value, (str, int, float))
     } | {"commit": commit, "env_name": str(data.get("env_name"))}
     for name, given in results.items():
@@ -120,8 +124,13 @@ def _combinations(  # noqa: PLR0917 - all of one benchmark
     shared: Mapping[str, Any],
     at: str,
 ) -> Iterator[ForeignCell]:
-    params = [axis for axis in (row.get("params") or []) if isinstance(axis, list)]
-    names = kind.get("param_names") or [f"param{k}" for k in range(1, len(params) + 1)]
+    given = row.get("params")
+    params = [axis for axis in given if isinstance(axis, list)] if isinstance(given, list) else []
+    if math.prod(map(len, params)) > _MOST:
+        raise fail(opened, f"more than {_MOST:,} combinations", "is the file damaged?", at=at)
+    names = kind.get("param_names")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        names = [f"param{k}" for k in range(1, len(params) + 1)]
     results = row.get("result")
     samples = row.get("samples")
     numbers = row.get("stats_number")
@@ -154,7 +163,7 @@ def _combinations(  # noqa: PLR0917 - all of one benchmark
             if taken
             else (),
             known=False,
-            inner=inner if isinstance(inner, int) else None,
+            inner=count_of(inner),
             failed=int(value is None),
             keys={
                 **shared["keys"],

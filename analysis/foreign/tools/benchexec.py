@@ -26,7 +26,6 @@ _FAILED = re.compile(
     re.IGNORECASE,
 )
 _ABOUT = ("tool", "version", "benchmarkname", "name", "block", "options", "date")
-_TITLE = re.compile(r"^(.*?)\s*\(([^()]*)\)$")
 
 
 def knows(opened: Opened) -> bool:
@@ -44,7 +43,7 @@ def knows(opened: Opened) -> bool:
 
 def _is_result(opened: Opened) -> bool:
     head = opened.head()
-    return re.search(r"<result\b[^>]*\btool=", head) is not None and "<run" in head
+    return re.search(r"<result\b[^<>]*\btool=", head) is not None and "<run" in head
 
 
 def _table_head(text: str) -> list[str] | None:
@@ -167,6 +166,8 @@ def _quantity(opened: Opened, text: str, at: str) -> tuple[float, str]:
 
 def _of_table(opened: Opened) -> Iterator[ForeignCell]:
     lines = [line.split("\t") for line in opened.text().split("\n")]
+    if len(lines) < 3:
+        raise fail(opened, "the three lines of headings are not whole", "make the table again")
     tools, sets, titles = lines[:3]
     several = len(set(zip(tools[1:], sets[1:], strict=False))) > 1
     for number, row in enumerate(lines[3:], 4):
@@ -179,8 +180,7 @@ def _of_table(opened: Opened) -> Iterator[ForeignCell]:
         groups: dict[tuple[str, str], dict[str, tuple[str, str]]] = {}
         for tool, run_set, title, cell in zip(tools, sets, titles, row, strict=False):
             if title:
-                plain = _TITLE.match(title)
-                name, unit = (plain[1], plain[2]) if plain else (title, "")
+                name, unit = _name_and_unit(title)
                 groups.setdefault((tool.strip(), run_set.strip()), {})[name] = (cell, unit)
         task = "/".join(
             cell for cell, title in zip(row, titles, strict=False) if not title and cell
@@ -194,3 +194,11 @@ def _of_table(opened: Opened) -> Iterator[ForeignCell]:
             about = {"tool": tool, "name": run_set}
             variant = f"{tool} {run_set}" if several else tool
             yield from _cells(opened, task, variant, given, about, None)
+
+
+def _name_and_unit(title: str) -> tuple[str, str]:
+    """Split ``walltime (s)``."""
+    name, _, unit = title.removesuffix(")").rpartition("(")
+    return (
+        (name.rstrip(), unit) if name and title.endswith(")") and ")" not in unit else (title, "")
+    )

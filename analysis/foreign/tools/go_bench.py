@@ -20,8 +20,8 @@ from ..parsing import fail, value_of
 
 __all__ = ["knows", "read"]
 
-_NUMBER = r"[-+]?(?:[0-9][0-9_]*\.?[0-9]*(?:[eE][-+]?[0-9]+)?|NaN|[-+]?Inf)"
-_RESULT = re.compile(rf"^(Benchmark\S*)?\s*(\d+)((?:\s+{_NUMBER}\s+\S+)+)\s*$")
+_NUMBER = r"[-+]?(?:[0-9][0-9_]*+\.?[0-9]*+(?:[eE][-+]?[0-9]+)?|NaN|[-+]?Inf)"
+_RESULT = re.compile(rf"^(Benchmark\S*+)?\s*+(\d{{1,18}}+)((?:\s++{_NUMBER}\s++\S++)+)\s*$")
 _PAIR = re.compile(rf"({_NUMBER})\s+(\S+)")
 _NAME = re.compile(r"(?:^|\s)(Benchmark[^\s]*)\s*$")
 _ABOUT = re.compile(r"^(goos|goarch|pkg|cpu|commit|branch|toolchain|[a-z][\w-]*):\s+(\S.*)$")
@@ -124,7 +124,7 @@ def _of_events(opened: Opened, text: str) -> list[str]:
             continue
         try:
             event = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise fail(
                 opened, "the line is no JSON event", "is the file cut off?", at=f"{number}"
             ) from None

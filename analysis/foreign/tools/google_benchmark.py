@@ -14,7 +14,7 @@ from typing import Any
 
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened
-from ..parsing import TIMES, fail, json_of, looks_like_json, value_of
+from ..parsing import TIMES, count_of, fail, json_of, looks_like_json, value_of
 
 __all__ = ["knows", "read"]
 
@@ -147,11 +147,8 @@ def _cells(opened: Opened, rows: list[tuple[str, Row]]) -> Iterator[ForeignCell]
         good = [
             (at, row) for at, row in mine if not (row.get("error_occurred") or row.get("skipped"))
         ]
-        inner = [
-            int(row["iterations"])
-            for _, row in good
-            if isinstance(row.get("iterations"), (int, float))
-        ]
+        counts = (count_of(row.get("iterations")) for _, row in good)
+        inner = [count for count in counts if count is not None]
         shared: dict[str, Any] = {
             "benchmark": name,
             "known": True,

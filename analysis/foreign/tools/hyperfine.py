@@ -89,6 +89,8 @@ def _cells(opened: Opened, result: Any, at: str) -> Iterator[ForeignCell]:  # no
         raise fail(
             opened, "there is not one exit code for each time", "is the file damaged?", at=at
         )
+    given = result.get("parameters")
+    parameters = given if isinstance(given, dict) else {}
     good = [k for k, code in enumerate(codes) if code == 0]
     shared = {
         "benchmark": opened.stem,
@@ -97,7 +99,7 @@ def _cells(opened: Opened, result: Any, at: str) -> Iterator[ForeignCell]:  # no
         "inner": 1,
         "failed": len(times) - len(good) if "exit_codes" in result else None,
         "keys": {"command": result["command"]}
-        | {str(name): str(value) for name, value in (result.get("parameters") or {}).items()},
+        | {str(name): str(value) for name, value in parameters.items()},
     }
     yield ForeignCell(
         processes=tuple((value_of(opened, times[k], f"{at}.times[{k}]"),) for k in good), **shared

@@ -13,7 +13,7 @@ from typing import Any
 from ...record import Better
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened
-from ..parsing import fail, in_base_unit, json_of, looks_like_json, value_of
+from ..parsing import count_of, fail, in_base_unit, json_of, looks_like_json, value_of
 
 __all__ = ["knows", "read"]
 
@@ -80,14 +80,12 @@ def _cells(opened: Opened, result: Mapping[str, Any], at: str) -> Iterator[Forei
     metric, better = _MODES.get(mode, (mode, "lower"))
     params = result.get("params")
     params = params if isinstance(params, dict) else {}
-    forks = result.get("forks")
-    warmups = result.get("warmupIterations")
+    forks = count_of(result.get("forks"))
+    warmups = count_of(result.get("warmupIterations"))
     shared: dict[str, Any] = {
         "benchmark": " ".join([result["benchmark"], *(f"{k}={v}" for k, v in params.items())]),
         "known": True,
-        "warmups": warmups * max(1, forks)
-        if isinstance(warmups, int) and isinstance(forks, int)
-        else None,
+        "warmups": warmups * max(1, forks) if warmups is not None and forks is not None else None,
         "keys": {str(k): str(v) for k, v in params.items()}
         | {
             key: str(result[key])
@@ -160,4 +158,4 @@ def _histogram(opened: Opened, pairs: object, at: str, *, factor: float) -> floa
         weight += count
     if not weight:
         raise fail(opened, "the histogram is empty", "is the file damaged?", at=at)
-    return total / weight
+    return value_of(opened, total / weight, at)

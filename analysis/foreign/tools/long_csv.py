@@ -16,7 +16,7 @@ from ...record import Better
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..columns import Mapping, mapped
 from ..opening import Opened
-from ..parsing import fail, value_of
+from ..parsing import fail, rows_in, value_of
 
 __all__ = ["cells_of_groups", "knows", "read"]
 
@@ -51,7 +51,7 @@ def read(opened: Opened) -> ForeignFile:
     first = text[start : text.find("\n", start) if "\n" in text[start:] else None]
     separator = _separator(first)
     reader = csv.reader(io.StringIO(text[start:]), delimiter=separator)
-    headings = next(reader, [])
+    headings = next(rows_in(opened, reader), [])
     found = mapped(headings)
     if found is None or found.benchmark is None:
         raise fail(
@@ -219,6 +219,8 @@ def _floats(
     if not (low >= 0 and high < float("inf")) or any(value != value for value in values):  # noqa: PLR0124 - nan
         for k, value in enumerate(values, 1):
             value_of(opened, value, f"column {name!r}, value {k}")
+    if high * factor == float("inf"):
+        value_of(opened, high, f"column {name!r}", factor=factor)
     return values if factor == 1.0 else [value * factor for value in values]
 
 

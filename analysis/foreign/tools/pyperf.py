@@ -13,7 +13,7 @@ from typing import Any
 from ...record import Better
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened
-from ..parsing import fail, json_of, looks_like_json, values_of
+from ..parsing import count_of, fail, json_of, looks_like_json, values_of
 
 __all__ = ["knows", "read"]
 
@@ -47,7 +47,7 @@ def read(opened: Opened) -> ForeignFile:
     benchmarks = data.get("benchmarks") if isinstance(data, dict) else None
     if not isinstance(benchmarks, list) or not benchmarks:
         raise fail(opened, "there is no benchmark in the file", "write it again with pyperf -o")
-    shared = data.get("metadata") if isinstance(data.get("metadata"), dict) else {}
+    shared = _about(data)
     cells = tuple(
         _cell(opened, one, shared, f"benchmarks[{k}]") for k, one in enumerate(benchmarks)
     )
@@ -67,7 +67,7 @@ def read(opened: Opened) -> ForeignFile:
 def _cell(opened: Opened, bench: Any, shared: Mapping[str, Any], at: str) -> ForeignCell:  # noqa: ANN401 - JSON
     if not isinstance(bench, dict) or not isinstance(bench.get("runs"), list):
         raise fail(opened, "a benchmark has no runs", "is the file damaged?", at=at)
-    about: dict[str, Any] = {**shared, **(bench.get("metadata") or {})}
+    about: dict[str, Any] = {**shared, **_about(bench)}
     name = about.get("name")
     if not isinstance(name, str):
         raise fail(opened, "a benchmark has no name", "is the file damaged?", at=at)
@@ -85,9 +85,10 @@ def _cell(opened: Opened, bench: Any, shared: Mapping[str, Any], at: str) -> For
         processes.append(values_of(opened, given, f"{where}.values"))
         warm = run.get("warmups")
         warmups += len(warm) if isinstance(warm, list) else 0
-        own = {**about, **(run.get("metadata") or {})}
-        if isinstance(own.get("loops"), int):
-            loops.append(own["loops"] * int(own.get("inner_loops") or 1))
+        own = {**about, **_about(run)}
+        outer, within = count_of(own.get("loops")), count_of(own.get("inner_loops", 1))
+        if outer is not None:
+            loops.append(outer * (within or 1))
     if not any(processes):
         raise fail(opened, f"{name!r} has no values", "measure it: it was only calibrated", at=at)
     return ForeignCell(
@@ -106,6 +107,11 @@ def _cell(opened: Opened, bench: Any, shared: Mapping[str, Any], at: str) -> For
         }
         | {"name": name},
     )
+
+
+def _about(holder: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = holder.get("metadata")
+    return found if isinstance(found, dict) else {}
 
 
 def _losses(cells: tuple[ForeignCell, ...]) -> Iterator[Loss]:

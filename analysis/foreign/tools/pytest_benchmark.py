@@ -11,7 +11,7 @@ from typing import Any
 
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened
-from ..parsing import fail, json_of, looks_like_json, values_of
+from ..parsing import count_of, fail, json_of, looks_like_json, values_of
 
 __all__ = ["knows", "read"]
 
@@ -92,7 +92,7 @@ def _cell(opened: Opened, bench: Any, at: str) -> ForeignCell:  # noqa: ANN401 -
         benchmark=name,
         processes=(values_of(opened, rounds, f"{at}.stats.data"),),
         known=True,
-        inner=inner if isinstance(inner, int) else None,
+        inner=count_of(inner),
         failed=None,
         keys=keys,
     )

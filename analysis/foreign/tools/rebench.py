@@ -42,7 +42,7 @@ def knows(opened: Opened) -> bool:
     """Tell by the line of headings, or by the comment that begins an execution."""
     head = opened.head()
     return (
-        re.search(r"^(#.*\n)*invocation\titeration\tvalue\tunit\tcriterion\t", head, re.MULTILINE)
+        re.search(r"^invocation\titeration\tvalue\tunit\tcriterion\t", head, re.MULTILINE)
         is not None
         or "# Execution Start" in head
     )
@@ -127,6 +127,13 @@ def _runs(opened: Opened) -> Iterator[_Run]:
         cells = line.split("\t")
         if cells[0] == "invocation":
             columns = cells
+            if lacking := [name for name in _COLUMNS if name not in cells]:
+                raise fail(
+                    opened,
+                    f"the headings lack {', '.join(lacking)}",
+                    "is the file damaged?",
+                    at=f"{number}",
+                )
             continue
         if not columns:
             raise fail(
@@ -136,10 +143,14 @@ def _runs(opened: Opened) -> Iterator[_Run]:
             raise fail(
                 opened, "the line is cut off", "remove it, or copy the file again", at=f"{number}"
             )
-        row = dict(zip(columns, cells, strict=False))
+        row = dict.fromkeys(columns, "") | dict(zip(columns, cells, strict=False))
         names = ids.get(row.get("runId", ""), {}) | {
             name: row[name] for name in _NAMES if row.get(name)
         }
+        if not names.get("benchmark"):
+            raise fail(
+                opened, "the line names no benchmark", "is the file damaged?", at=f"{number}"
+            )
         invocation = _whole(opened, row["invocation"], number)
         run_id = row.get("runId") or "\t".join(names.get(name, "") for name in _NAMES)
         place = (invocation, _whole(opened, row["iteration"], number))
@@ -159,8 +170,10 @@ def _runs(opened: Opened) -> Iterator[_Run]:
 def _names_of(opened: Opened, text: str, line: int) -> dict[str, str]:
     try:
         data: Any = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise fail(opened, "the run id is no JSON", "is the file damaged?", at=f"{line}") from None
+    if not isinstance(data, dict):
+        raise fail(opened, "the run id is no object", "is the file damaged?", at=f"{line}")
     bench = data.get("benchmark")
     names = {str(key): str(value) for key, value in data.items() if isinstance(value, (str, int))}
     if isinstance(bench, dict):
