@@ -108,8 +108,8 @@ def _whole(args: argparse.Namespace) -> Result:
     if named is None:
         return diagnose_matrix(read_one(args.matrix, reading(args)), confidence=args.confidence)
     folder, variant = named
-    trial = open_trial(folder)
-    if args.better is not None:
+    trial = open_trial(folder, args.level, args.better)
+    if args.better not in (None, trial.metric(args.metric or trial.default_metric).better):
         raise UsageError("a trial knows which values are better", args.matrix, "leave out --better")
     return diagnose_trial(
         trial,

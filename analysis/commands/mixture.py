@@ -210,7 +210,7 @@ def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: Tex
     with announcing(line_to(err)), _bar(err) as progress:
         report = plane_report(
             trials,
-            (args.metric or "wall", args.other),
+            (args.metric or trials[0][0].default_metric, args.other),
             benchmark=args.benchmark,
             max_components=args.max_components,
             progress=progress,

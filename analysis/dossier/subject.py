@@ -102,13 +102,12 @@ def subject_of(
     """
     options: dict[str, Any] = dict(asked)
     first = trial_and_variant(sources[0])
-    metric = how.metric or "wall"
     if len(sources) == 1:
         folder, variant = first or (Path(sources[0]), None)
-        trial = open_trial(folder)
+        trial = open_trial(folder, how.level, how.better)
         if variant is not None:
             options["variants"] = tuple(dict.fromkeys((variant, *(options.get("variants") or ()))))
-        verdict = judge(trial, metric=metric, explain=True, **options)
+        verdict = judge(trial, metric=how.metric or trial.default_metric, explain=True, **options)
         trials: tuple[Trial, ...] = (trial,)
         matrices = dict(_matrices(trial, verdict))
         title = trial.manifest.campaign_name
@@ -117,10 +116,10 @@ def subject_of(
         folders = dict.fromkeys(
             named[0] for text in sources if (named := trial_and_variant(text)) is not None
         )
-        trials = tuple(open_trial(folder) for folder in folders)
+        trials = tuple(open_trial(folder, how.level, how.better) for folder in folders)
         for name in ("variants", "certificate"):
             options.pop(name, None)
-        named_metric = how.metric or ("wall" if trials else "values")
+        named_metric = how.metric or sides.candidate.metric or "values"
         verdict = judge_sides(
             sides.candidate, sides.baseline, metric=named_metric, explain=True, **options
         )

@@ -96,7 +96,11 @@ def _cells(opened: Opened) -> Iterator[ForeignCell]:
     data = json_of(opened)
     columns = data.get("result_columns") if isinstance(data, dict) else None
     results = data.get("results") if isinstance(data, dict) else None
-    if not isinstance(columns, list) or not isinstance(results, dict):
+    if (
+        not isinstance(columns, list)
+        or not all(isinstance(column, str) for column in columns)
+        or not isinstance(results, dict)
+    ):
         raise fail(opened, "it has no results with columns", "is it of asv 0.4 or newer?")
     given_params = data.get("params")
     params = given_params if isinstance(given_params, dict) else {}

@@ -20,7 +20,7 @@ __all__ = ["knows", "read"]
 
 _FULL = re.compile(r'^"?Full Results Table"?', re.MULTILINE)
 _RAW = re.compile(
-    r"^spec\.(cpu\w+)\.results\.(\w+)\.(base|peak)\.(\d+)\.(reported_time|ratio|valid|rate): (.*)$",
+    r"^spec\.(cpu\w+)\.results\.(\w+)\.(base|peak)\.(\d{1,9})\.(reported_time|ratio|valid|rate): (.*)$",
     re.MULTILINE,
 )
 _TUNINGS = ("Base", "Peak")
