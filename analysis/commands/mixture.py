@@ -237,7 +237,12 @@ def _refuse_with_other(args: argparse.Namespace) -> None:
         value = getattr(args, name)
         if value is not None and value != [] and value is not False:
             raise UsageError(f"--{name} is for one metric", fix="leave it out, or leave out --and")
-    for name, default in (("scale", "linear"), ("starts", 1), ("shift", 0.0)):
+    for name, default in (
+        ("scale", "linear"),
+        ("starts", 1),
+        ("shift", 0.0),
+        ("level", "process"),
+    ):
         if getattr(args, name) != default:
             raise UsageError(f"--{name} is for one metric", fix="leave it out, or leave out --and")
 

@@ -255,7 +255,11 @@ def _sides(source: str, args: argparse.Namespace) -> Verdict:
         explain=args.explain,
         **asked,
     )
-    known = merged(*(trial.cautions for trial in trials), answer.cautions)
+    # what an imported trial cannot tell is said once, not once a side
+    known = merged(
+        *(trial.cautions for trial in trials),
+        (one for one in answer.cautions if one.code != "imported"),
+    )
     return replace(answer, whole=args.all, cautions=known)
 
 

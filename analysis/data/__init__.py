@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         Program as Program,
         read_host_record as read_host_record,
     )
+    from .imported import always_said as always_said
     from .matrix import (
         Layout as Layout,
         PerformanceMatrix as PerformanceMatrix,
@@ -37,6 +38,7 @@ else:
         __name__,
         {
             "host_record": "HostNote HostRecord Program read_host_record",
+            "imported": "always_said",
             "matrix": "Layout PerformanceMatrix",
             "matrix_file": "Table read_table",
             "origin": "own_session set_apart trial_cautions",

@@ -20,8 +20,11 @@ from typing import Protocol, cast
 from ..errors import UsageError
 from .cells import ForeignFile
 from .opening import Opened
+from .parsing import fail
 
 __all__ = ["TOOLS", "Tool", "ToolReader", "read_foreign", "tool_of"]
+
+_STRANGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 
 class ToolReader(Protocol):
@@ -119,7 +122,16 @@ def read_foreign(opened: Opened, name: str | None = None) -> ForeignFile:
     AnalysisError
         If the file is damaged, or holds no values that count.
     """
-    return tool_of(opened, name).reader.read(opened)
+    tool = tool_of(opened, name)
+    try:
+        return tool.reader.read(opened)
+    except _STRANGE as error:
+        # a part is missing, or of another kind, where no version of the tool writes it so
+        raise fail(
+            opened,
+            f"the file is not {tool.said} as it should be: {type(error).__name__}: {error}",
+            "is it whole, and of this tool? --format takes it for another one's",
+        ) from error
 
 
 def _knowing(opened: Opened, *, generic: bool) -> Iterator[Tool]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..data import Layout, PerformanceMatrix, Table, Trial, trial_cautions
+from ..data import Layout, PerformanceMatrix, Table, Trial, always_said, trial_cautions
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..record import Better
 from ..report import Caution, merged
@@ -261,7 +261,8 @@ def _one(source: str, how: Reading, opened: OpenedTrials) -> _Read:
         named = (named[0], variants[0])
     if named is not None:
         (found,) = _from_trial(source, named, how, [], opened)
-        return found
+        told = (*always_said(opened.read(named[0])), *found.matrix.cautions)
+        return replace(found, matrix=replace(found.matrix, cautions=told))
     if is_file(source):
         return _from_file(source, how)
     raise UsageError(
@@ -327,7 +328,10 @@ def _from_file(source: str, how: Reading, *, lists: bool = False) -> _Read:
         unit=table.unit or "",
         blocks=table.blocks,
         sessions=table.sessions,
+        processes=table.processes,
         cautions=table.cautions,
+        metric=table.metric,
+        origin=table.origin,
     ).at_level(how.level)
     return _Read(source=source, matrix=matrix, sure=(how.better or table.better) is not None)
 
