@@ -8,17 +8,17 @@ were recorded; a benchmark without them has one value, its summary, unless it me
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ...errors import FairtrialError
 from ...record import Better
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..folders import files_in, opened_in
-from ..opening import Opened
+from ..opening import Opened, open_foreign
 from ..parsing import count_of, fail, in_base_unit, json_of, looks_like_json, value_of
 
 __all__ = ["knows", "read"]
@@ -195,8 +195,8 @@ def _about(opened: Opened) -> dict[str, Mapping[str, Any]]:
         return {}
     for folder in (opened.path.parent, opened.path.parent.parent):
         try:
-            data = json.loads((folder / _BENCHMARKS).read_text("utf-8"))
-        except (OSError, ValueError, RecursionError):
+            data = json_of(open_foreign(str(folder / _BENCHMARKS)))
+        except FairtrialError:
             continue
         if isinstance(data, dict):
             return {str(name): one for name, one in data.items() if isinstance(one, dict)}

@@ -103,7 +103,8 @@ def _names(opened: Opened, folder: Path) -> dict[str, str]:
 
 
 def _has(opened: Opened, path: Path) -> bool:
-    return opened.path is not None and (opened.path / path).is_file()
+    beside = None if opened.path is None else opened.path / path
+    return beside is not None and beside.is_file() and not beside.is_symlink()
 
 
 def _of_sample(
