@@ -145,17 +145,23 @@ def pairs_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Pairs
 
 def _cells(matrix: PerformanceMatrix, bench: str) -> dict[tuple[Any, Any], list[float]]:
     where = matrix.benchmarks.index(bench)
-    assert matrix.sessions is not None
-    assert matrix.blocks is not None  # a trial knows them
+    assert matrix.sessions is not None  # a trial knows them
+    sessions = matrix.sessions[where].tolist()
+    blocks = _places(sessions) if matrix.blocks is None else matrix.blocks[where].tolist()
     rows: dict[tuple[Any, Any], list[float]] = defaultdict(list)
-    for session, block, value in zip(
-        matrix.sessions[where].tolist(),
-        matrix.blocks[where].tolist(),
-        matrix.samples[where].tolist(),
-        strict=True,
-    ):
+    for session, block, value in zip(sessions, blocks, matrix.samples[where].tolist(), strict=True):
         rows[session, block].append(value)
     return rows
+
+
+def _places(sessions: list[Any]) -> list[int]:
+    """Give each run its place within its session: imported runs know no blocks."""
+    seen: dict[Any, int] = defaultdict(int)
+    places = []
+    for session in sessions:
+        seen[session] += 1
+        places.append(seen[session])
+    return places
 
 
 def _centre(values: list[float]) -> float:

@@ -83,7 +83,11 @@ def systems_of(args: argparse.Namespace, scale: Scale = "log") -> Biplot:
 
 
 def _read(args: argparse.Namespace) -> _Systems:
+    from dataclasses import replace
+
+    from ..data import always_said
     from ..formats import is_file, open_trial, read_each, trial_and_variant
+    from ..report import merged
 
     if len(args.sources) > 1:
         return _medians(read_each(args.sources, reading(args)), args.sources)
@@ -95,11 +99,12 @@ def _read(args: argparse.Namespace) -> _Systems:
         raise UsageError(f"this cannot be read: {reason}", source) from None
     named = trial_and_variant(source)
     if named is not None and named[1] is None:
-        trial = open_trial(named[0], args.level)
+        trial = open_trial(named[0], args.level, args.better)
         variants = trial.manifest.variants
         metric = args.metric or trial.default_metric
         matrices = [trial.matrix(name, metric, skip_zeros=True) for name in variants]
-        return _medians(matrices, variants)
+        found = _medians(matrices, variants)
+        return replace(found, cautions=merged(always_said(trial), found.cautions))
     if is_file(source):
         return _table(Path(source), args)
     if named is not None:

@@ -64,11 +64,12 @@ def _calibrate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ..stats import stream
 
     path = Path(args.trial)
+    trial = open_trial(path)
     certificate = calibrate_trial(
-        open_trial(path),
+        trial,
         pair=_pair(args.pair),
         methods=None if args.methods is None else args.methods.split(","),
-        metric=args.metric or "wall",
+        metric=args.metric or trial.default_metric,
         confidence=args.confidence,
         power=args.power,
         rng=stream(args.seed, "calibrate"),

@@ -108,8 +108,14 @@ def _whole(args: argparse.Namespace) -> Result:
     if named is None:
         return diagnose_matrix(read_one(args.matrix, reading(args)), confidence=args.confidence)
     folder, variant = named
-    trial = open_trial(folder)
-    if args.better is not None:
+    if args.level != "process":
+        raise UsageError(
+            "a diagnosis looks at runs",
+            args.matrix,
+            "leave out --level, or add one study of their values, such as --normality",
+        )
+    trial = open_trial(folder, better=args.better)
+    if args.better not in (None, trial.metric(args.metric or trial.default_metric).better):
         raise UsageError("a trial knows which values are better", args.matrix, "leave out --better")
     return diagnose_trial(
         trial,

@@ -215,7 +215,7 @@ def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: Tex
     with announcing(line_to(err)), _bar(err) as progress:
         report = plane_report(
             trials,
-            (args.metric or "wall", args.other),
+            (args.metric or trials[0][0].default_metric, args.other),
             benchmark=args.benchmark,
             max_components=args.max_components,
             progress=progress,
@@ -247,7 +247,12 @@ def _refuse_with_other(args: argparse.Namespace) -> None:
         value = getattr(args, name)
         if value is not None and value != [] and value is not False:
             raise UsageError(f"--{name} is for one metric", fix="leave it out, or leave out --and")
-    for name, default in (("scale", "linear"), ("starts", 1), ("shift", 0.0)):
+    for name, default in (
+        ("scale", "linear"),
+        ("starts", 1),
+        ("shift", 0.0),
+        ("level", "process"),
+    ):
         if getattr(args, name) != default:
             raise UsageError(f"--{name} is for one metric", fix="leave it out, or leave out --and")
 

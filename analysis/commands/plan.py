@@ -18,8 +18,9 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
+    from ..data import Trial
     from ..formats import Sides
-    from ..planning import RunPlan, SessionPlan
+    from ..planning import RunPlan, SessionPlan, TrialCosts
     from .arguments import Subparsers
 
 __all__ = ["add"]
@@ -131,7 +132,7 @@ def _refuse(args: argparse.Namespace) -> None:
 
 
 def _sessions(sides: Sides, args: argparse.Namespace) -> SessionPlan:
-    from ..planning import plan_sessions, trial_costs
+    from ..planning import plan_sessions
 
     return plan_sessions(
         sides.candidate,
@@ -143,8 +144,15 @@ def _sessions(sides: Sides, args: argparse.Namespace) -> SessionPlan:
         confidence=args.confidence,
         max_sessions=_MAX_SESSIONS if args.max_sessions is None else args.max_sessions,
         max_runs=_MAX_RUNS if args.max_runs is None else args.max_runs,
-        costs=None if sides.trial is None else trial_costs(sides.trial),
+        costs=_costs(sides.trial),
     )
+
+
+def _costs(trial: Trial | None) -> TrialCosts | None:
+    """Tell what sessions and runs take; another tool's file does not say it."""
+    from ..planning import trial_costs
+
+    return None if trial is None or trial.manifest.origin == "imported" else trial_costs(trial)
 
 
 def _runs(sides: Sides, args: argparse.Namespace) -> RunPlan:

@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import StoreError
 from ..record import IMPORT, Manifest, opened
 from ..report import Caution
 
-__all__ = ["imported_cautions"]
+if TYPE_CHECKING:
+    from .trial import Trial
+
+__all__ = ["always_said", "imported_cautions"]
+
+
+def always_said(trial: Trial, cautions: Iterable[Caution] = ()) -> Iterator[Caution]:
+    """Give what every answer must say: what an imported trial cannot tell, and pooled iterations.
+
+    Parameters
+    ----------
+    trial : Trial
+        What is judged.
+    cautions : iterable of Caution
+        What is known of its runs as they are judged.
+    """
+    if trial.manifest.origin == "imported":
+        yield from trial.cautions
+    yield from (one for one in cautions if one.code == "iterations-pooled")
 
 
 def imported_cautions(trial: Path, manifest: Manifest) -> Iterator[Caution]:

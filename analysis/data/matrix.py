@@ -232,7 +232,10 @@ class PerformanceMatrix:
             unit=table.unit or unit,
             blocks=table.blocks,
             sessions=table.sessions,
+            processes=table.processes,
             cautions=table.cautions,
+            metric=table.metric,
+            origin=table.origin,
         )
 
     @door
@@ -309,8 +312,21 @@ class PerformanceMatrix:
             "samples": rows(self.samples),
             "blocks": None if self.blocks is None else rows(self.blocks),
             "sessions": None if self.sessions is None else rows(self.sessions),
+            "iterations": self._iterations_by_run(),
+            "metric": self.metric,
+            "origin": self.origin,
             "cautions": [caution.text for caution in self.cautions],
             "caution_codes": [caution.code for caution in self.cautions],
+        }
+
+    def _iterations_by_run(self) -> dict[str, list[list[float]]] | None:
+        if self.iterations is None or self.run_of is None:
+            return None
+        return {
+            bench: [values[run_of == k].tolist() for k in range(runs.size)]
+            for bench, runs, values, run_of in zip(
+                self.benchmarks, self.samples, self.iterations, self.run_of, strict=True
+            )
         }
 
     def __str__(self) -> str:

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NoReturn, cast
 
@@ -32,7 +32,10 @@ _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"(?P<key>\s*:)?|[^\s{}\[\],:"]+')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """What a matrix file holds. Fields that only a JSON file can hold are None otherwise."""
+    """What a matrix file holds. Fields that only a JSON file can hold are None otherwise.
+
+    With `processes`, the samples are iterations, and each has its process.
+    """
 
     samples: dict[str, list[float]]
     cautions: tuple[Caution, ...] = ()
@@ -41,6 +44,9 @@ class Table:
     better: Better | None = None
     blocks: dict[str, list[Any]] | None = None
     sessions: dict[str, list[Any]] | None = None
+    processes: dict[str, list[int]] | None = None
+    metric: str | None = None
+    origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +237,7 @@ def _read_json(path: Path, text: str, layout: str) -> Table:
     except ValueError:  # of a whole number with thousands of digits
         raise AnalysisError("a number has too many digits", str(path)) from None
     extra: dict[str, Any] = {}
+    whole = located
     if isinstance(located, dict) and isinstance(located.get("samples"), dict):
         extra = _particulars(path, data, located)
         located = located["samples"]
@@ -251,7 +258,54 @@ def _read_json(path: Path, text: str, layout: str) -> Table:
         if not isinstance(row, list) or not row:
             raise AnalysisError(f"benchmark {bench!r} must be a list of runs", str(path))
         samples[bench] = [_json_value(path, cell, bench) for cell in row]
+    if isinstance(data, dict) and data.get("iterations") is not None and extra:
+        return _of_iterations(path, whole["iterations"], Table(samples=samples, **extra))
     return Table(samples=samples, **extra)
+
+
+def _of_iterations(path: Path, located: Any, runs: Table) -> Table:  # noqa: ANN401 - any JSON
+    """Take the iterations of each run, as `PerformanceMatrix.to_dict` writes them."""
+    flat: dict[str, list[float]] = {}
+    ids: dict[str, list[int]] = {}
+    for bench, means in runs.samples.items():
+        rows = located.get(bench) if isinstance(located, dict) else None
+        if (
+            not isinstance(rows, list)
+            or len(rows) != len(means)
+            or not all(isinstance(row, list) and row for row in rows)
+        ):
+            raise AnalysisError(
+                f"'iterations' must hold a list for each run of {bench!r}", str(path)
+            )
+        values = [[_json_value(path, cell, bench) for cell in row] for row in rows]
+        for k, (row, mean) in enumerate(zip(values, means, strict=True), 1):
+            if not math.isclose(sum(value / len(row) for value in row), mean, rel_tol=1e-9):
+                raise AnalysisError(
+                    f"run {k} of {bench!r} is not the mean of its iterations", str(path)
+                )
+        flat[bench] = [value for row in values for value in row]
+        ids[bench] = [k for k, row in enumerate(values) for _ in row]
+
+    def spread(given: dict[str, list[Any]] | None) -> dict[str, list[Any]] | None:
+        """Give each iteration its run's id; rows that do not fit are left for their own message."""
+        if given is None:
+            return None
+        return {
+            bench: [row[k] for k in ids[bench]]
+            if bench in ids and len(row) == len(runs.samples[bench])
+            else row
+            for bench, row in given.items()
+        }
+
+    return replace(
+        runs,
+        samples=flat,
+        processes=ids,
+        blocks=spread(runs.blocks),
+        sessions=spread(runs.sessions),
+        # it is said again, of what stands there now
+        cautions=tuple(one for one in runs.cautions if one.code != "process-means"),
+    )
 
 
 def _whole(digits: str) -> float:
@@ -262,7 +316,7 @@ def _whole(digits: str) -> float:
 def _particulars(path: Path, data: dict[str, Any], located: dict[str, Any]) -> dict[str, Any]:
     """Take what `PerformanceMatrix.to_dict` writes beside the samples."""
     extra: dict[str, Any] = {}
-    for key in ("name", "unit", "better"):
+    for key in ("name", "unit", "better", "metric", "origin"):
         extra[key] = data.get(key)
         if extra[key] is not None and not isinstance(extra[key], str):
             cell = located[key]

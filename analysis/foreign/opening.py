@@ -11,6 +11,7 @@ import os
 import re
 import stat
 import sys
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -179,7 +180,7 @@ def _unpacked(data: bytes, source: str) -> bytes:
     try:
         with openers[packer](io.BytesIO(data)) as file:
             return _limited(file, source, packed=len(data))
-    except (OSError, EOFError, lzma.LZMAError, ValueError) as error:
+    except (OSError, EOFError, lzma.LZMAError, zlib.error, ValueError) as error:
         raise AnalysisError(
             f"the .{packer} file is damaged or cut off: {error}",
             source,
@@ -197,7 +198,20 @@ def _zstd(file: BinaryIO, source: str) -> BinaryIO:
             "pip install 'fairtrial[zstd]', or unpack it with 'zstd -d'",
         ) from None
     reader: BinaryIO = zstandard.ZstdDecompressor().stream_reader(file)
-    return reader
+    return cast("BinaryIO", _Zstd(reader, zstandard.ZstdError))
+
+
+class _Zstd(io.RawIOBase):
+    """A stream whose errors are those of the other packers'."""
+
+    def __init__(self, inner: BinaryIO, error: type[Exception]) -> None:
+        self._inner, self._error = inner, error
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            return self._inner.read(size)
+        except self._error as error:
+            raise ValueError(str(error)) from None
 
 
 def _limited(file: IO[bytes], source: str, *, packed: int | None) -> bytes:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol, TypeVar
 
 from ..errors import AnalysisError, FairtrialError
 from ..report import figures
@@ -21,6 +22,7 @@ __all__ = [
     "json_of",
     "looks_like_json",
     "mentions",
+    "rows_in",
     "structure_of",
     "text_of",
     "texts_of",
@@ -71,6 +73,19 @@ SIZES: dict[str, float] = {
 }
 
 
+Row_co = TypeVar("Row_co", covariant=True)
+_MOST = 2**63
+_LONGEST = 400
+
+
+class _Rows(Protocol[Row_co]):
+    """What the csv module reads with; it counts lines."""
+
+    line_num: int
+
+    def __next__(self) -> Row_co: ...
+
+
 def in_base_unit(unit: str) -> tuple[float, str]:
     """Give the factor into seconds or bytes, and that unit; (1, the unit) for every other one."""
     if unit in TIMES:
@@ -93,7 +108,12 @@ def fail(opened: Opened, what: str, fix: str, *, at: str = "") -> AnalysisError:
         The place in it: a line's number, or a path such as ``results[2].times[0]``.
     """
     where = f"{opened.source}:{at}" if at.isdigit() else f"{opened.source}, {at}" if at else None
-    return AnalysisError(what, where or opened.source, fix)
+    return AnalysisError(_cut(what), _cut(where or opened.source), _cut(fix))
+
+
+def _cut(text: str) -> str:
+    """Leave out the end of what a damaged file brought into a message."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def looks_like_json(opened: Opened) -> bool:
@@ -245,3 +265,39 @@ def _shown(value: object) -> str:
     if isinstance(value, (list, dict)):
         return "a list" if isinstance(value, list) else "an object"
     return figures.shorten(repr(value), 40)
+
+
+def count_of(value: object) -> int | None:
+    """Take a whole number of something; None for what is none, or is absurd."""
+    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, bool) or not whole or not 0 <= value < _MOST:  # type: ignore[operator]
+        return None
+    return int(value)  # type: ignore[call-overload,no-any-return]
+
+
+def rows_in(opened: Opened, reader: _Rows[Row_co], *, before: int = 0) -> Iterator[Row_co]:
+    """Give the rows of a CSV reader.
+
+    Parameters
+    ----------
+    before : int
+        Lines of the file that the reader was not given.
+
+    Raises
+    ------
+    AnalysisError
+        If a line is no CSV.
+    """
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise fail(
+                opened,
+                f"it is no CSV: {error}",
+                "is a quote open?",
+                at=f"{before + reader.line_num}",
+            ) from None
+        yield row

@@ -19,9 +19,13 @@ from typing import Protocol, cast
 
 from ..errors import UsageError
 from .cells import ForeignFile
+from .folders import trials_within
 from .opening import Opened
+from .parsing import fail
 
 __all__ = ["TOOLS", "Tool", "ToolReader", "read_foreign", "tool_of"]
+
+_STRANGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 
 class ToolReader(Protocol):
@@ -104,17 +108,29 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
                 return tool
         raise UsageError(f"there is no format {name!r}", opened.source, f"known: {known}")
     found = list(_knowing(opened, generic=False)) or list(_knowing(opened, generic=True))
-    if len(found) == 1:
+    what = "folder" if opened.is_folder else "file"
+    trials = trials_within(opened)
+    if len(found) == 1 and not trials:
         return found[0]
-    if found:
+    if trials and not found:
         raise UsageError(
-            f"the file looks like {' and like '.join(tool.said for tool in found)}",
+            "this is a trial of fairtrial"
+            if trials[0] == str(opened.path)
+            else "the folder holds trials of fairtrial",
             opened.source,
-            f"say which with --format ({', '.join(tool.name for tool in found)})",
+            f"every command reads them as they are: name one, such as {trials[0]}",
+        )
+    if found:
+        kinds = [tool.said for tool in found] + [f"a folder with the trial {t}" for t in trials[:1]]
+        raise UsageError(
+            f"the {what} looks like {' and like '.join(kinds)}",
+            opened.source,
+            f"say which with --format ({', '.join(tool.name for tool in found)})"
+            + (", or name the folder of the results" if opened.is_folder else ""),
         )
     looked = "; ".join(tool.said for tool in TOOLS)
     raise UsageError(
-        "no format is known for this file",
+        f"no format is known for this {what}",
         opened.source,
         f"looked for {looked}. If it is one of these, say which with --format ({known})",
     )
@@ -130,7 +146,16 @@ def read_foreign(opened: Opened, name: str | None = None) -> ForeignFile:
     AnalysisError
         If the file is damaged, or holds no values that count.
     """
-    return tool_of(opened, name).reader.read(opened)
+    tool = tool_of(opened, name)
+    try:
+        return tool.reader.read(opened)
+    except _STRANGE as error:
+        # a part is missing, or of another kind, where no version of the tool writes it so
+        raise fail(
+            opened,
+            f"the file is not {tool.said} as it should be: {type(error).__name__}: {error}",
+            "is it whole, and of this tool? --format takes it for another one's",
+        ) from error
 
 
 def _knowing(opened: Opened, *, generic: bool) -> Iterator[Tool]:

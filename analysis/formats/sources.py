@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..data import Layout, PerformanceMatrix, Table, Trial, trial_cautions
-from ..errors import AnalysisError, InsufficientDataError, UsageError
+from ..data import Layout, PerformanceMatrix, Table, Trial, always_said, trial_cautions
+from ..errors import AnalysisError, FairtrialError, InsufficientDataError, UsageError
 from ..record import Better
 from ..report import Caution, merged
 from .numbers_file import VALUES
@@ -261,7 +261,8 @@ def _one(source: str, how: Reading, opened: OpenedTrials) -> _Read:
         named = (named[0], variants[0])
     if named is not None:
         (found,) = _from_trial(source, named, how, [], opened)
-        return found
+        told = (*always_said(opened.read(named[0])), *found.matrix.cautions)
+        return replace(found, matrix=replace(found.matrix, cautions=told))
     if is_file(source):
         return _from_file(source, how)
     raise UsageError(
@@ -313,7 +314,7 @@ def _from_file(source: str, how: Reading, *, lists: bool = False) -> _Read:
     if how.metric is not None:
         raise UsageError("--metric is for trials; a file has one metric", source)
     path = Path(source)
-    table = format_of(path).reader.read(path, how.layout)
+    table = _table(path, how.layout)
     if None not in (how.better, table.better) and how.better != table.better:
         raise UsageError(
             f"the file says that {table.better} values are better, the call says {how.better}",
@@ -327,9 +328,25 @@ def _from_file(source: str, how: Reading, *, lists: bool = False) -> _Read:
         unit=table.unit or "",
         blocks=table.blocks,
         sessions=table.sessions,
+        processes=table.processes,
         cautions=table.cautions,
+        metric=table.metric,
+        origin=table.origin,
     ).at_level(how.level)
     return _Read(source=source, matrix=matrix, sure=(how.better or table.better) is not None)
+
+
+def _table(path: Path, layout: Layout) -> Table:
+    """Read a file of our own formats; where it is none, say who reads those of other tools."""
+    try:
+        return format_of(path).reader.read(path, layout)
+    except FairtrialError as error:
+        pointer = (
+            f"a file of another tool is told by 'fairtrial import {path} --dry-run', with --format "
+            "where its content does not show whose it is"
+        )
+        error.fix = f"{error.fix}; {pointer}" if error.fix else pointer
+        raise
 
 
 def _one_list(table: Table, source: str, layout: Layout) -> dict[str, list[float]]:

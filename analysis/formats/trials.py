@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -58,10 +59,9 @@ def _is_foreign(path: str, _mtime: int, _size: int) -> bool:
         return False
     try:
         return tool_of(open_foreign(path)).name not in _MATRICES
-    except UsageError as error:
-        return "looks like" in error.what
-    except FairtrialError:
-        return False
+    except FairtrialError as error:
+        # what is damaged, unreadable or of two formats is told by who reads it as such
+        return "no format is known" not in error.what and "trials of fairtrial" not in error.what
 
 
 def trial_and_variant(text: str) -> tuple[Path, str | None] | None:
@@ -69,15 +69,40 @@ def trial_and_variant(text: str) -> tuple[Path, str | None] | None:
 
     Files and folders of other tools count as trials. Names may hold colons: the longest path that is
     there is the trial's.
+
+    Raises
+    ------
+    UsageError
+        If a shorter path is there too, and has a variant of the name that is left.
     """
     if "\0" in text:
         return None
-    for path, variant in _splits(text):
-        if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir() raises on a name that is too long
-            return Path(path), variant
-        if is_file(path):
-            return (Path(path), variant) if is_foreign(Path(path)) else None
+    # Path.is_dir() raises on a name that is too long
+    there = [one for one in _splits(text) if os.path.isdir(one[0]) or is_file(one[0])]  # noqa: PTH112
+    if not there:
+        return None
+    (path, variant), *shorter = there
+    others = [f"the variant {v!r} of {p}" for p, v in shorter if v and _has_variant(Path(p), v)]
+    if others:
+        first = f"the {'folder' if Path(path).is_dir() else 'file'} {path}"
+        if variant is not None:
+            first = f"the variant {variant!r} of {path}"
+        raise UsageError(
+            f"this may be {first}, or {', or '.join(others)}",
+            text,
+            "rename one of them, or import the file whose variant is meant under another name: "
+            "fairtrial import FILE -o runs/NAME",
+        )
+    if Path(path).is_dir() or is_foreign(Path(path)):
+        return Path(path), variant
     return None
+
+
+def _has_variant(path: Path, variant: str) -> bool:
+    try:
+        return variant in open_trial(path, better="lower").manifest.variants
+    except FairtrialError:
+        return False
 
 
 def _splits(text: str) -> Iterator[tuple[str, str | None]]:
@@ -122,7 +147,13 @@ def open_trial(path: Path, level: str = "process", better: Better | None = None)
 
 def _imported(path: Path, better: Better | None) -> Trial:
     """Read a foreign file as the trial that ``fairtrial import`` would make of it."""
-    gathered = gather([read_foreign(open_foreign(str(path)))], Chosen(better=better))
+    try:
+        file = read_foreign(open_foreign(str(path)))
+    except FairtrialError as error:
+        if re.search(r"--(format|encoding)\b", error.fix or ""):
+            error.fix = f"{error.fix}: fairtrial import {path} -o runs/NAME"
+        raise
+    gathered = gather([file], Chosen(better=better))
     with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
         folder = Path(place) / (path.name or "imported")
         import_files(gathered, folder, better=better)

@@ -106,6 +106,13 @@ def seams(parts: Sequence[Part]) -> tuple[Seam, ...]:
 def _part(path: Path) -> Part:
     trial = read_trial(path)  # refuses what is damaged
     manifest = trial.manifest
+    if manifest.origin == "imported":
+        raise StoreError(
+            "this trial was imported from files of another tool: on which host, and in which "
+            "environment, its runs were made is not known",
+            str(path),
+            "import the files of all of them at once: fairtrial import FILE FILE -o FOLDER",
+        )
     if manifest.status != "complete":
         done = "it is still running, or its runner was killed"
         if trial.finished:

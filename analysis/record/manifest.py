@@ -38,12 +38,20 @@ def read_manifest(trial: Path) -> Manifest:
         If it is missing, is no manifest, or has a newer schema.
     """
     path = trial / MANIFEST
+    if os.path.isfile(trial):  # noqa: PTH113 - Path.is_file() raises on a name that is too long
+        raise StoreError(
+            "this is a file, and no trial directory",
+            str(trial),
+            "a file of another tool becomes a trial with 'fairtrial import FILE -o runs/NAME'; verdict, "
+            "report and diagnose read it where it lies",
+        )
     if not os.path.lexists(path):
         raise StoreError(
             "this is no trial directory: it has no manifest.json",
             str(trial),
             "name a directory that 'fairtrial run' wrote, such as runs/NAME; "
-            "what ended before it had a manifest measured nothing, and may be removed",
+            "what ended before it had a manifest measured nothing, and may be removed; a folder of "
+            "another tool becomes a trial with 'fairtrial import FOLDER -o runs/NAME'",
         )
     try:
         with opened(path) as file:

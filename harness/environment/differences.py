@@ -65,7 +65,11 @@ def compare_environments(trial: Path, other: Path | None) -> Differences:
 
 
 def _records(trial: Path) -> list[tuple[str, dict[str, Any]]]:
-    read_manifest(trial)
+    if read_manifest(trial).origin == "imported":
+        raise StoreError(
+            "this trial was imported from files of another tool: nothing is known of its environment",
+            str(trial),
+        )
     found = []
     for known, record in records_of(trial / ENVIRONMENT, EnvironmentShape):
         segment = f", segment {known.segment}" if known.segment else ""

@@ -42,7 +42,8 @@ class TrialProgress:
     time from one run's start to the next one's in the same session, pauses and hooks included;
     where no run followed yet it is that of the runs and their hooks. Under the stopping rule `stop`,
     `planned` and `left_s` are the most that there may be; `session_ends` says how sessions ended,
-    `merged_from` which trials it was put together from.
+    `merged_from` which trials it was put together from. With the `origin` "imported" nothing was
+    planned, and there is no command to go on with it.
     """
 
     trial: str
@@ -63,6 +64,7 @@ class TrialProgress:
     session_ends: tuple[SessionEnd, ...] = ()
     given_up: tuple[GivenUp, ...] = ()
     merged_from: tuple[str, ...] = ()
+    origin: str = "measured"
 
     def to_dict(self) -> dict[str, Any]:
         """Give the progress as JSON types."""
@@ -77,9 +79,12 @@ class TrialProgress:
         most = "at most " if self.stop is not None and self.state != "complete" else ""
         stage = f"while {self.stage}" if self.stage and self.state == "killed" else self.stage
         what = self.reason or stage
+        told = f"{self.done} of {most}{self.planned} runs ({share:.0f} %), started {self.started}"
+        if self.origin == "imported":  # nothing was planned here, and the time is the import's
+            told = f"{self.done} runs of another tool, imported {self.started}"
         lines = [
             f"{self.trial} · {self.state}" + (f": {what}" if what else ""),
-            f"  {self.done} of {most}{self.planned} runs ({share:.0f} %), started {self.started}",
+            f"  {told}",
             *(["  put together from " + ", ".join(self.merged_from)] if self.merged_from else []),
             *said_of_sessions(self.session_ends),
             *said_of_given_up(self.given_up),
@@ -106,6 +111,7 @@ def read_progress(trial: Path) -> TrialProgress:
     tally = _tally(trial)
     seconds = {name: total / count for name, (total, count) in {**tally.own, **tally.gaps}.items()}
     running = is_written_now(trial)
+    imported = manifest.origin == "imported"  # it cannot be gone on with
     state = manifest.status if manifest.status != "running" or running else "killed"
     return TrialProgress(
         trial=manifest.trial,
@@ -119,13 +125,14 @@ def read_progress(trial: Path) -> TrialProgress:
         last=_last(tally.last),
         seconds=seconds,
         left_s=_left(manifest, tally.done, seconds) if running else None,
-        again=command_to_continue(manifest, trial),
-        way_on=way_on_of(manifest, trial),
+        again="" if imported else command_to_continue(manifest, trial),
+        way_on="" if imported else way_on_of(manifest, trial),
         stage=manifest.stage,
         stop=manifest.stop,
         session_ends=manifest.session_ends,
         given_up=manifest.given_up,
         merged_from=tuple(part.trial for part in manifest.merged_from),
+        origin=manifest.origin,
     )
 
 

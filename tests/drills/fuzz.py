@@ -29,12 +29,23 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from mutants import damaged
+from foreign_seeds import seed_foreign
+from mutants import damaged, damaged_numbers
 from seeds import CAMPAIGNS, CONFIGS, MATRICES, SYSTEMS, seed_trial
 
 from analysis.data import PerformanceMatrix
 from analysis.data.trial import read_trial
 from analysis.errors import FairtrialError
+from analysis.foreign import (
+    TOOLS,
+    Chosen,
+    gather,
+    import_files,
+    inspect_files,
+    matrices_of,
+    open_foreign,
+    tool_of,
+)
 from analysis.formats import Reading, read_sources
 from analysis.formats.systems_table import read_systems
 from analysis.methods.speedup_test.original.config import read_speedup_config
@@ -77,13 +88,15 @@ class Hang(BaseException):
 class Kind:
     """Files that are damaged, one at a time, and what reads the folder that they are in.
 
-    `spared` are those that are not damaged; `mended` makes others fit a damaged one.
+    `spared` are those that are not damaged; `mended` makes others fit a damaged one; `damaged` makes
+    a mutant.
     """
 
     seeds: Callable[[Path], None]
     read: Callable[[Path, str], object]
     spared: frozenset[str] = frozenset()
     mended: Callable[[Path, str], None] = lambda _folder, _name: None
+    damaged: Callable[[bytes, Random], bytes] = damaged
 
 
 def _texts(files: Mapping[str, str]) -> Callable[[Path], None]:
@@ -116,6 +129,41 @@ def _systems(folder: Path, name: str) -> None:
 
 def _config(folder: Path, _name: str) -> None:
     read_speedup_config(folder / "bench.cfg")
+
+
+def _foreign(folder: Path, name: str) -> None:
+    """Let a file be recognised, read as what it was, inspected, imported and judged.
+
+    Readers are called as they are: what holds their mistakes back is not in between.
+    """
+    kind = name.split("/", maxsplit=1)[0]
+    opened = open_foreign(str(folder / name))
+    with contextlib.suppress(FairtrialError):
+        tool_of(opened)
+    (tool,) = [one for one in TOOLS if one.name == kind]
+    file = tool.reader.read(opened)
+    gathered = gather([file], Chosen())
+    told = inspect_files(gathered)
+    str(told).encode("utf-8", "backslashreplace")
+    json.dumps(told.to_dict(), allow_nan=False)
+    for metric in gathered.metrics:
+        with contextlib.suppress(FairtrialError):
+            matrices_of(gathered, metric, "lower")
+    made = folder / ".made"
+    try:
+        import_files(gathered, made, better="lower")
+        str(read_trial(made).cautions).encode("utf-8", "backslashreplace")
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _foreign_folder(folder: Path, name: str) -> None:
+    """Let the folder of a damaged file be read too."""
+    kind = name.split("/", maxsplit=1)[0]
+    if kind in {"criterion", "asv", "benchexec"}:
+        with contextlib.suppress(FairtrialError):
+            _foreign(folder, kind)
+    _foreign(folder, name)
 
 
 def _judge(trial: Path) -> None:
@@ -193,6 +241,7 @@ KINDS: Mapping[str, Kind] = {
     "matrix": Kind(seeds=_texts(MATRICES), read=_matrix),
     "config": Kind(seeds=_texts(CONFIGS), read=_config),
     "systems": Kind(seeds=_texts(SYSTEMS), read=_systems),
+    "foreign": Kind(seeds=seed_foreign, read=_foreign_folder, damaged=damaged_numbers),
 }
 
 
@@ -268,7 +317,7 @@ def fuzz(kind: str, count: int, seed: int, keep: Path | None = None) -> Row:
         names = [name for name in seeds if Path(name).name not in KINDS[kind].spared]
         for _ in range(count):
             name = rng.choice(names)
-            mutant = damaged(seeds[name], rng)
+            mutant = KINDS[kind].damaged(seeds[name], rng)
             (folder / name).write_bytes(mutant)
             KINDS[kind].mended(folder, name)
             began = time.process_time()

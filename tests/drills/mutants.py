@@ -6,6 +6,7 @@ Every mutant comes of a `random.Random`, so a seed and a number give it again.
 from __future__ import annotations
 
 import json
+import re
 from random import Random
 from typing import Any
 
@@ -80,6 +81,36 @@ TOKENS = (
     *("protocol: ", "matrix: ", "stop: ", "runs: 0\n", "extends: x\n", "9" * 400, "1" * 5000 + "x"),
 )
 
+NUMBERS = (
+    *(
+        b"1e400",
+        b"-1",
+        b"NaN",
+        b"-Infinity",
+        b"Infinity",
+        b"inf",
+        b"0",
+        b"-0.0",
+        b"1e308",
+        b"5e-324",
+    ),
+    *(
+        b"9" * 400,
+        b"9" * 5000,
+        b"null",
+        b"true",
+        b"",
+        b"1,5",
+        b"1_0",
+        b"0x10",
+        b'"1"',
+        b"[]",
+        b"{}",
+    ),
+    *("\u0661\u0662".encode(), "\u00b2".encode(), b"1e", b"--", b"1.5.2", b" 1", b"2147483648"),
+)
+_NUMBER = re.compile(rb"\d+(?:\.\d+)?")
+
 
 def damaged(data: bytes, rng: Random) -> bytes:
     """Give a mutant of the bytes of a file."""
@@ -87,6 +118,34 @@ def damaged(data: bytes, rng: Random) -> bytes:
         kind = rng.choice((_values, _values, _values, _bytes, _token, _lines))
         data = kind(data, rng)
     return data
+
+
+def damaged_numbers(data: bytes, rng: Random) -> bytes:
+    """Give a mutant of a file of results: also other numbers, copies, long lines, deep nesting."""
+    if rng.random() < 0.5:
+        return damaged(data, rng)
+    for _ in range(rng.choice((1, 1, 2))):
+        data = rng.choice((_number, _number, _number, _copy, _long))(data, rng)
+    return data
+
+
+def _number(data: bytes, rng: Random) -> bytes:
+    found = list(_NUMBER.finditer(data))
+    if not found:
+        return _token(data, rng)
+    place = rng.choice(found)
+    return data[: place.start()] + rng.choice(NUMBERS) + data[place.end() :]
+
+
+def _copy(data: bytes, rng: Random) -> bytes:
+    a, b = sorted(rng.randrange(len(data) + 1) for _ in range(2))
+    return rng.choice((data + data, data + b"\n" + data, data[:b] + data[a:b] * 3 + data[b:]))
+
+
+def _long(data: bytes, rng: Random) -> bytes:
+    a = rng.randrange(len(data) + 1)
+    more = rng.choice((b"x", b" ", b"[", b"1", b",", b"<a>", b'{"a":', b"\t", b"-")) * 50_000
+    return data[:a] + more + data[a:]
 
 
 def _bytes(data: bytes, rng: Random) -> bytes:

@@ -23,6 +23,7 @@ PLAN: tuple[tuple[str, int, int], ...] = (
     ("fuzz matrix", 50_000, 1),
     ("fuzz config", 50_000, 1),
     ("fuzz systems", 50_000, 1),
+    ("fuzz foreign", 100_000, 4),
 )
 
 

@@ -20,7 +20,7 @@ def drill():
     return fuzz
 
 
-@pytest.mark.parametrize("kind", ["campaign", "trial", "matrix", "config", "systems"])
+@pytest.mark.parametrize("kind", ["campaign", "trial", "matrix", "config", "systems", "foreign"])
 def test_damaged_files_are_refused_in_our_own_words(drill, kind):
     row = drill.fuzz(kind, 2000, seed=1)
     assert (row.crashes, row.hangs) == ({}, 0)

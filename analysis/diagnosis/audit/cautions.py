@@ -41,6 +41,12 @@ def cautions_of(found: Diagnosis) -> Iterator[Caution]:
 
     A drift that the runner recorded is a caution of the trial already.
     """
+    if not found.in_order:
+        yield Caution(
+            "order-unknown",
+            "in which order the runs were made is not known: no test of drift, trend, dependence, first "
+            "runs or changes was made",
+        )
     yield from _binaries(found)
     yield from _recorded(found)
     certain = [one for one in found.findings if one.certain and _matters(one)]

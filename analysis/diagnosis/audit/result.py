@@ -159,6 +159,8 @@ class Diagnosis(Result):
         The farthest first.
     two_binaries : tuple of TwoBinaries
         Variants that must not be averaged over sessions without a word.
+    in_order : bool
+        Whether the order of the runs is known; otherwise no test that looks at it was made.
     """
 
     method: ClassVar[str] = "diagnose"
@@ -180,3 +182,4 @@ class Diagnosis(Result):
     not_tested: tuple[Untested, ...]
     far_runs: tuple[FarRun, ...]
     two_binaries: tuple[TwoBinaries, ...] = ()
+    in_order: bool = True

@@ -34,6 +34,7 @@ from .sentences import cell_text, host_text
 __all__ = ["diagnosed"]
 
 Floats = NDArray[np.float64]
+_ANY_ORDER = ("session-shift", "host-sessions")  # the tests that do not look at the order of runs
 _COARSE = 0.5  # share of runs that share their value
 _FEW = 10  # runs
 _STEP = 0.005  # of the median: a step that is too small to matter
@@ -47,6 +48,11 @@ def diagnosed(
     figures = described(table, series)
     cells = (*within_sessions(series), session_shift(series))
     host = host_tests(table, series)
+    if not table.in_order:
+        cells = tuple(one if one.code in _ANY_ORDER else _untested(one) for one in cells)
+        host = tuple(
+            one if one.code in _ANY_ORDER else replace(one, pvalue=None, size=None) for one in host
+        )
     pvalues = np.concatenate(
         [*(test.pvalues for test in cells), [_nan(test.pvalue) for test in host]]
     )
@@ -98,7 +104,12 @@ def diagnosed(
         not_tested=tuple(untested(table, series)),
         far_runs=tuple(far_runs(table, series, figures)),
         references=REFERENCES,
+        in_order=table.in_order,
     )
+
+
+def _untested(test: CellTests) -> CellTests:
+    return replace(test, pvalues=np.full_like(test.pvalues, math.nan))
 
 
 def _is_found(p: float | None, risk: float) -> bool:

@@ -55,11 +55,13 @@ def described(table: RunTable, series: Series) -> Description:
     """Describe all cells."""
     logs = np.where(series.present, table.logs[series.row], np.nan)
     ties, resolution = _readings(series)
-    spread, session_sd, effective = _levels(series, logs)
+    spread, session_sd, effective = _levels(
+        series, logs, _repetition(series) if table.in_order else np.ones(ties.shape)
+    )
     return Description(
         spread=spread,
         session_sd=session_sd,
-        lag_1=autocorrelation(series, 1),
+        lag_1=autocorrelation(series, 1) if table.in_order else np.full(ties.shape, np.nan),
         effective=effective,
         ties=ties,
         resolution=resolution,
@@ -67,7 +69,7 @@ def described(table: RunTable, series: Series) -> Description:
     )
 
 
-def _levels(series: Series, logs: Floats) -> tuple[Floats, Floats, Floats]:
+def _levels(series: Series, logs: Floats, factor: Floats) -> tuple[Floats, Floats, Floats]:
     """Estimate components of variance between and within sessions, by analysis of variance."""
     n = series.counts.astype(np.float64)
     runs, sessions = n.sum(axis=1), (n > 0).sum(axis=1)
@@ -79,7 +81,6 @@ def _levels(series: Series, logs: Floats) -> tuple[Floats, Floats, Floats]:
         among = np.where(n > 0, n * (means - overall[:, None]) ** 2, 0.0).sum(axis=1)
         among = among / (sessions - 1)
         typical = (runs - (n**2).sum(axis=1) / runs) / (sessions - 1)
-        factor = _repetition(series)
         shift = np.maximum(among - factor * within, 0.0) / typical
         single = sessions < 2
         share = (n**2).sum(axis=1) / runs**2  # 1/S where sessions have as many runs

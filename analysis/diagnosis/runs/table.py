@@ -34,7 +34,9 @@ class RunTable:
     start_s : array of float
         Seconds since the session's first run; nan where not known.
     ordered : bool
-        Whether the order of runs of different cells is known; within a cell it always is.
+        Whether the order of runs of different cells is known.
+    in_order : bool
+        Whether the order of the runs of one cell is known: not where another tool's file lists them.
     """
 
     benchmarks: tuple[str, ...]
@@ -47,6 +49,7 @@ class RunTable:
     block: Integers
     start_s: Floats
     ordered: bool
+    in_order: bool = True
 
     @property
     def logs(self) -> Floats:
@@ -96,6 +99,7 @@ def of_trial(trial: Trial, metric: str, variants: Sequence[str] | None = None) -
         # the clock orders runs of one boot only; what goes back tells nothing
         if mine.size and (np.diff(starts[mine]) >= 0).all():
             start_s[mine] = (starts[mine] - starts[mine[0]]) / 1e9
+    measured = trial.manifest.origin != "imported"
     return RunTable(
         benchmarks=trial.manifest.benchmarks,
         variants=names,
@@ -106,7 +110,8 @@ def of_trial(trial: Trial, metric: str, variants: Sequence[str] | None = None) -
         session=session.astype(np.int64).reshape(-1),
         block=np.where(trial.block[rows] > 0, trial.block[rows] - 1, -1),
         start_s=start_s,
-        ordered=True,
+        ordered=measured,
+        in_order=measured,
     )
 
 

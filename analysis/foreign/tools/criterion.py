@@ -18,7 +18,7 @@ from typing import Any
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..folders import files_in, opened_in
 from ..opening import Opened
-from ..parsing import fail, json_of, looks_like_json, value_of
+from ..parsing import fail, json_of, looks_like_json, rows_in, value_of
 
 __all__ = ["knows", "read"]
 
@@ -103,7 +103,8 @@ def _names(opened: Opened, folder: Path) -> dict[str, str]:
 
 
 def _has(opened: Opened, path: Path) -> bool:
-    return opened.path is not None and (opened.path / path).is_file()
+    beside = None if opened.path is None else opened.path / path
+    return beside is not None and beside.is_file() and not beside.is_symlink()
 
 
 def _of_sample(
@@ -130,7 +131,7 @@ def _cell(  # noqa: PLR0917 - all of one sample
         count = value_of(opened, iterations, f"iters[{k}]")
         if not count:
             raise fail(opened, "a sample of 0 iterations", "is the file damaged?", at=f"iters[{k}]")
-        values.append(total / count)
+        values.append(value_of(opened, total / count, f"times[{k}]"))
         counts.append(int(count))
     return ForeignCell(
         benchmark=name,
@@ -146,7 +147,7 @@ def _of_csv(opened: Opened) -> Iterator[ForeignCell]:
     grouped: dict[tuple[str, ...], list[tuple[float, float]]] = {}
     units: dict[tuple[str, ...], float] = {}
     reader = csv.DictReader(io.StringIO(opened.text()))
-    for row in reader:
+    for row in rows_in(opened, reader):
         line = f"{reader.line_num}"
         try:
             if "sample_time_nanos" in row:  # before 0.3.5
@@ -155,11 +156,11 @@ def _of_csv(opened: Opened) -> Iterator[ForeignCell]:
                 value, unit = row["sample_measured_value"], row["unit"]
             pair = (float(value), float(row["iteration_count"]))
             factor = _UNITS[unit]
+            key = tuple(row[name] or "" for name in ("group", "function", "value"))
         except (TypeError, ValueError, KeyError):
             raise fail(
                 opened, "the line is cut off or damaged", "copy the file again", at=line
             ) from None
-        key = tuple(row[name] or "" for name in ("group", "function", "value"))
         grouped.setdefault(key, []).append(pair)
         units[key] = factor
     for key, pairs in grouped.items():
@@ -177,7 +178,7 @@ def _of_messages(opened: Opened) -> Iterator[ForeignCell]:
             counts, values = data["iteration_count"], data["measured_values"]
             pairs = list(zip(values, counts, strict=True))
             factor, name = _UNITS[data["unit"]], str(data["id"])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise fail(
                 opened, "the message is damaged", "is the file cut off?", at=f"{number}"
             ) from None

@@ -171,7 +171,7 @@ def _of_objects(opened: Opened) -> Iterator[_Counter]:
         try:
             data = json.loads(line)
             value, event, unit = str(data["counter-value"]), str(data["event"]), str(data["unit"])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise fail(
                 opened, "the line is no counter's object", "is the file cut off?", at=f"{number}"
             ) from None
@@ -183,7 +183,7 @@ def _of_objects(opened: Opened) -> Iterator[_Counter]:
             value=value_of(opened, _number(value), f"{number}"),
             unit=unit,
             deviation=str(data.get("variance", "")),
-            share=float(share) if isinstance(share, (int, float)) else None,
+            share=_number(str(share)) if isinstance(share, (int, float)) else None,
         )
 
 

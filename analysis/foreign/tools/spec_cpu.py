@@ -14,13 +14,13 @@ from typing import Any
 
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened
-from ..parsing import fail, value_of
+from ..parsing import fail, rows_in, value_of
 
 __all__ = ["knows", "read"]
 
 _FULL = re.compile(r'^"?Full Results Table"?', re.MULTILINE)
 _RAW = re.compile(
-    r"^spec\.(cpu\w+)\.results\.(\w+)\.(base|peak)\.(\d+)\.(reported_time|ratio|valid|rate): (.*)$",
+    r"^spec\.(cpu\w+)\.results\.(\w+)\.(base|peak)\.(\d{1,9})\.(reported_time|ratio|valid|rate): (.*)$",
     re.MULTILINE,
 )
 _LONGER = 1024**2  # notes may stand before the table
@@ -70,7 +70,7 @@ def _of_csv(opened: Opened, text: str) -> Iterator[ForeignCell]:
     before = text.count("\n", 0, place.start())
     runs: dict[tuple[str, str], dict[str, list[tuple[str, str]]]] = {}
     failed: dict[tuple[str, str], int] = {}
-    for number, row in _table(text[place.start() :]):
+    for number, row in _table(opened, text[place.start() :], before):
         for tuning in _TUNINGS:
             time = row.get(f"{tuning} Run Time", "").strip()
             status = row.get(f"{tuning} Status", "").strip()
@@ -89,10 +89,11 @@ def _of_csv(opened: Opened, text: str) -> Iterator[ForeignCell]:
         yield from _cells(opened, key, runs.get(key, {"time": []}), failed.get(key, 0))
 
 
-def _table(text: str) -> Iterator[tuple[int, dict[str, str]]]:
+def _table(opened: Opened, text: str, before: int) -> Iterator[tuple[int, dict[str, str]]]:
     """Give the rows of the first table by their headings, to its empty line."""
     heads: list[str] = []
-    for number, row in enumerate(csv.reader(io.StringIO(text)), 1):
+    rows = rows_in(opened, csv.reader(io.StringIO(text)), before=before)
+    for number, row in enumerate(rows, 1):
         if not heads:
             if row and row[0] == "Benchmark":
                 heads = [cell.removeprefix("Est. ") for cell in row]

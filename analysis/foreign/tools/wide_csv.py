@@ -8,7 +8,7 @@ import re
 
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened
-from ..parsing import fail, value_of
+from ..parsing import fail, rows_in, value_of
 
 __all__ = ["knows", "read"]
 
@@ -26,6 +26,8 @@ def knows(opened: Opened) -> bool:
 
 def _headings(text: str) -> tuple[list[str], str] | None:
     line = next((one for one in text.split("\n") if one.strip() and one[0] != "#"), "")
+    if len(line) > csv.field_size_limit():
+        return None
     separator = max(",;\t", key=line.count)
     cells = next(csv.reader([line], delimiter=separator), [])
     if len(cells) < 2 or _RUN.match(cells[0].strip()) or not re.search(r"[A-Za-z]", cells[0]):
@@ -48,7 +50,7 @@ def read(opened: Opened) -> ForeignFile:
     _, separator = found
     cells, seen = [], False
     reader = csv.reader(io.StringIO(text), delimiter=separator)
-    for row in reader:
+    for row in rows_in(opened, reader):
         if not row or row[0].startswith("#"):
             continue
         if not seen:

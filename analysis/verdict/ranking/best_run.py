@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...data import Trial
+from ...data import Trial, always_said
 from ...errors import FairtrialError, InsufficientDataError
 from ...methods.mixture import Mixture, fit_mixture, probability_fastest
-from ...report import Caution, figures
+from ...report import Caution, figures, merged
 from ...stats import counted, door
 from ..sides import sides_of
 from .result import BestOf, Chances
@@ -68,11 +68,9 @@ def best_of(
         v for v in manifest.variants if variants is None or v in {*variants, manifest.baseline}
     ]
     info = trial.metric(metric)
-    sides = {
-        name: side.matrix
-        for name, side in sides_of(trial, metric, chosen, benchmarks).items()
-        if side.matrix is not None
-    }
+    every = sides_of(trial, metric, chosen, benchmarks)
+    known = [one for side in every.values() for one in side.cautions]
+    sides = {name: side.matrix for name, side in every.items() if side.matrix is not None}
     rows: list[Chances] = []
     left_out: list[str] = []
     for bench in manifest.benchmarks if benchmarks is None else benchmarks:
@@ -104,7 +102,7 @@ def best_of(
         variants=names,
         benchmarks=tuple(rows),
         mean={name: sum(row.chances[name] for row in rows) / len(rows) for name in names},
-        cautions=tuple(_cautions(trial, left_out)),
+        cautions=merged(always_said(trial, known), _cautions(trial, left_out)),
     )
 
 

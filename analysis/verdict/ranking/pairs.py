@@ -9,10 +9,10 @@ from itertools import combinations
 
 import numpy as np
 
-from ...data import PerformanceMatrix, Trial
+from ...data import PerformanceMatrix, Trial, always_said
 from ...errors import UsageError
 from ...methods.multilevel import Line, Multilevel, multilevel
-from ...report import Caution, Word, figures
+from ...report import Caution, Word, figures, merged
 from ...stats import Friedman, adjusted, door, friedman, nemenyi_difference
 from ..sides import Side, comparable, sides_of
 from .result import PairLine, Place, Ranking
@@ -118,7 +118,10 @@ def rank_variants(
         else nemenyi_difference(len(names), published.benchmarks, alpha=1 - confidence),
         ranked=ranked,
         timed=figures.timed(info.unit),
-        cautions=() if published is None else (_warning(),),
+        cautions=merged(
+            always_said(trial, (one for side in sides.values() for one in side.cautions)),
+            () if published is None else (_warning(),),
+        ),
     )
 
 

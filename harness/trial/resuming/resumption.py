@@ -37,7 +37,7 @@ def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Pa
     UsageError
         If there is none; names the folders that may be one and cannot be read.
     StoreError
-        If it is being written by another process, or was put together from others.
+        If it is being written by another process, was put together from others, or imported.
     """
     if named is not None:
         trials = Trials(found=((named, read_manifest(named)),))
@@ -45,7 +45,13 @@ def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Pa
         trials = trials_in(folder, campaign)
     if named is not None and trials.found[0][1].origin == "merged":
         raise _merged(named, trials.found[0][1])
-    found = [item for item in trials.found if item[1].origin != "merged"]
+    if named is not None and trials.found[0][1].origin == "imported":
+        raise StoreError(
+            "this trial was imported from files of another tool: it cannot be resumed",
+            str(named),
+            "leave out --resume to start a trial of the campaign",
+        )
+    found = [item for item in trials.found if item[1].origin == "measured"]
     if not found:
         damaged = "".join(f"\n  {error.where}: {error.what}" for error in trials.unreadable)
         raise UsageError(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ....data import Trial
+from ....data import Trial, always_said
 from ....errors import InsufficientDataError, UsageError
 from ....report import Caution
 from ....stats import door, read_only
@@ -99,6 +99,7 @@ def _cautions(
     metrics: tuple[str, str],
 ) -> Iterator[Caution]:
     """Say what was left out, and what the values cannot tell."""
+    yield from always_said(trial)
     failed = cell & ~trial.warmup & (trial.outcome != 0)
     for code, which, text in (
         ("warm-up-left-out", cell & trial.warmup, "{} warm-up run{} left out"),
