@@ -197,15 +197,6 @@ def _check_characters(opened: Opened, value: object) -> None:
         ) from None
 
 
-def count_of(value: object) -> int | None:
-    """Take a count, such as loops or iterations; None for what is none."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    if isinstance(value, float) and not value.is_integer():  # nor is nan or infinite
-        return None
-    return int(value) if value >= 0 else None
-
-
 def text_of(value: object) -> str | None:
     """Give a plain value as the text of a key; None for null and for what has parts."""
     if value is None or not isinstance(value, (str, int, float)):

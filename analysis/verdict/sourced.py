@@ -64,5 +64,9 @@ def judge_sources(
         always_valid=always_valid,
         **asked,
     )
-    known = merged(*(trial.cautions for trial in trials), answer.cautions)
+    # what an imported trial cannot tell is said once, not once a side
+    known = merged(
+        *(trial.cautions for trial in trials),
+        (one for one in answer.cautions if one.code != "imported"),
+    )
     return Sourced(verdict=replace(answer, cautions=known), sides=sides, trials=trials)

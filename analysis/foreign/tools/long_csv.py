@@ -21,7 +21,7 @@ from ..cells import ForeignFile
 from ..columns import Mapping, mapped
 from ..long_tables import Coded, LongTable, long_file, role_places
 from ..opening import Opened
-from ..parsing import fail
+from ..parsing import fail, rows_in
 
 __all__ = ["knows", "read"]
 
@@ -72,7 +72,7 @@ def _table(opened: Opened) -> LongTable:
         start = text.find("\n", start) + 1 or len(text)
     first = text[start : text.find("\n", start) if "\n" in text[start:] else None]
     separator = _separator(first)
-    headings = next(csv.reader([first], delimiter=separator), [])
+    headings = next(rows_in(opened, csv.reader([first], delimiter=separator)), [])
     found = mapped(headings)
     if found is None or found.benchmark is None:
         raise fail(

@@ -77,7 +77,7 @@ def test_of_many_values_the_wrong_one_is_named(wrong: object) -> None:
 @pytest.mark.parametrize(
     ("value", "count"),
     [(3, 3), (3.0, 3), (0, 0), (3.5, None), (-1, None), (math.nan, None), (math.inf, None),
-     (True, None), ("3", None), (None, None), (10**400, 10**400)],
+     (True, None), ("3", None), (None, None), (10**400, None)],
 )  # fmt: skip
 def test_counts(value: object, count: int | None) -> None:
     assert count_of(value) == count
