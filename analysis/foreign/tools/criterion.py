@@ -2,7 +2,8 @@
 
 A sample is the total time of so many iterations; its value is their ratio. All samples of one
 benchmark stem from one process. Saved baselines are variants: ``new`` is the last result, ``base`` the
-one before, and ``change`` holds no data. Names stand in ``benchmark.json``.
+one before, and ``change`` holds no data. Names stand in ``benchmark.json``, else they are the folders'.
+cargo-criterion prints the same as messages (``--message-format=json``); its own files are binary.
 """
 
 from __future__ import annotations
@@ -10,33 +11,63 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..folders import files_in, opened_in
-from ..opening import Opened
-from ..parsing import fail, json_of, looks_like_json, rows_in, value_of
+from ..opening import Opened, open_foreign
+from ..parsing import fail, in_base_unit, json_of, looks_like_json, mentions, structure_of, value_of
 
 __all__ = ["knows", "read"]
 
-_SAMPLE, _NAMES = "sample.json", "benchmark.json"
+_SAMPLE, _NAMES, _BINARY = "sample.json", "benchmark.json", ".cbor"
 _RAW = "group,function,value,"
-_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
+_HOME = Path("target/criterion")
+_COMPLETE = "benchmark-complete"
+
+
+@dataclass(slots=True)
+class _Sample:
+    """What one sample is called, and its totals: time, iterations, and where they stand."""
+
+    name: str
+    baseline: str | None = None
+    unit: str = "ns"
+    keys: dict[str, str] = field(default_factory=dict)
+    totals: list[tuple[object, object, str]] = field(default_factory=list)
 
 
 def knows(opened: Opened) -> bool:
     """Tell by samples in the folder, by the keys of a sample, or by a header or message."""
     if opened.is_folder:
-        return any(path.name == _SAMPLE for path in files_in(opened))
+        return any(
+            path.name == _SAMPLE
+            or (path.name.startswith("measurement_") and path.suffix == _BINARY)
+            for path in files_in(_home(opened))
+        )
     head = opened.head()
-    if _RAW in head:
+    if _is_raw(head):
         return True
-    if '"reason"' in head and "benchmark-complete" in head:
+    if '"reason"' in head and _COMPLETE in head:
         return True
-    return looks_like_json(opened) and '"sampling_mode"' in head and '"iters"' in head
+    if not looks_like_json(opened) or '"iters"' not in head:
+        return False
+    return mentions(opened, "sampling_mode", "iters") or _pair_of(structure_of(opened)) != []
+
+
+def _is_raw(head: str) -> bool:
+    first = head.lstrip("\ufeff").split("\n", 1)[0]
+    return first.startswith(_RAW) and "iteration_count" in first
+
+
+def _home(opened: Opened) -> Opened:
+    """Give the folder of criterion in a project's; the build beside it has too many files."""
+    if opened.path is not None and (opened.path / _HOME).is_dir():
+        return open_foreign(str(Path(opened.source) / _HOME), encoding=opened.encoding)
+    return opened
 
 
 def read(opened: Opened) -> ForeignFile:
@@ -48,25 +79,31 @@ def read(opened: Opened) -> ForeignFile:
         If a file is damaged, or the folder holds no sample.
     """
     if opened.is_folder:
-        cells = list(_of_folder(opened))
-        rule = "the saved baseline's name"
-    elif _RAW in opened.head():
-        cells, rule = list(_of_csv(opened)), "the file's name"
-    elif "benchmark-complete" in opened.head():
-        cells, rule = list(_of_messages(opened)), "the file's name"
+        samples = list(_of_folder(_home(opened)))
+    elif _is_raw(opened.head()):
+        samples = list(_of_csv(opened))
+    elif _COMPLETE in opened.head():
+        samples = list(_of_messages(opened))
     else:
-        cells = [_of_sample(opened, opened.stem, None, {})]
-        rule = "the file's name"
-    if not cells:
-        raise fail(opened, "there is no sample in the folder", "name the folder target/criterion")
-    low = min(cell.inner or 1 for cell in cells)
-    high = max(cell.inner or 1 for cell in cells)
+        samples = [_of_file(opened)]
+    if not samples:
+        raise fail(
+            opened,
+            "there is no sample in the folder",
+            "name the folder target/criterion; of cargo-criterion keep what "
+            "'cargo criterion --message-format=json' prints",
+        )
+    cells = tuple(_cell(opened, sample) for sample in samples)
+    counts = [cell.inner or 1 for cell in cells]
+    low, high = min(counts), max(counts)
     told = f"{low}" if low == high else f"{low} to {high}"
     return ForeignFile(
         format="criterion",
         source=opened.source,
-        cells=tuple(cells),
-        variant_rule=rule,
+        cells=cells,
+        variant_rule="the file's name"
+        if all(sample.baseline is None for sample in samples)
+        else "the saved baseline's name",
         losses=(
             Loss(
                 code="one-process",
@@ -79,107 +116,156 @@ def read(opened: Opened) -> ForeignFile:
     )
 
 
-def _of_folder(opened: Opened) -> Iterator[ForeignCell]:
+def _of_folder(opened: Opened) -> Iterator[_Sample]:
     for path in files_in(opened):
-        if path.name != _SAMPLE:
+        if path.name != _SAMPLE or path.parent.name == "change":
             continue
-        baseline = path.parent.name or opened.name
-        if baseline == "change":
-            continue
-        keys = _names(opened, path.parent)
-        named = keys.get("full_id") or str(path.parent.parent)
-        name = opened.name if named == "." else named
-        yield _of_sample(opened_in(opened, path), name, baseline, keys)
+        yield _named(opened_in(opened, path), opened)
 
 
-def _names(opened: Opened, folder: Path) -> dict[str, str]:
-    beside = opened_in(opened, folder / _NAMES) if _has(opened, folder / _NAMES) else None
-    if beside is None:
-        return {}
-    data = json_of(beside)
-    if not isinstance(data, dict):
-        raise fail(beside, "it is no object", "is the file damaged?")
-    return {str(k): str(v) for k, v in data.items() if isinstance(v, (str, int, float))}
+def _of_file(opened: Opened) -> _Sample:
+    beside = opened.path is not None and (opened.path.parent / _NAMES).is_file()
+    if beside:
+        return _named(opened, None)
+    return _sample(opened, _Sample(opened.stem))
 
 
-def _has(opened: Opened, path: Path) -> bool:
-    beside = None if opened.path is None else opened.path / path
-    return beside is not None and beside.is_file() and not beside.is_symlink()
+def _named(opened: Opened, above: Opened | None) -> _Sample:
+    """Read a sample in criterion's own folders, whose names are the baseline's and the benchmark's."""
+    path = Path(opened.path or opened.source)
+    folder = path.resolve().parent
+    keys: dict[str, str] = {}
+    if (path.parent / _NAMES).is_file():
+        keys = _keys(open_foreign(str(path.parent / _NAMES)))
+    parts = [keys.get(key, "") for key in ("group_id", "function_id", "value_str")]
+    name = keys.get("full_id") or "/".join(part for part in parts if part)
+    if not name and above is not None and above.path is not None:
+        bench = folder.parent
+        root = above.path.resolve()
+        inside = bench.is_relative_to(root) and bench != root
+        name = bench.relative_to(root).as_posix() if inside else bench.name
+    return _sample(opened, _Sample(name or folder.parent.name, folder.name, keys=keys))
 
 
-def _of_sample(
-    opened: Opened, name: str, baseline: str | None, keys: dict[str, str]
-) -> ForeignCell:
+def _keys(opened: Opened) -> dict[str, str]:
     data = json_of(opened)
-    iters, times = (data.get(k) if isinstance(data, dict) else None for k in ("iters", "times"))
-    if not (isinstance(iters, list) and isinstance(times, list) and len(iters) == len(times) > 0):
+    if not isinstance(data, dict):
+        raise fail(opened, "it is no object", "is the file damaged?")
+    keys = {
+        str(key): str(value)
+        for key, value in data.items()
+        if isinstance(value, (str, int, float)) and not isinstance(value, bool)
+    }
+    work = data.get("throughput")
+    if isinstance(work, dict):
+        keys["throughput"] = ", ".join(f"{value} {unit}" for unit, value in work.items())
+    return keys
+
+
+def _pair_of(data: object) -> list[Any]:
+    """Give iterations and times of a sample; versions before 0.3 wrote them as two lists."""
+    if isinstance(data, dict):
+        data = [data.get("iters"), data.get("times")]
+    if isinstance(data, list) and len(data) == 2 and all(isinstance(one, list) for one in data):
+        return data
+    return []
+
+
+def _sample(opened: Opened, sample: _Sample) -> _Sample:
+    pair = _pair_of(json_of(opened))
+    if not pair or not len(pair[0]) == len(pair[1]) > 0:
         raise fail(opened, "it does not hold as many times as iterations", "is the file damaged?")
-    return _cell(opened, name, baseline, list(zip(times, iters, strict=True)), 1e-9, keys)
-
-
-def _cell(  # noqa: PLR0917 - all of one sample
-    opened: Opened,
-    name: str,
-    baseline: str | None,
-    pairs: list[tuple[Any, Any]],
-    factor: float,
-    keys: dict[str, str],
-) -> ForeignCell:
-    values, counts = [], []
-    for k, (time, iterations) in enumerate(pairs):
-        total = value_of(opened, time, f"times[{k}]", factor=factor)
-        count = value_of(opened, iterations, f"iters[{k}]")
-        if not count:
+    iters, times = pair
+    totals = [
+        (time, count, f"times[{k}]")
+        for k, (time, count) in enumerate(zip(times, iters, strict=True))
+    ]
+    for k, (time, count, _) in enumerate(totals):  # the error names this file, not the folder
+        value_of(opened, time, f"times[{k}]")
+        if not value_of(opened, count, f"iters[{k}]"):
             raise fail(opened, "a sample of 0 iterations", "is the file damaged?", at=f"iters[{k}]")
-        values.append(value_of(opened, total / count, f"times[{k}]"))
+    return replace(sample, totals=totals)
+
+
+def _cell(opened: Opened, sample: _Sample) -> ForeignCell:
+    factor, unit = in_base_unit(sample.unit)
+    values, counts = [], []
+    for time, iterations, at in sample.totals:
+        count = value_of(opened, iterations, at)
+        if not count:
+            raise fail(opened, "a sample of 0 iterations", "is the file damaged?", at=at)
+        values.append(value_of(opened, time, at) * factor / count)
         counts.append(int(count))
     return ForeignCell(
-        benchmark=name,
-        variant=baseline,
+        benchmark=sample.name,
+        variant=sample.baseline,
+        metric="time" if unit == "s" else unit,
+        unit=unit,
+        better="lower" if unit == "s" else None,
         processes=(tuple(values),),
         known=True,
         inner=max(counts),
-        keys=keys | ({} if baseline is None else {"baseline": baseline}),
+        keys=sample.keys | ({} if sample.baseline is None else {"baseline": sample.baseline}),
     )
 
 
-def _of_csv(opened: Opened) -> Iterator[ForeignCell]:
-    grouped: dict[tuple[str, ...], list[tuple[float, float]]] = {}
-    units: dict[tuple[str, ...], float] = {}
-    reader = csv.DictReader(io.StringIO(opened.text()))
-    for row in rows_in(opened, reader):
-        line = f"{reader.line_num}"
-        try:
-            if "sample_time_nanos" in row:  # before 0.3.5
-                value, unit = row["sample_time_nanos"], "ns"
-            else:
-                value, unit = row["sample_measured_value"], row["unit"]
-            pair = (float(value), float(row["iteration_count"]))
-            factor = _UNITS[unit]
-            key = tuple(row[name] or "" for name in ("group", "function", "value"))
-        except (TypeError, ValueError, KeyError):
-            raise fail(
-                opened, "the line is cut off or damaged", "copy the file again", at=line
-            ) from None
-        grouped.setdefault(key, []).append(pair)
-        units[key] = factor
-    for key, pairs in grouped.items():
-        name = "/".join(part for part in key if part)
-        keys = dict(zip(("group", "function", "value"), key, strict=True))
-        yield _cell(opened, name, None, pairs, units[key], keys)
+def _of_csv(opened: Opened) -> Iterator[_Sample]:
+    found: dict[tuple[str, ...], _Sample] = {}
+    reader = csv.DictReader(io.StringIO(opened.text(), newline="\n"))
+    try:
+        for row in reader:
+            line = f"{reader.line_num}"
+            try:
+                if "sample_time_nanos" in row:  # before 0.3
+                    value, unit = row["sample_time_nanos"], "ns"
+                else:
+                    value, unit = row["sample_measured_value"], row["unit"]
+                totals = (float(value), float(row["iteration_count"]), line)
+                key = (*(row[name] or "" for name in ("group", "function", "value")), unit)
+            except (TypeError, ValueError, KeyError):
+                raise fail(
+                    opened, "the line is cut off or damaged", "copy the file again", at=line
+                ) from None
+            if key not in found:
+                found[key] = _Sample(
+                    "/".join(part for part in key[:3] if part),
+                    _baseline(opened),
+                    unit=unit,
+                    keys=dict(zip(("group", "function", "value"), key, strict=False)) | _work(row),
+                )
+            found[key].totals.append(totals)
+    except csv.Error as error:
+        raise fail(
+            opened, f"it is no CSV: {error}", "copy the file again", at=f"{reader.line_num}"
+        ) from None
+    if not found:
+        raise fail(opened, "there is no row of values", "is the file whole?")
+    yield from found.values()
 
 
-def _of_messages(opened: Opened) -> Iterator[ForeignCell]:
+def _work(row: Mapping[str, str | None]) -> dict[str, str]:
+    number, kind = row.get("throughput_num"), row.get("throughput_type")
+    return {"throughput": f"{number} {kind}"} if number and kind else {}
+
+
+def _baseline(opened: Opened) -> str | None:
+    """Give the baseline's name where the file lies in criterion's own folder."""
+    if opened.path is None or not (opened.path.parent / _NAMES).is_file():
+        return None
+    return opened.path.resolve().parent.name
+
+
+def _of_messages(opened: Opened) -> Iterator[_Sample]:
     for number, line in enumerate(opened.text().split("\n"), 1):
-        if not re.search(r"benchmark-complete", line):
+        if _COMPLETE not in line:
             continue
         try:
             data = json.loads(line)
-            counts, values = data["iteration_count"], data["measured_values"]
-            pairs = list(zip(values, counts, strict=True))
-            factor, name = _UNITS[data["unit"]], str(data["id"])
+            pairs = list(zip(data["measured_values"], data["iteration_count"], strict=True))
+            name, unit = str(data["id"]), str(data["unit"])
         except (ValueError, KeyError, TypeError, RecursionError):
-            raise fail(
-                opened, "the message is damaged", "is the file cut off?", at=f"{number}"
-            ) from None
-        yield _cell(opened, name, None, pairs, factor, {"id": name})
+            pairs = []
+        if not pairs:
+            raise fail(opened, "the message is damaged", "is the file cut off?", at=f"{number}")
+        totals = [(time, count, f"{number}") for time, count in pairs]
+        yield _Sample(name, unit=unit, keys={"id": name}, totals=totals)

@@ -2,7 +2,8 @@
 
 Without ``--table`` there are no runs, only means of ``-r`` repetitions: one value for each event, and
 that is said. ``<not supported>`` and ``<not counted>`` are no values. Less than 100 % of the time
-counted means an estimate (multiplexed events).
+counted means an estimate (multiplexed events). ``-A`` counts each CPU, which is a benchmark of its own
+here; the intervals of ``-I`` are parts of one run.
 """
 
 from __future__ import annotations
@@ -21,7 +22,12 @@ __all__ = ["knows", "read"]
 _NO_VALUE = ("<not supported>", "<not counted>")
 _EVENT = re.compile(r"^[A-Za-z][\w:./=\-]*$")
 _TABLE = re.compile(r"^\s*([0-9][0-9.,]*) \(([-+][0-9.,]+)\)\s*#*")
-_COMMAND = re.compile(r"Performance counter stats for '(.+)'")
+_STATS = "Performance counter stats for"
+_TABLE_HEAD = "Table of individual measurements"
+_COMMAND = re.compile(rf"{_STATS} (?:'(.+)'|(.+?))(?: \(\d+ runs\))?:?\s*$")
+_PLACE = re.compile(r"^(?:CPU\d+|[SDCN]\d+(?:-[A-Z]+\d+)*)$")
+_COMMA = re.compile(r"(:\s*\d+),(\d+)(?=\s*[,}])")
+_WHERE = ("cpu", "core", "cache", "cluster", "die", "socket", "node", "thread", "cgroup")
 
 
 @dataclass(slots=True)
@@ -31,6 +37,8 @@ class _Counter:
     unit: str
     deviation: str
     share: float | None
+    where: str = ""
+    interval: bool = False
 
 
 def knows(opened: Opened) -> bool:
@@ -38,9 +46,14 @@ def knows(opened: Opened) -> bool:
     head = opened.head()
     if '"counter-value"' in head and '"event"' in head:
         return True
-    if "Performance counter stats for" in head:
+    if _STATS in head:
         return True
-    return any(_separator(line) is not None for line in head.split("\n")[:40])
+    lines = [line for line in head.split("\n")[:40] if line.strip() and line[0] != "#"]
+    found = next((sep for line in lines if (sep := _separator(line)) is not None), None)
+    # a table of five columns and more has a line of headings
+    return found is not None and (
+        lines[0].count(found) < 4 or _separator(lines[0]) is not None or _is_metric(lines[0], found)
+    )
 
 
 def read(opened: Opened) -> ForeignFile:
@@ -52,17 +65,8 @@ def read(opened: Opened) -> ForeignFile:
         If a line is damaged, or the text holds no runs.
     """
     head = opened.head()
-    if (
-        "Performance counter stats for" in head
-        and "# Table of individual measurements" in opened.text()
-    ):
+    if _STATS in head:
         return _of_table(opened)
-    if "Performance counter stats for" in head:
-        raise fail(
-            opened,
-            "perf's text output holds a mean, no runs",
-            "add --table to 'perf stat -r N', or measure the runs with 'fairtrial run'",
-        )
     counters = list(_of_objects(opened) if '"counter-value"' in head else _of_fields(opened))
     if not counters:
         raise fail(opened, "no event was counted", "does this machine count events (perf list)?")
@@ -80,7 +84,7 @@ def read(opened: Opened) -> ForeignFile:
                 "(perf stat -r N --table keeps the elapsed times)",
             ),
         ),
-        notes=tuple(_estimated(counters)),
+        notes=(*_estimated(counters), *_intervals(counters)),
     )
 
 
@@ -93,20 +97,29 @@ def _estimated(counters: list[_Counter]) -> Iterator[Loss]:
         )
 
 
+def _intervals(counters: list[_Counter]) -> Iterator[Loss]:
+    if any(one.interval for one in counters):
+        yield Loss(
+            code="intervals",
+            text="the values are intervals of one run (-I), not runs: they say nothing of the "
+            "variation between runs",
+        )
+
+
 def _cells(opened: Opened, counters: list[_Counter]) -> Iterator[ForeignCell]:
-    grouped: dict[tuple[str, str], list[float]] = {}
+    grouped: dict[tuple[str, str, str], list[float]] = {}
     for one in counters:
-        grouped.setdefault((one.event, one.unit), []).append(one.value)
-    for (event, unit), values in grouped.items():
+        grouped.setdefault((one.where, one.event, one.unit), []).append(one.value)
+    for (where, event, unit), values in grouped.items():
         factor, base = in_base_unit(unit)
         yield ForeignCell(
-            benchmark=opened.stem,
+            benchmark=f"{opened.stem} {where}" if where else opened.stem,
             metric=event,
             unit=base,
             better="lower" if base == "s" else None,
-            processes=tuple((value * factor,) for value in values),
+            processes=tuple((value_of(opened, value, event, factor=factor),) for value in values),
             known=False,
-            keys={"event": event},
+            keys={"event": event} | ({"where": where} if where else {}),
         )
 
 
@@ -127,15 +140,32 @@ def _place(parts: list[str]) -> int | None:
         value, unit, event = parts[k : k + 3]
         counted = _is_value(value) or value in _NO_VALUE
         if counted and not (_is_value(unit) or unit in _NO_VALUE) and _EVENT.match(event):
-            rest = [part for part in parts[k + 3 :] if not part.endswith("%")]
+            _, rest, _ = _behind(parts[k + 3 :])
+            rest = [part for part in rest if not part.endswith("%")]
             # how long it was counted, and the share of the time
-            if len(rest) >= 2 and rest[0].isdigit() and _is_value(rest[1]):
+            if len(rest) >= 2 and rest[0].isdecimal() and _is_value(rest[1]):
                 return k
     return None
 
 
+def _behind(parts: list[str]) -> tuple[str, list[str], str]:
+    """Part what follows an event into the deviation of -r, the rest, and the group of -G."""
+    deviation, group = "", ""
+    if len(parts) > 1 and parts[0] and not parts[0][0].isdecimal():
+        group, *parts = parts
+    if parts and parts[0].endswith("%"):
+        deviation, *parts = parts
+    return deviation, parts, group
+
+
+def _is_metric(line: str, separator: str) -> bool:
+    """Tell whether all fields before a metric are empty: it belongs to the event above."""
+    parts = [part.strip() for part in line.split(separator)]
+    return len(parts) > 5 and sum(not part for part in parts[:-2]) > 3
+
+
 def _is_value(text: str) -> bool:
-    return re.fullmatch(r"[0-9]+([.,][0-9]+)?", text) is not None
+    return re.fullmatch(r"[0-9]+([.,][0-9]+)?", text, re.ASCII) is not None
 
 
 def _of_fields(opened: Opened) -> Iterator[_Counter]:
@@ -144,24 +174,45 @@ def _of_fields(opened: Opened) -> Iterator[_Counter]:
         if not line.strip() or line.startswith("#"):
             continue
         separator = separator or _separator(line)
-        if separator is None:
+        if separator is None or _is_metric(line, separator):
             continue
         parts = [part.strip() for part in line.split(separator)]
+        if parts[0] == "summary":  # of -I: what the intervals add up to
+            continue
         place = _place(parts)
-        if place is None:
+        if place is None or _has_decimal_commas(parts[:place], separator):
             raise fail(
                 opened,
-                "the line has no value, unit and event",
-                "is the decimal comma also the separator? use 'perf stat -x ;'",
+                "the line has no value, unit and event"
+                if place is None
+                else "the decimal comma is also the separator",
+                "use 'perf stat -x ;' (a comma may stand in numbers and in events)",
                 at=f"{number}",
             )
         value, unit, event = parts[place : place + 3]
         if value in _NO_VALUE:
             continue
-        rest = parts[place + 3 :]
-        deviation = rest.pop(0) if rest and rest[0].endswith("%") else ""
-        share = _number(rest[1]) if len(rest) > 1 else None
-        yield _Counter(event, value_of(opened, _number(value), f"{number}"), unit, deviation, share)
+        deviation, rest, group = _behind(parts[place + 3 :])
+        where = next((part for part in parts[:place] if _PLACE.match(part)), group)
+        yield _Counter(
+            event,
+            value_of(opened, _number(value), f"{number}"),
+            unit,
+            deviation,
+            _number(rest[1]) if len(rest) > 1 else None,
+            where,
+            interval=place > 0 and _is_value(parts[0]),
+        )
+
+
+def _has_decimal_commas(before: list[str], separator: str) -> bool:
+    """Tell whether what stands before a value is its whole part, as in ``0,49,msec``.
+
+    A time (-I) has decimals, and the number of CPUs put together stands behind their place.
+    """
+    if separator != "," or not before or not before[-1].isdecimal():
+        return False
+    return len(before) == 1 or not _PLACE.match(before[-2])
 
 
 def _of_objects(opened: Opened) -> Iterator[_Counter]:
@@ -169,9 +220,12 @@ def _of_objects(opened: Opened) -> Iterator[_Counter]:
         if not line.strip() or line.startswith("#"):
             continue
         try:
-            data = json.loads(line)
-            value, event, unit = str(data["counter-value"]), str(data["event"]), str(data["unit"])
-        except (ValueError, KeyError, TypeError, RecursionError):
+            data = json.loads(_COMMA.sub(r"\1.\2", line))  # some locales' commas
+            if "counter-value" not in data and "metric-unit" in data:
+                continue  # a further metric of the event above
+            value, event = str(data["counter-value"]), str(data["event"])
+            unit = str(data.get("unit", ""))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise fail(
                 opened, "the line is no counter's object", "is the file cut off?", at=f"{number}"
             ) from None
@@ -183,7 +237,9 @@ def _of_objects(opened: Opened) -> Iterator[_Counter]:
             value=value_of(opened, _number(value), f"{number}"),
             unit=unit,
             deviation=str(data.get("variance", "")),
-            share=_number(str(share)) if isinstance(share, (int, float)) else None,
+            share=float(share) if isinstance(share, (int, float)) else None,
+            where=" ".join(f"{key} {data[key]}" for key in _WHERE if data.get(key) is not None),
+            interval="interval" in data,
         )
 
 
@@ -195,28 +251,45 @@ def _number(text: str) -> float | None:
 
 
 def _of_table(opened: Opened) -> ForeignFile:
-    text = opened.text()
-    values, inside = [], False
-    for number, line in enumerate(text.split("\n"), 1):
-        if "Table of individual measurements" in line:
+    """Read the elapsed times of each command; other counters are means."""
+    found: list[tuple[str, list[float]]] = []
+    inside = False
+    for number, line in enumerate(opened.text().split("\n"), 1):
+        if _STATS in line:
+            command = _COMMAND.search(line)
+            found.append(((command[1] or command[2]) if command else opened.stem, []))
+            inside = False
+        elif _TABLE_HEAD in line:
             inside = True
-        elif inside and (match := _TABLE.match(line)):
-            values.append(value_of(opened, _number(match[1]), f"{number}"))
-    command = _COMMAND.search(text)
-    name = command[1] if command else opened.stem
-    if not values:
-        raise fail(opened, "the table of measurements is empty", "use 'perf stat -r N --table'")
+        elif "Final result" in line:
+            inside = False
+        elif inside and found and (match := _TABLE.match(line)):
+            found[-1][1].append(value_of(opened, _number(match[1]), f"{number}"))
+    if not any(values for _, values in found):
+        raise fail(
+            opened,
+            "perf's text output holds a mean, no runs",
+            "add --table to 'perf stat -r N', or measure the runs with 'fairtrial run'",
+        )
     return ForeignFile(
         format="perf-stat",
         source=opened.source,
-        cells=(
+        cells=tuple(
             ForeignCell(
                 benchmark=name,
                 processes=tuple((value,) for value in values),
                 known=True,
                 inner=1,
                 keys={"command": name},
+            )
+            for name, values in found
+            if values
+        ),
+        losses=(
+            Loss(code="failed-unknown", text="failed runs are not told apart in the table"),
+            Loss(
+                code="means-of-counters",
+                text="counters other than the elapsed time are means of all runs, and left out",
             ),
         ),
-        losses=(Loss(code="failed-unknown", text="failed runs are not told apart in the table"),),
     )
