@@ -139,7 +139,7 @@ def _without_preamble(opened: Opened) -> Opened:
         text = opened.text()
         place = _OUTPUT.search(text)
         whole = text[place.start() :] if place else text
-        opened.memo["behind"] = replace(opened, data=whole.encode(), encoding="utf-8", memo={})
+        opened.memo["behind"] = replace(opened, data=whole.encode(), encoding="utf-8")
     behind: Opened = opened.memo["behind"]
     return behind
 
