@@ -181,7 +181,7 @@ def _process(
     values = []
     for at, row in rows:
         unit = row.get("time_unit", "ns")
-        if times and unit not in TIMES:
+        if times and (not isinstance(unit, str) or unit not in TIMES):
             raise fail(opened, f"the unit {unit!r} is not known", "is the file damaged?", at=at)
         factor = TIMES[unit] if times else 1.0
         values.append(value_of(opened, row.get(key), f"{at}.{key}", factor=factor))

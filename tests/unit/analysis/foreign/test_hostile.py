@@ -43,6 +43,11 @@ def opened(tmp_path: Path, content: str | bytes, name: str = "f"):
         ("go-bench", '{"Action":"output"}\n' + "[" * 100_000, "f:2: the line is no JSON event"),
         ("perf-stat", '{"counter-value": ' + "[" * 100_000, "f:1: the line is no counter's object"),
         ("hyperfine", '{"results": ' + "[" * 100_000, "the JSON cannot be read"),
+        (
+            "google-benchmark",
+            '{"benchmarks": [{"name": "x", "real_time": 1, "cpu_time": 1, "time_unit": []}]}',
+            "the unit .* is not known",
+        ),
         ("pyperf", '{"benchmarks": [{"metadata": 1, "runs": []}]}', "a benchmark has no name"),
     ],
 )
