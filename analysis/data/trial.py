@@ -135,7 +135,10 @@ class Trial:
                 f": fairtrial records it since version {NUMBERS[number].since}, "
                 f"and {self.manifest.tool_version} began this trial"
             )
-        there = [metric for metric, key in METRIC_NUMBERS.items() if key not in self.absent]
+        measured = self.manifest.origin != "imported"  # of other tools' runs they are all unknown
+        there = [
+            metric for metric, key in METRIC_NUMBERS.items() if measured and key not in self.absent
+        ]
         known = ", ".join(dict.fromkeys([*there, *self.manifest.metrics]))
         raise UsageError(what, str(self.path), f"known here: {known}")
 

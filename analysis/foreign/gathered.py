@@ -197,13 +197,15 @@ def _kept_apart(placed: Sequence[Placed]) -> tuple[list[Placed], list[Caution]]:
     """Give a second cell of one name, variant, metric and occasion a name of its own."""
     seen: dict[tuple[str, str, str, str], int] = {}
     kept, names = [], []
+    taken = {one.benchmark for one in placed}
     for one in placed:
         key = (one.benchmark, one.variant, one.cell.metric, one.occasion)
         seen[key] = seen.get(key, 0) + 1
         if seen[key] == 1:
             kept.append(one)
             continue
-        name = f"{one.benchmark} ({seen[key]})"
+        while (name := f"{one.benchmark} ({seen[key]})") in taken:
+            seen[key] += 1  # the file has a benchmark of that very name
         names.append(one.benchmark)
         kept.append(replace(one, benchmark=name))
     if not names:

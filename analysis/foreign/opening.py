@@ -26,6 +26,7 @@ MOST_BYTES = 2 * 1024**3  # unpacked
 _RATIO = 200  # unpacked to packed; above _SMALL only
 _SMALL = 16 * 1024**2
 _CHUNK = 1024**2
+_SIP = 512  # bytes of a .zst file at a time: at most some 16 MiB unpacked
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe without a writer must not wait
 _HEAD = 65536
 _MAGIC: tuple[tuple[bytes, str], ...] = (
@@ -197,21 +198,37 @@ def _zstd(file: BinaryIO, source: str) -> BinaryIO:
             source,
             "pip install 'fairtrial[zstd]', or unpack it with 'zstd -d'",
         ) from None
-    reader: BinaryIO = zstandard.ZstdDecompressor().stream_reader(file)
-    return cast("BinaryIO", _Zstd(reader, zstandard.ZstdError))
+    return cast("BinaryIO", _Zstd(file, zstandard))
 
 
 class _Zstd(io.RawIOBase):
-    """A stream whose errors are those of the other packers'."""
+    """Frames of zstd one after the other; the library's own stream takes a cut off one for a whole."""
 
-    def __init__(self, inner: BinaryIO, error: type[Exception]) -> None:
-        self._inner, self._error = inner, error
+    def __init__(self, file: BinaryIO, library: Any) -> None:  # noqa: ANN401 - a module
+        self._file, self._library = file, library
+        self._frame: Any = None
+        self._left = b""
 
     def read(self, size: int = -1) -> bytes:
-        try:
-            return self._inner.read(size)
-        except self._error as error:
-            raise ValueError(str(error)) from None
+        """Give some bytes; b"" at the end."""
+        del size  # a little of the packed file gives a bounded part of the unpacked one
+        while True:
+            data = self._left or self._file.read(_SIP)
+            self._left = b""
+            if not data:
+                if self._frame is not None:
+                    raise ValueError("its last frame does not end")
+                return b""
+            if self._frame is None:
+                self._frame = self._library.ZstdDecompressor().decompressobj()
+            try:
+                found: bytes = self._frame.decompress(data)
+            except self._library.ZstdError as error:
+                raise ValueError(str(error)) from None
+            if self._frame.eof:
+                self._left, self._frame = self._frame.unused_data, None
+            if found:
+                return found
 
 
 def _limited(file: IO[bytes], source: str, *, packed: int | None) -> bytes:

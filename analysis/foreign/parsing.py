@@ -289,6 +289,7 @@ def rows_in(opened: Opened, reader: _Rows[Row_co], *, before: int = 0) -> Iterat
                 opened,
                 f"it is no CSV: {error}",
                 "is a quote open?",
-                at=f"{before + reader.line_num}",
+                # a reader of dicts counts behind the one that it reads with
+                at=f"{before + getattr(reader, 'reader', reader).line_num}",
             ) from None
         yield row

@@ -164,6 +164,8 @@ def test_no_key_of_the_schema_is_lost_or_of_another_type(name):
     own = {"at", "session", "when"} if name == "findings.jsonl" else own
     hints = get_type_hints(RECORDS[name])
     now = {key: written_as(hint) for key, hint in hints.items()}
+    if name == "measurements.jsonl":
+        now["started_at"].discard("null")  # in rows that were imported; the runner always knows it
     assert {key: set(keys[key].split(" or ")) for key in keys.keys() - own} == {
         key: now.get(key) for key in keys.keys() - own
     }

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.record import MANIFEST, RESOLVED, Manifest, opened
+from analysis.record import MANIFEST, RESOLVED, Manifest, opened, read_manifest
 
 from ...campaign import (
     RULE,
@@ -18,7 +18,7 @@ from ...campaign import (
     stored_defaults,
 )
 from ...errors import StoreError
-from .resumption import trial_to_resume
+from .resumption import refuse_imported, trial_to_resume
 from .trials import trials_in
 
 
@@ -68,6 +68,8 @@ def trial_begun(
     FairtrialError
         If there is no such trial, or if it or the file cannot be used.
     """
+    if (file / MANIFEST).is_file():
+        refuse_imported(file, read_manifest(file))  # else the file is missed, not the reason told
     name = campaign_name(file)
     path, manifest = trial_to_resume(folder, name, named)
     return Begun(

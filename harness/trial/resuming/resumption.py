@@ -45,12 +45,8 @@ def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Pa
         trials = trials_in(folder, campaign)
     if named is not None and trials.found[0][1].origin == "merged":
         raise _merged(named, trials.found[0][1])
-    if named is not None and trials.found[0][1].origin == "imported":
-        raise StoreError(
-            "this trial was imported from files of another tool: it cannot be resumed",
-            str(named),
-            "leave out --resume to start a trial of the campaign",
-        )
+    if named is not None:
+        refuse_imported(named, trials.found[0][1])
     found = [item for item in trials.found if item[1].origin == "measured"]
     if not found:
         damaged = "".join(f"\n  {error.where}: {error.what}" for error in trials.unreadable)
@@ -64,6 +60,22 @@ def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Pa
     if is_written_now(path):
         raise written_by_another(path)
     return path, manifest
+
+
+def refuse_imported(path: Path, manifest: Manifest) -> None:
+    """Refuse to go on with a trial that was made of another tool's files.
+
+    Raises
+    ------
+    StoreError
+        If it is one.
+    """
+    if manifest.origin == "imported":
+        raise StoreError(
+            "this trial was imported from files of another tool: it cannot be resumed",
+            str(path),
+            "leave out --resume and name a campaign, to measure a trial of it",
+        )
 
 
 def _merged(path: Path, manifest: Manifest) -> StoreError:

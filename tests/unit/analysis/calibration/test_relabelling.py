@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -84,3 +85,17 @@ def test_the_session_values_are_means_over_blocks():
     wanted = (np.log(pairs.ours[0]) - np.log(pairs.theirs[0])).reshape(3, 2).mean(axis=1)
     assert pairs.differences()[0] == pytest.approx(wanted, rel=1e-12)
     assert pairs.without(1).differences()[0] == pytest.approx(wanted[[0, 2]], rel=1e-12)
+
+
+def test_runs_without_blocks_are_paired_by_their_place_in_the_session():
+    """Imported runs: the same pairs as with a block for each place, whatever the blocks are called."""
+    one, two = both(sessions=2, runs=3)
+    plain = [replace(m, blocks=None) for m in (one, two)]
+    with_blocks, without = pairs_of(one, two), pairs_of(*plain)
+    assert without.groups == with_blocks.groups == 2
+    for a, b in zip(with_blocks.ours, without.ours, strict=True):
+        assert a.tolist() == b.tolist()
+    apart = [replace(m, blocks=None, sessions=tuple(s + k for s in m.sessions)) for k, m in
+             ((0, one), (9, two))]  # fmt: skip
+    with pytest.raises(InsufficientDataError, match="runs of both"):
+        pairs_of(*apart)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from analysis import PerformanceMatrix, UsageError, multilevel
+from analysis import AnalysisError, PerformanceMatrix, UsageError, multilevel
 from analysis.data.columns import MetricColumn
 
 VALUES = st.lists(st.tuples(st.floats(0.5, 2.0), st.integers(0, 4)), min_size=1, max_size=30)
@@ -100,3 +103,55 @@ def test_a_column_gives_means_and_the_iterations_of_chosen_runs() -> None:
     values, place = column.of_runs(np.array([1, 0]))
     assert values.tolist() == [7.0, 9.0, 5.0, 1.0, 2.0]
     assert place.tolist() == [0, 0, 1, 1, 1]
+
+
+def test_iterations_come_back_from_json(tmp_path: Path) -> None:
+    """Authority: what was written. Processes are interleaved, and one has one iteration."""
+    made = PerformanceMatrix.from_samples(
+        "v",
+        {"a": [1.0, 5.0, 2.0, 6.0, 9.0], "b": [1.5]},
+        better="lower",
+        sessions={"a": [1, 2, 1, 2, 2], "b": [1]},
+        blocks={"a": ["x", "y", "x", "y", "z"], "b": ["x"]},
+        processes={"a": [1, 2, 1, 2, 3], "b": [1]},
+        metric="time",
+        origin="f.json",
+    )
+    told = made.to_dict()
+    assert told["iterations"] == {"a": [[1.0, 2.0], [5.0, 6.0], [9.0]], "b": [[1.5]]}
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps(told))
+    again = PerformanceMatrix.read(path, better="lower")
+    assert again.to_dict() == told
+    assert again.values("a").tolist() == [1.5, 5.5, 9.0]
+    pooled = again.at_level("iteration")
+    assert sorted(pooled.values("a").tolist()) == [1.0, 2.0, 5.0, 6.0, 9.0]
+    assert pooled.sessions is not None
+    assert pooled.sessions[0].tolist() == [1, 1, 2, 2, 2]
+    assert [one.code for one in again.cautions] == ["process-means"]
+
+
+def test_a_matrix_without_iterations_says_null() -> None:
+    plain = PerformanceMatrix.from_samples("v", {"a": [1.0, 2.0]}, better="lower").to_dict()
+    assert (plain["iterations"], plain["metric"], plain["origin"]) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("iterations", "told"),
+    [
+        ({"a": [[1.0, 2.0]]}, "a list for each run of 'a'"),
+        ({"a": [[1.0], []]}, "a list for each run of 'a'"),
+        ({"b": [[1.0], [2.0]]}, "a list for each run of 'a'"),
+        ([1], "a list for each run of 'a'"),
+        ({"a": [[1.0], [2.5]]}, "run 2 of 'a' is not the mean"),
+        ({"a": [[1.0], [2.0, -2.0]]}, "positive"),
+        ({"a": [[1.0], ["x"]]}, "not a number|no number|must be"),
+    ],
+)
+def test_iterations_that_do_not_fit_are_refused(
+    tmp_path: Path, iterations: object, told: str
+) -> None:
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps({"samples": {"a": [1.0, 2.0]}, "iterations": iterations}))
+    with pytest.raises(AnalysisError, match=told):
+        PerformanceMatrix.read(path, better="lower")

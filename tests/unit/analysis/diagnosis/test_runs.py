@@ -7,6 +7,7 @@ Friedman, and the definition of each statistic.
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -254,3 +255,21 @@ def test_two_speeds_that_change_between_sessions_only(simulated):
 def test_one_cell_has_no_host():
     table = table_of(np.arange(1.0, 30))
     assert host_tests(table, series_of(table)) == ()
+
+
+def test_where_the_order_is_unknown_nothing_depends_on_it():
+    """Authority: what is computed of values in any order must not change when they are shuffled."""
+    rng = np.random.default_rng(3)
+    sessions = [np.sort(rng.normal(10, 1, 12)).tolist() for _ in range(3)]
+    mixed = [rng.permutation(one).tolist() for one in sessions]
+
+    def figures(rows, in_order):
+        table = replace(table_of(*rows), in_order=in_order)
+        found = described(table, series_of(table))
+        return [found.lag_1, found.effective, found.spread, found.session_sd]
+
+    for one, other in zip(figures(sessions, False), figures(mixed, False), strict=True):
+        assert np.allclose(one, other, equal_nan=True)
+    assert np.isnan(figures(sessions, False)[0]).all()
+    # the control: with a known order, sorted runs are not those in a random order
+    assert figures(sessions, True)[1][0] < 0.7 * figures(mixed, True)[1][0]

@@ -1,0 +1,244 @@
+"""What every command makes of imported trials and of other tools' files. Authority: a file tells
+neither the order of its runs nor where they were made, so nothing may be said that needs these."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from analysis.errors import StoreError, UsageError
+from analysis.formats import open_trial, trial_and_variant
+from harness.cli import main
+
+
+def execute(*words: object) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = main([str(word) for word in words], out, err)
+    return code, out.getvalue(), err.getvalue()
+
+
+def answer(*words: object) -> dict:
+    code, out, err = execute(*words, "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def codes(found: object) -> set[str]:
+    """Collect the caution codes of an answer and of all within it."""
+    if isinstance(found, dict):
+        own = set(found.get("caution_codes", ()))
+        return own.union(*map(codes, found.values()))
+    return set().union(*map(codes, found)) if isinstance(found, list) else set()
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A long CSV: two benchmarks, two variants, three sessions, six processes of three iterations."""
+    rng = random.Random(1)
+    lines = ["benchmark,variant,session,run,iteration,time_ms,memory (KiB),better"]
+    for bench, level in (("x", 1.0), ("y:z/1", 2.0)):
+        for variant, share in (("a", 1.0), ("b:c/d", 0.9)):
+            for session in (1, 2, 3):
+                for process in range(6):
+                    here = level * share * rng.uniform(0.99, 1.01)
+                    for k in range(3):
+                        value = here * rng.uniform(0.999, 1.001)
+                        memory = 100 + rng.randrange(20)
+                        lines.append(
+                            f"{bench},{variant},{session},{process},{k},{value:.9f},{memory},lower"
+                        )
+    path = tmp_path_factory.mktemp("tables") / "runs.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def trial(table: Path) -> Path:
+    code, _, err = execute("import", table, "-o", table.with_name("made"))
+    assert code == 0, err
+    return table.with_name("made")
+
+
+@pytest.fixture(params=["the file", "the trial"])
+def source(request: pytest.FixtureRequest, table: Path, trial: Path) -> Path:
+    return table if request.param == "the file" else trial
+
+
+COMMANDS = (
+    ("verdict", "{}"),
+    ("verdict", "{}:b:c/d", "{}:a"),
+    ("verdict", "{}", "--rank"),
+    ("verdict", "{}", "--pairs"),
+    ("gate", "slower>2%", "{}"),
+    ("resample", "{}:b:c/d", "{}:a", "--resamples", "100"),
+    ("hpt", "{}:b:c/d", "{}:a"),
+    ("speedup-test", "{}:b:c/d", "{}:a"),
+    ("plan", "{}"),
+    ("biplot", "{}"),
+    ("biplot", "{}:a", "{}:b:c/d"),
+    ("study", "type1", "{}:a", "--simulations", "10", "--resamples", "50"),
+    ("diagnose", "{}:a", "--normality"),
+)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_what_a_file_cannot_tell_is_said_by_every_command(source: Path, words: tuple) -> None:
+    given = [word.format(source) for word in words]
+    assert "imported" in codes(answer(*given))
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_pooled_iterations_are_said_by_every_command(table: Path, words: tuple) -> None:
+    given = [word.format(table) for word in words]
+    assert "iterations-pooled" in codes(answer(*given, "--level", "iteration"))
+    assert "iterations-pooled" not in codes(answer(*given))
+
+
+def test_iterations_are_no_runs_of_a_diagnosis(trial: Path) -> None:
+    code, _, err = execute("diagnose", trial, "--level", "iteration")
+    assert (code, "leave out --level" in err) == (2, True)
+
+
+def test_no_test_of_an_unknown_order_is_made(source: Path) -> None:
+    found = answer("diagnose", source)
+    assert found["in_order"] is False
+    assert "order-unknown" in found["caution_codes"]
+    tested = {one["code"] for one in found["host"] if one["pvalue"] is not None}
+    tested |= {code for cell in found["cells"] for code, p in cell["pvalues"].items() if p}
+    assert tested == {"session-shift", "host-sessions"}
+    assert all(cell["lag_1"] is None for cell in found["cells"])
+    assert found["tests"] == 5  # four cells between their sessions, and the host
+
+
+def test_the_diagnosis_of_a_measured_trial_knows_the_order(synthetic, tmp_path: Path) -> None:
+    """The negative control."""
+    rng = random.Random(2)
+    values = {v: {b: [rng.uniform(1, 2) for _ in range(12)] for b in "xy"} for v in ("old", "new")}
+    found = answer("diagnose", synthetic(values).write(tmp_path / "t"))
+    assert found["in_order"] is True
+    assert "order-unknown" not in found["caution_codes"]
+    assert found["tests"] > 5
+
+
+def test_status_says_that_it_is_imported(trial: Path) -> None:
+    code, out, _ = execute("status", trial)
+    assert code == 0
+    assert "72 runs of another tool, imported 2" in out
+    assert " of 0" not in out
+    ((found),) = json.loads(execute("status", trial, "--json")[1])
+    assert (found["origin"], found["planned"], found["again"]) == ("imported", 0, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("status", "--diff", "{}"), "nothing is known of its environment"),
+        (("merge", "{}", "{}", "-o", "x"), "import the files of all of them at once"),
+        (("run", "{}", "--resume"), "it cannot be resumed"),
+    ],
+)
+def test_what_needs_more_than_a_file_has_is_refused(trial: Path, words: tuple, told: str) -> None:
+    code, _, err = execute(*(word.format(trial) for word in words))
+    assert code == 5
+    assert told in err
+
+
+def test_a_campaign_does_not_go_on_with_it(trial: Path, tmp_path: Path) -> None:
+    campaign = tmp_path / "c.yaml"
+    campaign.write_text("name: made\nvariants: {a: {}}\nbenchmarks: {x: {command: ['true']}}\n")
+    code, _, err = execute("run", campaign, "--resume", "--trial", trial)
+    assert (code, "it cannot be resumed" in err) == (5, True)
+    code, _, err = execute("run", campaign, "--resume", "--dir", trial.parent)
+    assert (code, "there is no trial of campaign 'made'" in err) == (2, True)
+
+
+def test_the_first_metric_is_the_default(source: Path, tmp_path: Path) -> None:
+    words = ("calibrate", source, "--pair", "a,b:c/d", "--no-certificate")
+    assert answer(*words)["metric"] == "time_ms"
+    found = answer("mixture", source, "--and", "memory (KiB)", "--max-components", "1")
+    assert found["metrics"] == ["time_ms", "memory (KiB)"]
+    page = tmp_path / "r.html"
+    code, _, err = execute("report", source, "-o", page)
+    assert code == 0, err
+    assert page.stat().st_size > 1000
+
+
+def test_only_the_metrics_of_its_files_are_known(source: Path) -> None:
+    code, _, err = execute("verdict", source, "--metric", "walll")
+    assert code == 2
+    assert "known here: time_ms, memory (KiB)" in err
+
+
+def test_files_are_told_to_those_who_want_trials(table: Path) -> None:
+    for words in (("status", table), ("merge", table, table, "-o", "x")):
+        code, _, err = execute(*words)
+        assert (code, "fairtrial import FILE" in err) == (5, True)
+
+
+def test_unknown_files_point_to_import(tmp_path: Path) -> None:
+    unknown = tmp_path / "u.json"
+    unknown.write_text('{"x": 1}')
+    for words in (("verdict", unknown, unknown), ("resample", unknown, unknown)):
+        code, _, err = execute(*words)
+        assert code == 6
+        assert re.search(r"fairtrial import \S*u.json --dry-run.*--format", err)
+
+
+# ---- names
+
+
+def test_the_longest_path_wins(table: Path, tmp_path: Path) -> None:
+    plain, longer = tmp_path / "f", tmp_path / "f:g"
+    plain.write_bytes(table.read_bytes())
+    longer.write_bytes(table.read_bytes())
+    assert trial_and_variant(f"{plain}:b:c/d") == (plain, "b:c/d")
+    assert trial_and_variant(f"{longer}:b:c/d") == (longer, "b:c/d")
+    assert trial_and_variant(str(longer)) == (longer, None)
+    assert trial_and_variant(f"{plain}:nothing") == (plain, "nothing")
+    with pytest.raises(UsageError, match="no variant 'nothing'"):
+        open_trial(plain).matrix("nothing", "time_ms")
+
+
+@pytest.mark.parametrize("content", ["foreign", "matrix"])
+def test_ambiguous_names_are_refused_with_the_choices(
+    table: Path, tmp_path: Path, content: str
+) -> None:
+    plain = tmp_path / "f"
+    plain.write_bytes(table.read_bytes())
+    other = tmp_path / "f:a"
+    other.write_bytes(table.read_bytes() if content == "foreign" else b"1.5\n2\n")
+    with pytest.raises(UsageError) as told:
+        trial_and_variant(str(other))
+    assert f"may be the file {other}, or the variant 'a' of {plain}" in str(told.value)
+    plain.unlink()
+    assert trial_and_variant(str(other)) == ((other, None) if content == "foreign" else None)
+
+
+def test_three_readings_of_one_name(tmp_path: Path) -> None:
+    for name, variant in (("f", "b:c"), ("f:b", "c")):
+        (tmp_path / name).write_text(
+            f'{{"results": [{{"command": "{variant}", "mean": 1, "times": [1, 2]}}]}}'
+        )
+    with pytest.raises(UsageError, match=r"the variant 'c' of \S+f:b, or the variant 'b:c' of"):
+        trial_and_variant(str(tmp_path / "f:b:c"))
+
+
+def test_a_damaged_file_is_told_as_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "p.json.gz").write_bytes(b"\x1f\x8b\x08\x00" + b"\x00" * 30)
+    code, _, err = execute("verdict", tmp_path / "p.json.gz")
+    assert (code, "gz file is damaged" in err) == (6, True)
+    two = tmp_path / "two"
+    two.write_text('{"results": [{"command": 1, "mean": 1}], "benchmarks": [{"runs": []}]}')
+    code, _, err = execute("verdict", two)
+    assert (code, "looks like hyperfine's JSON and like pyperf's JSON" in err) == (2, True)
+    assert f"fairtrial import {two} -o runs/NAME" in err
+
+
+def test_a_report_of_what_is_no_trial(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="no such trial"):
+        open_trial(tmp_path / "absent")
