@@ -47,8 +47,8 @@ _METRICS: Mapping[str, tuple[str, str, float, Better | None]] = {
     "MB/s": ("MB/s", "MB/s", 1.0, "higher"),
     "B/s": ("B/s", "B/s", 1.0, "higher"),
 }
-_APART = ("pkg", "commit", "toolchain", "branch", "goos", "goarch", "cpu")
-_VARIANTS = ("commit", "toolchain", "branch")
+_APART = ("pkg", "variant", "commit", "toolchain", "branch", "goos", "goarch", "cpu")
+_VARIANTS = ("variant", "commit", "toolchain", "branch")
 _LONGEST = 2048  # characters that a result takes at most
 _FURTHER = 8 * 1024**2  # so much a program may print before its first result
 
@@ -303,8 +303,9 @@ def _other(log: _Log, part: _Part, line: str) -> _Part:
 def _variant_key(parts: Sequence[_Part]) -> str | None:
     """Give the configuration key whose values are the variants, if there is one."""
     values = {key: {part.about.get(key) for part in parts if part.names} for key in _VARIANTS}
-    if values["commit"] != {None}:
-        return "commit"
+    for sure in ("variant", "commit"):  # the first one is what our own exports write
+        if values[sure] != {None}:
+            return sure
     return next((key for key in _VARIANTS if len(values[key]) > 1), None)
 
 

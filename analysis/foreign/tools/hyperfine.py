@@ -132,9 +132,11 @@ def _shared(opened: Opened, result: Mapping[str, Any]) -> dict[str, Any]:
         for key, value in (parameters if isinstance(parameters, dict) else {}).items()
     }
     name = text_of(result.get("name"))  # since version 2, beside the command itself
+    # a parameter list of these two names says which is which; so do our own exports
+    named = {"benchmark", "variant"} <= found.keys()
     return {
-        "benchmark": opened.stem,
-        "variant": result["command"] if name is None else name,
+        "benchmark": str(found["benchmark"]) if named else opened.stem,
+        "variant": str(found["variant"]) if named else result["command"] if name is None else name,
         "known": True,
         "inner": 1,
         "keys": texts_of({"command": result["command"], "name": name}) | texts_of(found),
