@@ -83,7 +83,7 @@ class LongTable:
         merged, of_group, fate = self._merged()
         counts = np.bincount(self.groups, minlength=len(self.keys))
         mine = np.bincount(of_group[fate == 0], counts[fate == 0], len(merged)).astype(np.int64)
-        failed = np.bincount(of_group[fate == 1], counts[fate == 1], len(merged))
+        failed = self._failed_runs(of_group, fate, len(merged))
         warmups = np.bincount(of_group[fate == 2], counts[fate == 2], len(merged))
         rows = self._sorted(of_group, fate)
         ends = np.cumsum(mine)
@@ -119,6 +119,14 @@ class LongTable:
                     session=session or None,
                     keys=keys,
                 )
+
+    def _failed_runs(self, of_group: _Whole, fate: _Whole, cells: int) -> _Whole:
+        """Count failed runs: rows, but where iterations have a column of their own the processes."""
+        out = np.flatnonzero(fate[self.groups] == 1)
+        cell = of_group[self.groups[out]]
+        if self.process is not None and self.found.iteration is not None:
+            cell = np.unique(np.stack([cell, self.process.codes[out]]), axis=1)[0]
+        return np.bincount(cell, minlength=cells)
 
     def _sorted(self, of_group: _Whole, fate: _Whole) -> _Whole:
         """Give the rows that count, cell by cell, in the order of the file."""
