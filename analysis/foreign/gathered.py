@@ -112,11 +112,13 @@ def gather(files: Sequence[ForeignFile], chosen: Chosen) -> Gathered:
                 files[0].source,
                 f"known here: {', '.join(known)}",
             )
+    placed, units = _one_unit(placed)
     kept, same = _one_variant_once(placed)
     apart, equal = _kept_apart(kept)
     told = (
         *(Caution(loss.code, loss.text, (file.source,)) for file in files for loss in file.losses),
         *(Caution(note.code, note.text, (file.source,)) for file in files for note in file.notes),
+        *units,
         *same,
         *equal,
     )
@@ -165,6 +167,30 @@ def _name_of(source: str) -> str:
     for ending in (".gz", ".bz2", ".xz", ".zst"):
         name = name.removesuffix(ending)
     return name.rpartition(".")[0] or name
+
+
+def _one_unit(placed: Sequence[Placed]) -> tuple[list[Placed], list[Caution]]:
+    """Make values of one metric in several units several metrics: nobody compares them by accident."""
+    first: dict[str, str] = {}
+    others: dict[str, str] = {}
+    kept = []
+    for one in placed:
+        metric, unit = one.cell.metric, one.cell.unit
+        if first.setdefault(metric, unit) != unit:
+            name = f"{metric} [{unit or 'no unit'}]"
+            others[name] = metric
+            kept.append(replace(one, cell=replace(one.cell, metric=name)))
+        else:
+            kept.append(one)
+    told = [
+        Caution(
+            "units-apart",
+            f"{metric} stands there in several units: {name!r} is a metric of its own",
+            (name,),
+        )
+        for name, metric in others.items()
+    ]
+    return kept, told
 
 
 def _one_variant_once(placed: Sequence[Placed]) -> tuple[list[Placed], list[Caution]]:

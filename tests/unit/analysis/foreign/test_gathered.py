@@ -130,3 +130,13 @@ def test_the_source_of_a_file_in_the_working_folder_has_a_name(
     monkeypatch.chdir(tmp_path)
     found = gather([file(cell(), source="x.json")], Chosen(variant="folder"))
     assert found.variants == (tmp_path.name,)
+
+
+def test_one_metric_in_two_units_is_two_metrics() -> None:
+    """A benchmark in ops/ms beside one in ops/s: neither is compared with the other."""
+    fast = cell("a", metric="throughput", unit="ops/s", better="higher")
+    slow = cell("b", metric="throughput", unit="ops/ms", better="higher")
+    found = gather([file(fast, slow)], Chosen())
+    assert found.metrics == ("throughput", "throughput [ops/ms]")
+    assert [c.code for c in found.cautions] == ["units-apart"]
+    assert {m.unit for m in matrices_of(found, "throughput [ops/ms]").values()} == {"ops/ms"}
