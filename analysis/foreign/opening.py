@@ -68,7 +68,7 @@ class Opened:
     path: Path | None
     data: bytes
     encoding: str | None = None
-    memo: dict[str, Any] = field(default_factory=dict, repr=False)
+    memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def is_folder(self) -> bool:

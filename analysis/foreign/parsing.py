@@ -231,8 +231,13 @@ def values_of(
     opened: Opened, values: Iterable[object], at: str, *, factor: float = 1.0
 ) -> tuple[float, ...]:
     """Take raw values as `value_of` does, each with its place."""
+    given = list(values)
+    plain = [value for value in given if type(value) is float]
+    whole = factor == 1 and plain != [] and len(plain) == len(given)  # nearly always
+    if whole and min(plain) >= 0 and math.isfinite(sum(plain)):
+        return tuple(plain)
     return tuple(
-        value_of(opened, value, f"{at}[{k}]", factor=factor) for k, value in enumerate(values)
+        value_of(opened, value, f"{at}[{k}]", factor=factor) for k, value in enumerate(given)
     )
 
 

@@ -12,6 +12,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...errors import AnalysisError
@@ -35,6 +36,7 @@ __all__ = ["knows", "read"]
 _CSV = re.compile(
     r'^"?name"?,"?iterations"?,"?real_time"?,"?cpu_time"?,"?time_unit"?', re.MULTILINE
 )
+_OUTPUT = re.compile(r'^\{\s*"context"\s*:', re.MULTILINE)
 _CONSOLE = re.compile(r"^Benchmark +Time +CPU +Iterations", re.MULTILINE)
 _STANDARD = ("_mean", "_median", "_stddev", "_cv")
 _AGGREGATE = re.compile(r"(_(?:mean|median|stddev|cv|min|max|BigO|RMS))$")
@@ -60,6 +62,7 @@ Rows = list[tuple[str, Row]]
 
 def knows(opened: Opened) -> bool:
     """Tell by the keys of the results or of the context, or by the headings of the CSV."""
+    opened = _without_preamble(opened)
     if not looks_like_json(opened):
         head = opened.head()
         return bool(_CSV.search(head) or _CONSOLE.search(head))
@@ -85,18 +88,21 @@ def read(opened: Opened) -> ForeignFile:
     AnalysisError
         If the file is damaged, or holds aggregates only.
     """
+    opened = _without_preamble(opened)
     facts: dict[str, str] = {}
     session = None
     if looks_like_json(opened):
-        rows, facts, session = _of_json(opened)
+        every, facts, session = _of_json(opened)
     else:
-        rows = _of_csv(opened)
+        every = _of_csv(opened)
+    rows = _measured(every)
     notes: list[Loss] = []
     cells = tuple(_cells(opened, rows, session, notes))
-    if not cells:
+    aggregates = len(every) > len(rows)
+    if not cells or (aggregates and not any(cell.values for cell in cells)):
         raise fail(
             opened,
-            "the file holds aggregates only" if not notes else "no benchmark was measured",
+            "the file holds aggregates only" if aggregates else "no benchmark was measured",
             "leave out --benchmark_report_aggregates_only, and add --benchmark_repetitions=N",
         )
     inner = [cell.inner for cell in cells if cell.inner is not None] or [1]
@@ -125,6 +131,19 @@ def read(opened: Opened) -> ForeignFile:
     )
 
 
+def _without_preamble(opened: Opened) -> Opened:
+    """Leave out what the program says of the machine before its JSON, on the same stream."""
+    if looks_like_json(opened) or not _OUTPUT.search(opened.head()):
+        return opened
+    if "behind" not in opened.memo:
+        text = opened.text()
+        place = _OUTPUT.search(text)
+        whole = text[place.start() :] if place else text
+        opened.memo["behind"] = replace(opened, data=whole.encode(), encoding="utf-8")
+    behind: Opened = opened.memo["behind"]
+    return behind
+
+
 def _of_json(opened: Opened) -> tuple[Rows, dict[str, str], str | None]:
     data = json_of(opened)
     given = data.get("benchmarks") if isinstance(data, dict) else None
@@ -133,11 +152,7 @@ def _of_json(opened: Opened) -> tuple[Rows, dict[str, str], str | None]:
     context = data.get("context")
     context = context if isinstance(context, dict) else {}
     host = context.get("host_name")
-    rows = [(f"benchmarks[{k}]", one) for k, one in enumerate(given)]
-    if any("run_type" in one for one in given):
-        rows = [(at, one) for at, one in rows if one.get("run_type", "iteration") == "iteration"]
-    else:  # version 1.4 and older
-        rows = _measured(rows)
+    rows: Rows = [(f"benchmarks[{k}]", one) for k, one in enumerate(given)]
     facts = {"host": host} if isinstance(host, str) else {}
     return rows, facts, text_of(context.get("date"))
 
@@ -180,7 +195,7 @@ def _of_csv(opened: Opened) -> Rows:
             opened, f"it is no CSV: {error}", "use --benchmark_out_format=json",
             at=f"{before + reader.line_num}",
         ) from None  # fmt: skip
-    return _measured(rows)
+    return rows
 
 
 def _without_times(row: Row) -> bool:
@@ -195,11 +210,13 @@ def _number(text: str) -> Any:  # noqa: ANN401 - a number where it is one
 
 
 def _measured(rows: Rows) -> Rows:
-    """Leave out the aggregates of files that do not say which rows are.
+    """Leave out the aggregates, which the CSV and versions before 1.5 know by their names only.
 
     An aggregate is named like its benchmark, with a word behind; it counts the repetitions as its
     iterations. The rows of complexities have no iterations.
     """
+    if any("run_type" in row for _, row in rows):
+        return [(at, row) for at, row in rows if row.get("run_type", "iteration") == "iteration"]
     names = Counter(str(row.get("name")) for _, row in rows)
 
     def is_aggregate(row: Row) -> bool:

@@ -118,7 +118,7 @@ def _cell(opened: Opened, bench: Any, shared: Mapping[str, Any], at: str) -> For
         better=better,
         processes=tuple(processes),
         known=True,
-        inner=max(loops, default=None),
+        inner=1 if unit == "B" else max(loops, default=None),  # a process has one peak of memory
         warmups=warmups,
         keys={key: text for key, text in texts_of(about).items() if key not in _NO_KEYS}
         | {"name": name},

@@ -25,9 +25,7 @@ from ..parsing import (
 
 __all__ = ["knows", "read"]
 
-_CSV = re.compile(
-    r"^name,(?=.*\b(?:min|mean|median)\b)(?=.*\b(?:iqr_outliers|stddev|rounds|ops)\b)"
-)
+_CSV = re.compile(r"^name,.*(?:\bmin,max,mean,stddev\b|\boutliers\b|\brounds,iterations\b)")
 _CPU_TIMERS = ("process_time", "thread_time", "clock")
 
 

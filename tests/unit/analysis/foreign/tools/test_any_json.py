@@ -22,6 +22,15 @@ FILES = {
              "memory_usage_byte": [1, 2], "parameters": {"n": "1"}}
         ]
     },
+    "hyperfine 2": {
+        "schema_version": 2,
+        "metadata": {"start_time": "t"},
+        "results": [
+            {"command": "a", "name": "b", "parameters": {"n": {"value": "1"}}, "measurements": [
+                {"time_wall_clock": {"value": 1.0, "unit": "second"}, "instructions": {"value": 3}, "exit_code": 0},
+                {"time_wall_clock": {"value": 2.0, "unit": "second"}, "instructions": {"value": 4}, "exit_code": 1}]}
+        ],
+    },
     "pyperf": {
         "version": "1.0",
         "metadata": {"name": "b", "unit": "second", "loops": 2, "inner_loops": 3, "hostname": "h"},
@@ -126,7 +135,7 @@ def test_no_value_of_another_type_is_a_traceback(tmp_path: Path, name: str) -> N
     for path in places(FILES[name]):
         for value in (GONE, *WRONG):
             text = json.dumps(changed(FILES[name], path, value))
-            attempt(tmp_path / "r.json", text.encode(), name)
+            attempt(tmp_path / "r.json", text.encode(), name.split()[0])
             count += 1
     assert count > 200
 
@@ -137,7 +146,7 @@ def test_no_file_that_is_cut_off_or_doubled_is_a_traceback(tmp_path: Path, name:
     for end in range(1, len(text), 7):
         attempt(tmp_path / "r.json", text[:end].encode(), None)
     for content in (text + text, text * 2 + "x", "", "[" * 100_000, "null", "3", '""', "[]", "{}"):
-        attempt(tmp_path / "r.json", content.encode(), name)
+        attempt(tmp_path / "r.json", content.encode(), name.split()[0])
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -155,7 +164,7 @@ def test_a_file_is_known_to_one_format(tmp_path, name, encoding, indent, ordered
         data = {"also": "x" * 70_000, **data}
     path = tmp_path / "r.txt"
     path.write_text(json.dumps(data, indent=indent), encoding)
-    assert read_foreign(open_foreign(str(path))).format == name
+    assert read_foreign(open_foreign(str(path))).format == name.split()[0]
 
 
 @pytest.mark.parametrize("name", FILES)

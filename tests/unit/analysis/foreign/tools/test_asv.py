@@ -160,6 +160,22 @@ def test_environments_of_one_commit_are_variants(tmp_path: Path) -> None:
     assert "the commit and environment" in found.rule
 
 
+def test_a_file_of_the_folder_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    made = folder(tmp_path / "r", whole(TIME))
+    (made / "a.json").write_bytes(b"\x1f\x8bdamaged")  # before the others
+    with pytest.raises(AnalysisError, match=r"r/a\.json: the \.gz file is damaged"):
+        read_foreign(open_foreign(str(made)))
+    (made / "a.json").write_text('{"what": "else"}')
+    assert read_foreign(open_foreign(str(made))).format == "asv"
+
+
+def test_a_result_of_the_folder_that_is_cut_off_is_named(tmp_path: Path) -> None:
+    made = folder(tmp_path / "r", whole(TIME))
+    (made / "a.json").write_text(json.dumps(whole(TIME))[:-20])
+    with pytest.raises(AnalysisError, match=r"r/a\.json:1: the file is cut off"):
+        read_foreign(open_foreign(str(made)))
+
+
 def test_so_many_combinations_are_no_result(foreign) -> None:
     axes = [[str(k) for k in range(100)]] * 6
     with pytest.raises(AnalysisError, match="combinations"):

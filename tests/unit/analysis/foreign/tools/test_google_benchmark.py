@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from analysis.errors import AnalysisError
@@ -109,7 +111,12 @@ def test_aggregates_of_any_kind_are_no_values(foreign) -> None:
     assert found.cells[0].values == pytest.approx((0.004, 0.006))
 
 
-@pytest.mark.parametrize("rows", [[aggregate("mean"), aggregate("cv")], []])
+FAILED = ROW | {"error_occurred": True, "error_message": "x"}
+
+
+@pytest.mark.parametrize(
+    "rows", [[aggregate("mean"), aggregate("cv")], [FAILED, aggregate("mean")], []]
+)
 def test_aggregates_only_are_refused_with_the_option(foreign, rows) -> None:
     with pytest.raises(AnalysisError, match="--benchmark_report_aggregates_only"):
         foreign(whole(*rows))
@@ -203,6 +210,14 @@ def test_a_csv_behind_other_output_with_a_statistic_of_the_program(foreign) -> N
 def test_a_csv_that_is_cut_off_is_refused_with_the_line(foreign, line: str) -> None:
     with pytest.raises(AnalysisError, match=r"r\.csv:3: the line is cut off"):
         foreign(f'{HEAD}\n"A",10,4,2,ns,,,,,\n{line}', "r.csv")
+
+
+def test_what_the_program_says_before_its_json_is_left_out(foreign) -> None:
+    text = (
+        "2026-01-02T03:04:05+00:00\nRunning ./x\nRun on (2 X 2000 MHz CPU s)\n***WARNING*** {x}\n"
+    )
+    found = foreign(text + json.dumps(whole(ROW), indent=2), "log.txt")
+    assert found.cells[0].values == (0.004,)
 
 
 def test_the_console_is_refused_with_the_option(foreign) -> None:

@@ -1,4 +1,4 @@
-"""hyperfine's files, 1.15 to 1.20. Authority: the sample files, counted by hand, and the tool's schema."""
+"""hyperfine's files, 1.15 to 2.0. Authority: the sample files, counted by hand, and the tool's schema."""
 
 from __future__ import annotations
 
@@ -73,6 +73,8 @@ def test_exports_of_summaries_are_refused(read_sample, name: str) -> None:
         "Benchmark 1: sleep 0.1\n  Time (mean ± σ):     101.0 ms ±   0.4 ms\n",
         "Benchmark #1: sleep 0.1\n  Time (mean ± σ):     101.0 ms ±   0.4 ms\n",
         "command,mean,stddev,median,user,system,min,max,parameter_n\na,1,,1,1,1,1,1,2\n",
+        "command,time_wall_clock_unit,time_wall_clock_mean,time_wall_clock_stddev\na,s,1,1\n",
+        "command,metric,unit,mean,stddev,median,min,max\na,time_wall_clock,s,1,1,1,1,1\n",
     ],
 )
 def test_other_outputs_are_refused_with_the_option(foreign, text: str) -> None:
@@ -135,3 +137,79 @@ def test_zero_is_a_value(foreign) -> None:
 def test_an_empty_file_of_results_is_known_and_refused(foreign) -> None:
     with pytest.raises(AnalysisError, match="no result in the file"):
         foreign({"results": []})
+
+
+def run(wall: float, code: int | None = 0, **more: object) -> dict:
+    def second(value: float) -> dict:
+        return {"value": value, "unit": "second"}
+
+    times = {"time_wall_clock": wall, "time_cpu": 0.5, "time_user": 0.25, "time_system": 0.25}
+    found = {name: second(value) for name, value in times.items()}
+    return (
+        found
+        | {"memory_peak_resident": {"value": 4096.0, "unit": "byte"}, "exit_code": code}
+        | more
+    )
+
+
+def version_2(*runs: dict, **more: object) -> dict:
+    about = {
+        "hyperfine_version": "2.0.0",
+        "start_time": "2026-10-07T21:13:00Z",
+        "platform": {"os": "Linux"},
+    }
+    return {
+        "schema_version": 2, "metadata": about, "primary_metric": "time_wall_clock",
+        "results": [{"command": "a 1", "measurements": list(runs), "summary": {}} | more],
+    }  # fmt: skip
+
+
+def test_version_2_has_all_metrics_of_every_run(foreign) -> None:
+    counted = {"instructions": {"value": 7}}
+    found = foreign(version_2(run(1.0, **counted), run(9.0, 3, **counted), run(2.0, **counted)))
+    told = {c.metric: (c.unit, c.better, c.values) for c in found.cells}
+    assert told == {
+        "time": ("s", "lower", (1.0, 2.0)),
+        "time_cpu": ("s", "lower", (0.5, 0.5)),
+        "time_user": ("s", "lower", (0.25, 0.25)),
+        "time_system": ("s", "lower", (0.25, 0.25)),
+        "max_rss": ("B", "lower", (4096.0, 4096.0)),
+        "instructions": ("", None, (7.0, 7.0)),
+    }
+    for cell in found.cells:
+        assert (cell.variant, cell.failed, cell.known, len(cell.processes)) == ("a 1", 1, True, 2)
+        assert cell.session == "2026-10-07T21:13:00Z"
+    assert "cpu-time-means" not in {loss.code for loss in found.losses}
+
+
+def test_version_2_has_names_beside_commands_and_other_parameters(foreign) -> None:
+    (cell, *_) = foreign(version_2(run(1.0), name="one", parameters={"n": {"value": "1"}})).cells
+    assert cell.variant == "one"
+    assert cell.keys == {"command": "a 1", "name": "one", "n": "1"}
+
+
+def test_version_2_a_signal_is_a_failure(foreign) -> None:
+    assert foreign(version_2(run(1.0), run(2.0, None))).cells[0].failed == 1
+
+
+def test_version_2_a_metric_that_some_runs_lack_is_left_out(foreign) -> None:
+    found = foreign(
+        version_2(run(1.0, instructions={"value": 7}), run(2.0, memory_peak_resident=None))
+    )
+    assert {c.metric for c in found.cells} == {"time", "time_cpu", "time_user", "time_system"}
+    assert [note.code for note in found.notes] == ["left-out", "left-out"]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (
+            {"time_wall_clock": None},
+            r"measurements\[1\].time_wall_clock: a run has no wall-clock time",
+        ),
+        ({"time_wall_clock": {"value": -1.0, "unit": "second"}}, "the value -1.0 is negative"),
+    ],
+)
+def test_version_2_what_cannot_be_a_run_is_refused_with_its_place(foreign, more, said) -> None:
+    with pytest.raises(AnalysisError, match=said):
+        foreign(version_2(run(1.0), run(1.0, **more)))

@@ -71,6 +71,7 @@ def test_counts_in_metadata_are_no_values(foreign) -> None:
 def test_units(foreign, unit, metric, ours, better) -> None:
     (cell,) = foreign(suite({"runs": runs([3, 4])}, unit=unit)).cells
     assert (cell.metric, cell.unit, cell.better, cell.values) == (metric, ours, better, (3.0, 4.0))
+    assert cell.inner == (1 if unit == "byte" else 40)
 
 
 def test_metadata_of_the_benchmark_win_over_those_of_the_file(foreign) -> None:
