@@ -129,10 +129,15 @@ def read(opened: Opened) -> ForeignFile:
                 text=f"means of up to {told} iterations from one process: variation between processes "
                 "cannot be estimated",
             ),
-            Loss(code="unequal-means", text="values are means of different numbers of iterations"),
+            *_unequal(samples),
             Loss(code="warm-ups-unknown", text="the warm-up is not in the files"),
         ),
     )
+
+
+def _unequal(samples: list[_Sample]) -> Iterator[Loss]:
+    if any(len({count for _, count, _ in sample.totals}) > 1 for sample in samples):
+        yield Loss(code="unequal-means", text="values are means of different numbers of iterations")
 
 
 def _of_folder(opened: Opened) -> Iterator[_Sample]:

@@ -80,7 +80,7 @@ def read(opened: Opened) -> ForeignFile:
         cells=cells,
         variant_rule="the tuning (base or peak)",
         losses=(
-            Loss(code="no-order", text="the order of the runs is not in the report"),
+            Loss(code="order-unknown", text="the order of the runs is not in the report"),
             Loss(code="no-sessions", text="all runs stem from one occasion"),
         ),
         notes=tuple(_notes(text)),

@@ -6,10 +6,16 @@ The format is golang.org/design/14313-benchmark-format; lines written here are i
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from analysis.errors import AnalysisError, UsageError
+from analysis.foreign import open_foreign, read_foreign
+
+DATASET = (
+    Path(__file__).resolve().parents[6] / "shared/datasets/tool_formats/go_bent_raw_excerpt.txt.xz"
+)
 
 HEAD = "goos: linux\ngoarch: amd64\npkg: example.org/p\ncpu: AMD EPYC\n"
 END = "PASS\nok  \texample.org/p\t1.717s\n"
@@ -61,6 +67,19 @@ def test_the_sample_of_events_whose_lines_are_split(read_sample) -> None:
         ("BenchmarkJoin", "time"): [[33.38, 37.27, 38.92]],
         ("BenchmarkJoin", "MB/s"): [[149.81, 134.17, 128.48]],
     }
+
+
+def test_a_file_of_several_benchmarks_own_units() -> None:
+    """An excerpt of the Go project's nightly runs."""
+    if not DATASET.exists():
+        pytest.skip("the sample files of other tools are not beside this project")
+    file = read_foreign(open_foreign(str(DATASET)))
+    first = file.cells[0]
+    assert (first.benchmark, first.metric) == ("BenchmarkEthereum_storage", "build-real-ns/op")
+    assert (len(first.values), first.values[0], first.values[-1]) == (16, 8.707940798, 8.807105139)
+    assert (first.unit, first.better, first.known, first.inner) == ("s", "lower", False, 1)
+    assert first.keys["toolchain"] == "Base"
+    assert first.keys["builder_type"] == "Xeon-E5-1650v3@3.5Ghz*12"
 
 
 def test_cpu_gives_endings_that_are_kept(foreign) -> None:
