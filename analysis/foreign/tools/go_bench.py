@@ -24,9 +24,7 @@ from ..parsing import fail, value_of
 
 __all__ = ["knows", "read"]
 
-_NUMBER = r"[-+]?(?:[0-9][0-9_]*\.?[0-9]*(?:[eE][-+]?[0-9]+)?|NaN|Inf)"
-_TAIL = re.compile(rf"(?:^|\D)(\d+)((?:\s+{_NUMBER}\s+[^\s\d]\S*)+)\s*$")
-_PAIR = re.compile(rf"({_NUMBER})\s+(\S+)")
+_NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]*\.?[0-9]*(?:[eE][-+]?[0-9]+)?|NaN|Inf)$")
 _NAME = re.compile(r"(Benchmark[^\sa-z(:\"',;]\S*)(?=\s|$)")
 _ABOUT = re.compile(r"^([a-z][^\sA-Z:]*):(?:\s+(\S.*))?$")
 _UNIT = re.compile(r"^Unit\s+(\S+)\s+(?:.*\s)?better=(lower|higher)\b")
@@ -50,6 +48,7 @@ _METRICS: Mapping[str, tuple[str, str, float, Better | None]] = {
 _APART = ("pkg", "commit", "toolchain", "branch", "goos", "goarch", "cpu")
 _VARIANTS = ("commit", "toolchain", "branch")
 _LONGEST = 2048  # characters that a result takes at most
+_WORDS = 64  # of them pairs of value and unit
 _FURTHER = 8 * 1024**2  # so much a program may print before its first result
 
 
@@ -243,19 +242,27 @@ def _add(opened: Opened, part: _Part, name: str, words: Sequence[str], number: i
 
 def _split_result(line: str, waiting: str) -> tuple[str, list[str]] | None:
     """Find a result that prints of the program split, or that does not begin its line."""
-    tail = _TAIL.search(line[-_LONGEST:])
-    if tail is None or _VERBOSE.match(line):
+    words = line.rsplit(None, _WORDS)
+    start = len(words)
+    while start > 2 and _NUMBER.match(words[start - 2]) and not words[start - 1][0].isdecimal():
+        start -= 2
+    if start == len(words) or _VERBOSE.match(line):
         return None
-    before = line[: max(0, len(line) - _LONGEST) + tail.start(1)]
+    tail = words[start:]
+    first = line.rsplit(None, len(tail))[0]  # all before the pairs, which N ends
+    before = first.rstrip("0123456789")
+    count = first[len(before) :]
+    if not count or first.rsplit(None, 1)[-1].startswith("Benchmark"):
+        return None
     names = list(_NAME.finditer(before))
     begun = (names[0] if before.startswith("Benchmark") else names[-1]) if names else None
     apart = begun is None or before[begun.end() :].strip()  # a print stands between, or before
-    if apart and "/op" not in tail[2] and not tail[2].startswith("\t"):
+    if apart and line[len(first)] != "\t" and not any("/op" in word for word in tail):
         return None  # numbers of the program's own
     name = begun[1] if begun else waiting
     if not name:
         return None
-    return name, [tail[1], *(word for pair in _PAIR.findall(tail[2]) for word in pair)]
+    return name, [count, *tail]
 
 
 def _begun(line: str, waiting: str) -> str:
