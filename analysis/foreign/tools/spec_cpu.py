@@ -22,7 +22,7 @@ __all__ = ["knows", "read"]
 _FULL = re.compile(r'^"?Full Results Table"?\s*$', re.MULTILINE)
 _HEADS = re.compile(r'^"?Benchmark"?,"?(?:Est\. )?Base ', re.MULTILINE)
 _RAW = re.compile(
-    r"^spec\.(cpu\w+)\.results\.(\w+)\.(base|peak)\.(\d+)\."
+    r"^spec\.(cpu\w+)\.results\.(\w+)\.(base|peak)\.(\d{1,9})\."
     r"(benchmark|reported_time|reported_sec|reported_nsec|ratio|rate|valid): (.*)$",
     re.MULTILINE,
 )
