@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.errors import AnalysisError, UsageError
+from analysis.errors import AnalysisError
 from analysis.foreign import open_foreign, read_foreign
 
 DATASET = (
@@ -226,13 +226,13 @@ def test_events_of_several_packages_are_interleaved(foreign) -> None:
         {"ImportPath": "r", "Action": "build-output", "Output": "# r\n"},
         {"Action": "output", "Package": "p", "Test": "BenchmarkX", "Output": " 10\t 1 ns/op\n"},
     ]
-    text = "# r [build failed]\n" + "\n".join(map(json.dumps, events)) + "\n"
-    with pytest.raises(UsageError):  # the compiler's text stands first: no event begins the file
-        foreign(text, "r.jsonl")
-    assert found(foreign("\n".join(map(json.dumps, events)) + "\n# r\n", "r.jsonl")) == {
-        ("p.BenchmarkX", "time"): [[1]],
-        ("q.BenchmarkX", "time"): [[2]],
-    }
+    lines = [json.dumps(event, separators=(",", ":")) for event in events]
+    stamped = [f"2026-01-02T03:04:05.1234567Z {line}" for line in lines]
+    for mine in (lines, ["go: downloading x v1", "# r [build failed]", *lines, "# r"], stamped):
+        assert found(foreign("\n".join(mine) + "\n", "r.jsonl")) == {
+            ("p.BenchmarkX", "time"): [[1]],
+            ("q.BenchmarkX", "time"): [[2]],
+        }
 
 
 @pytest.mark.parametrize(
