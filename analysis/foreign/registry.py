@@ -13,11 +13,10 @@ To add one, write the module and its row. Importing this table imports none of t
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol, cast
 
-from ..errors import UsageError
+from ..errors import AnalysisError, UsageError
 from .cells import ForeignFile
 from .folders import trials_within
 from .opening import Opened
@@ -107,7 +106,7 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
             if tool.name == name:
                 return tool
         raise UsageError(f"there is no format {name!r}", opened.source, f"known: {known}")
-    found = list(_knowing(opened, generic=False)) or list(_knowing(opened, generic=True))
+    found = _knowing(opened, generic=False) or _knowing(opened, generic=True)
     what = "folder" if opened.is_folder else "file"
     trials = trials_within(opened)
     if len(found) == 1 and not trials:
@@ -158,7 +157,16 @@ def read_foreign(opened: Opened, name: str | None = None) -> ForeignFile:
         ) from error
 
 
-def _knowing(opened: Opened, *, generic: bool) -> Iterator[Tool]:
+def _knowing(opened: Opened, *, generic: bool) -> list[Tool]:
+    """Ask each format; a folder may be too large to ask some of them, which others know at once."""
+    found: list[Tool] = []
+    trouble: AnalysisError | None = None
     for tool in TOOLS:
-        if tool.generic == generic and tool.reader.knows(opened):
-            yield tool
+        try:
+            if tool.generic == generic and tool.reader.knows(opened):
+                found.append(tool)
+        except AnalysisError as error:
+            trouble = trouble or error
+    if trouble is not None and not found:
+        raise trouble
+    return found

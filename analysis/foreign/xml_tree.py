@@ -53,7 +53,11 @@ def xml_of(opened: Opened) -> ET.Element:
             "results need none: take it out if you trust the file",
             at=f"{parser.CurrentLineNumber}",
         ) from None
-    except (expat.ExpatError, AssertionError, LookupError, ValueError) as error:
+    except (LookupError, ValueError) as error:
+        raise fail(
+            opened, f"its encoding cannot be read: {error}", "name it with --encoding", at="1"
+        ) from None
+    except (expat.ExpatError, AssertionError) as error:
         line = getattr(error, "lineno", 0)
         cut = "no element found" in str(error) or "unclosed" in str(error)
         what = "the file is cut off" if cut else f"it is no XML: {error}"

@@ -183,8 +183,15 @@ def _quantity(opened: Opened, text: str, at: str) -> tuple[float, str]:
 
 def _of_table(opened: Opened) -> Iterator[ForeignCell]:
     lines = [line.split("\t") for line in opened.text().split("\n")]
-    groups = _groups_of(lines)
-    width = len(lines[2]) if len(lines) > 2 else 0
+    groups = _groups_of(lines) if len(lines) > 2 else []
+    if not groups:
+        raise fail(
+            opened,
+            "the three lines of headings (tool, run set, columns) are damaged",
+            "make the table again with table-generator -f csv",
+            at="1",
+        )
+    width = len(lines[2])
     several = len({(tool, run_set) for tool, run_set, _, _ in groups}) > 1
     measured = {place for *_, columns in groups for place in columns}
     for number, row in enumerate(lines[3:], 4):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,6 +26,9 @@ __all__ = ["knows", "read"]
 
 _SAMPLE, _NAMES, _BINARY = "sample.json", "benchmark.json", ".cbor"
 _RAW = "group,function,value,"
+_PRINTED = re.compile(
+    r"^\S?.*\btime:\s+\[[0-9.]+ [a-zµμ]+ [0-9.]+ [a-zµμ]+ [0-9.]+ [a-zµμ]+\]", re.MULTILINE
+)
 _HOME = Path("target/criterion")
 _COMPLETE = "benchmark-complete"
 
@@ -53,6 +57,8 @@ def knows(opened: Opened) -> bool:
         return True
     if '"reason"' in head and _COMPLETE in head:
         return True
+    if _is_summary(head):
+        return True
     if not looks_like_json(opened) or '"iters"' not in head:
         return False
     return mentions(opened, "sampling_mode", "iters") or _pair_of(structure_of(opened)) != []
@@ -61,6 +67,13 @@ def knows(opened: Opened) -> bool:
 def _is_raw(head: str) -> bool:
     first = head.lstrip("\ufeff").split("\n", 1)[0]
     return first.startswith(_RAW) and "iteration_count" in first
+
+
+def _is_summary(head: str) -> bool:
+    """Tell by the keys of estimates, or by what criterion prints: three times, no samples."""
+    if head.lstrip().startswith("{"):
+        return '"point_estimate"' in head and '"median_abs_dev"' in head
+    return _PRINTED.search(head) is not None
 
 
 def _home(opened: Opened) -> Opened:
@@ -84,6 +97,12 @@ def read(opened: Opened) -> ForeignFile:
         samples = list(_of_csv(opened))
     elif _COMPLETE in opened.head():
         samples = list(_of_messages(opened))
+    elif _is_summary(opened.head()):
+        raise fail(
+            opened,
+            "it holds estimates of means, no samples",
+            "name the folder target/criterion, or the sample.json beside it",
+        )
     else:
         samples = [_of_file(opened)]
     if not samples:
@@ -110,10 +129,15 @@ def read(opened: Opened) -> ForeignFile:
                 text=f"means of up to {told} iterations from one process: variation between processes "
                 "cannot be estimated",
             ),
-            Loss(code="unequal-means", text="values are means of different numbers of iterations"),
+            *_unequal(samples),
             Loss(code="warm-ups-unknown", text="the warm-up is not in the files"),
         ),
     )
+
+
+def _unequal(samples: list[_Sample]) -> Iterator[Loss]:
+    if any(len({count for _, count, _ in sample.totals}) > 1 for sample in samples):
+        yield Loss(code="unequal-means", text="values are means of different numbers of iterations")
 
 
 def _of_folder(opened: Opened) -> Iterator[_Sample]:

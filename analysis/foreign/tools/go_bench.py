@@ -24,9 +24,8 @@ from ..parsing import fail, value_of
 
 __all__ = ["knows", "read"]
 
-_NUMBER = r"[-+]?(?:[0-9][0-9_]*\.?[0-9]*(?:[eE][-+]?[0-9]+)?|NaN|Inf)"
-_TAIL = re.compile(rf"(?:^|\D)(\d+)((?:\s+{_NUMBER}\s+[^\s\d]\S*)+)\s*$")
-_PAIR = re.compile(rf"({_NUMBER})\s+(\S+)")
+_NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]*\.?[0-9]*(?:[eE][-+]?[0-9]+)?|NaN|Inf)$")
+_EVENT = re.compile(r'^[^{"]{0,200}\{ ?(?:"[A-Z]\w*": ?"[^"]*", ?){0,4}"Action": ?"', re.MULTILINE)
 _NAME = re.compile(r"(Benchmark[^\sa-z(:\"',;]\S*)(?=\s|$)")
 _ABOUT = re.compile(r"^([a-z][^\sA-Z:]*):(?:\s+(\S.*))?$")
 _UNIT = re.compile(r"^Unit\s+(\S+)\s+(?:.*\s)?better=(lower|higher)\b")
@@ -50,6 +49,7 @@ _METRICS: Mapping[str, tuple[str, str, float, Better | None]] = {
 _APART = ("pkg", "variant", "commit", "toolchain", "branch", "goos", "goarch", "cpu")
 _VARIANTS = ("variant", "commit", "toolchain", "branch")
 _LONGEST = 2048  # characters that a result takes at most
+_WORDS = 64  # of them pairs of value and unit
 _FURTHER = 8 * 1024**2  # so much a program may print before its first result
 
 
@@ -82,8 +82,8 @@ class _Log:
 def knows(opened: Opened) -> bool:
     """Tell by a result line, or by the events of ``-json``."""
     head = opened.head()
-    if head.lstrip().startswith("{"):
-        return '"Action"' in head and '"Output"' in head
+    if _EVENT.search(head) or head.lstrip().startswith("{"):
+        return _EVENT.search(head) is not None and '"Output"' in head
     place = opened.data.find(b" ns/op", 0, _FURTHER)
     if place >= 0:
         start = opened.data.rfind(b"\n", 0, place) + 1
@@ -108,7 +108,8 @@ def read(opened: Opened) -> ForeignFile:
         If no line is a result, or an event is damaged.
     """
     text = opened.text()
-    lines = _of_events(opened, text) if text.lstrip().startswith("{") else text.split("\n")
+    events = _EVENT.search(opened.head()) is not None
+    lines = _of_events(opened, text) if events else text.split("\n")
     log = _log_of(opened, lines)
     if not any(part.names for part in log.parts):
         raise fail(opened, "there is no result line in the file", "was it 'go test -bench .'?")
@@ -159,8 +160,9 @@ def _of_processes(cells: tuple[ForeignCell, ...]) -> Iterator[Loss]:
 def _of_events(opened: Opened, text: str) -> list[str]:
     """Put the output of each package together; a line may be split over several events."""
     outputs: dict[str, list[str]] = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.lstrip().startswith("{"):  # what the compiler says of a package is no event
+    for number, raw in enumerate(text.split("\n"), 1):
+        line = raw if raw.startswith("{") else _plain(raw)
+        if not line.startswith("{"):  # what the compiler says of a package is no event
             continue
         try:
             event = json.loads(line)
@@ -243,19 +245,27 @@ def _add(opened: Opened, part: _Part, name: str, words: Sequence[str], number: i
 
 def _split_result(line: str, waiting: str) -> tuple[str, list[str]] | None:
     """Find a result that prints of the program split, or that does not begin its line."""
-    tail = _TAIL.search(line[-_LONGEST:])
-    if tail is None or _VERBOSE.match(line):
+    words = line.rsplit(None, _WORDS)
+    start = len(words)
+    while start > 2 and _NUMBER.match(words[start - 2]) and not words[start - 1][0].isdecimal():
+        start -= 2
+    if start == len(words) or _VERBOSE.match(line):
         return None
-    before = line[: max(0, len(line) - _LONGEST) + tail.start(1)]
+    tail = words[start:]
+    first = line.rsplit(None, len(tail))[0]  # all before the pairs, which N ends
+    before = first.rstrip("0123456789")
+    count = first[len(before) :]
+    if not count or first.rsplit(None, 1)[-1].startswith("Benchmark"):
+        return None
     names = list(_NAME.finditer(before))
     begun = (names[0] if before.startswith("Benchmark") else names[-1]) if names else None
     apart = begun is None or before[begun.end() :].strip()  # a print stands between, or before
-    if apart and "/op" not in tail[2] and not tail[2].startswith("\t"):
+    if apart and line[len(first)] != "\t" and not any("/op" in word for word in tail):
         return None  # numbers of the program's own
     name = begun[1] if begun else waiting
     if not name:
         return None
-    return name, [tail[1], *(word for pair in _PAIR.findall(tail[2]) for word in pair)]
+    return name, [count, *tail]
 
 
 def _begun(line: str, waiting: str) -> str:
@@ -336,6 +346,7 @@ def _cells(log: _Log, variant: str | None) -> Iterator[ForeignCell]:
             for unit in row:
                 grouped.setdefault((apart, name, unit), []).append(part)
     failed = _leaves(log.failed)
+    procs_key = {"procs": procs[1:]} if procs else {}
     ordered = sorted(grouped.items(), key=lambda item: _metric(item[0][2], {})[0] != "time")
     for (_, name, unit), mine in ordered:
         metric, base, scale, better = _metric(unit, log.better)
@@ -354,7 +365,7 @@ def _cells(log: _Log, variant: str | None) -> Iterator[ForeignCell]:
             known=all(part.told for part in mine),
             inner=max(part.counts[name] for part in mine),
             failed=failed.get(name, 0) if log.ended else None,
-            keys=_shared(mine) | {"name": plain, "fullname": name} | _procs_of(procs),
+            keys=_shared(mine) | {"name": plain, "fullname": name} | procs_key,
         )
     for name in [one for one in failed if not any(one in part.names for part in parts)]:
         yield ForeignCell(
@@ -369,10 +380,6 @@ def _cells(log: _Log, variant: str | None) -> Iterator[ForeignCell]:
 
 def _named(name: str, about: Mapping[str, str], varying: Sequence[str]) -> str:
     return f"{about['pkg']}.{name}" if "pkg" in varying and about.get("pkg") else name
-
-
-def _procs_of(procs: str) -> dict[str, str]:
-    return {"procs": procs[1:]} if procs else {}
 
 
 def _shared(parts: Sequence[_Part]) -> dict[str, str]:

@@ -27,6 +27,7 @@ _TABLE_HEAD = "Table of individual measurements"
 _COMMAND = re.compile(rf"{_STATS} (?:'(.+)'|(.+?))(?: \(\d+ runs\))?:?\s*$")
 _PLACE = re.compile(r"^(?:CPU\d+|[SDCN]\d+(?:-[A-Z]+\d+)*)$")
 _COMMA = re.compile(r"(:\s*\d+),(\d+)(?=\s*[,}])")
+_LONGEST = 4096  # characters of a command that are its name
 _WHERE = ("cpu", "core", "cache", "cluster", "die", "socket", "node", "thread", "cgroup")
 
 
@@ -256,7 +257,7 @@ def _of_table(opened: Opened) -> ForeignFile:
     inside = False
     for number, line in enumerate(opened.text().split("\n"), 1):
         if _STATS in line:
-            command = _COMMAND.search(line)
+            command = _COMMAND.search(line[:_LONGEST])
             found.append(((command[1] or command[2]) if command else opened.stem, []))
             inside = False
         elif _TABLE_HEAD in line:

@@ -70,7 +70,7 @@ def read(opened: Opened) -> ForeignFile:
         cells=tuple(cells),
         variant_rule="the system's identifier",
         losses=(
-            Loss(code="no-order", text="the order of the runs is not in the file"),
+            Loss(code="order-unknown", text="the order of the runs is not in the file"),
             Loss(code="no-sessions", text="all runs of a system stem from one occasion"),
         ),
         notes=(

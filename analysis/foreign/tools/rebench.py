@@ -53,7 +53,7 @@ class _Run:
 def knows(opened: Opened) -> bool:
     """Tell by the line of headings, or by the comments that begin an execution."""
     head = opened.head()
-    if re.search(r"^(#.*\n)*invocation\titeration\tvalue\tunit\tcriterion\t", head, re.MULTILINE):
+    if re.search(r"^invocation\titeration\tvalue\tunit\tcriterion\t", head, re.MULTILINE):
         return True
     if re.search(r"^# ?Execution Start:", head, re.MULTILINE):
         return True

@@ -22,7 +22,7 @@ __all__ = ["knows", "read"]
 _FULL = re.compile(r'^"?Full Results Table"?\s*$', re.MULTILINE)
 _HEADS = re.compile(r'^"?Benchmark"?,"?(?:Est\. )?Base ', re.MULTILINE)
 _RAW = re.compile(
-    r"^spec\.(cpu\w+)\.results\.(\w+)\.(base|peak)\.(\d+)\."
+    r"^spec\.(cpu\w+)\.results\.(\w+)\.(base|peak)\.(\d{1,9})\."
     r"(benchmark|reported_time|reported_sec|reported_nsec|ratio|rate|valid): (.*)$",
     re.MULTILINE,
 )
@@ -80,7 +80,7 @@ def read(opened: Opened) -> ForeignFile:
         cells=cells,
         variant_rule="the tuning (base or peak)",
         losses=(
-            Loss(code="no-order", text="the order of the runs is not in the report"),
+            Loss(code="order-unknown", text="the order of the runs is not in the report"),
             Loss(code="no-sessions", text="all runs stem from one occasion"),
         ),
         notes=tuple(_notes(text)),

@@ -84,6 +84,15 @@ def test_a_projects_root_and_names_without_benchmark_json(tmp_path) -> None:
     assert read(home / "g" / "f" / "10" / "new").cells[0].benchmark == "10"
 
 
+def test_a_projects_root_with_more_files_than_are_looked_at(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("analysis.foreign.folders.MOST_ENTRIES", 9)
+    write(tmp_path / "target" / "criterion" / "f" / "new", [2, 4], [20, 40])
+    (tmp_path / "target" / "debug").mkdir()
+    for k in range(10):
+        (tmp_path / "target" / "debug" / f"{k}.o").touch()
+    assert [(c.benchmark, c.variant) for c in read(tmp_path).cells] == [("f", "new")]
+
+
 def test_names_of_earlier_versions_have_no_full_id(tmp_path) -> None:
     write(tmp_path / "x" / "new", [1], [5], group_id="g", function_id="f", value_str=None)
     assert read(tmp_path).cells[0].benchmark == "g/f"
@@ -91,9 +100,10 @@ def test_names_of_earlier_versions_have_no_full_id(tmp_path) -> None:
 
 def test_flat_samples_have_equal_counts(tmp_path) -> None:
     write(tmp_path / "x" / "new", [3.0, 3.0], [6.0, 9.0], mode="Flat")
-    cell = read(tmp_path).cells[0]
-    assert cell.values == pytest.approx((2e-9, 3e-9), rel=1e-12)
-    assert cell.inner == 3
+    file = read(tmp_path)
+    assert file.cells[0].values == pytest.approx((2e-9, 3e-9), rel=1e-12)
+    assert file.cells[0].inner == 3
+    assert "unequal-means" not in {loss.code for loss in file.losses}
 
 
 @pytest.mark.parametrize("text", ['{"iters":[1.0,2.0],"times":[5.0,8.0]}', "[[1.0,2.0],[5.0,8.0]]"])
@@ -130,6 +140,14 @@ def test_binary_files_of_cargo_criterion_are_refused_with_the_way_out(tmp_path) 
     (tmp_path / "data" / "main" / "g" / "measurement_1.cbor").write_bytes(b"\xa1")
     with pytest.raises(AnalysisError, match="--message-format=json"):
         read(tmp_path)
+
+
+def test_estimates_and_printed_times_are_refused_with_the_way_out(foreign, sample) -> None:
+    with pytest.raises(AnalysisError, match="target/criterion"):
+        read(Path(sample("criterion/fold/new/estimates.json")))
+    text = "fold                    time:   [82.1 ns 95.3 ns 110.2 ns]\nFound 2 outliers\n"
+    with pytest.raises(AnalysisError, match="target/criterion"):
+        foreign(text, "bench.txt")
 
 
 HEAD = "group,function,value,sample_time_nanos,iteration_count\n"

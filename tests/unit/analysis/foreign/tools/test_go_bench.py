@@ -6,10 +6,16 @@ The format is golang.org/design/14313-benchmark-format; lines written here are i
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
-from analysis.errors import AnalysisError, UsageError
+from analysis.errors import AnalysisError
+from analysis.foreign import open_foreign, read_foreign
+
+DATASET = (
+    Path(__file__).resolve().parents[6] / "shared/datasets/tool_formats/go_bent_raw_excerpt.txt.xz"
+)
 
 HEAD = "goos: linux\ngoarch: amd64\npkg: example.org/p\ncpu: AMD EPYC\n"
 END = "PASS\nok  \texample.org/p\t1.717s\n"
@@ -61,6 +67,19 @@ def test_the_sample_of_events_whose_lines_are_split(read_sample) -> None:
         ("BenchmarkJoin", "time"): [[33.38, 37.27, 38.92]],
         ("BenchmarkJoin", "MB/s"): [[149.81, 134.17, 128.48]],
     }
+
+
+def test_a_file_of_several_benchmarks_own_units() -> None:
+    """An excerpt of the Go project's nightly runs."""
+    if not DATASET.exists():
+        pytest.skip("the sample files of other tools are not beside this project")
+    file = read_foreign(open_foreign(str(DATASET)))
+    first = file.cells[0]
+    assert (first.benchmark, first.metric) == ("BenchmarkEthereum_storage", "build-real-ns/op")
+    assert (len(first.values), first.values[0], first.values[-1]) == (16, 8.707940798, 8.807105139)
+    assert (first.unit, first.better, first.known, first.inner) == ("s", "lower", False, 1)
+    assert first.keys["toolchain"] == "Base"
+    assert first.keys["builder_type"] == "Xeon-E5-1650v3@3.5Ghz*12"
 
 
 def test_cpu_gives_endings_that_are_kept(foreign) -> None:
@@ -207,13 +226,13 @@ def test_events_of_several_packages_are_interleaved(foreign) -> None:
         {"ImportPath": "r", "Action": "build-output", "Output": "# r\n"},
         {"Action": "output", "Package": "p", "Test": "BenchmarkX", "Output": " 10\t 1 ns/op\n"},
     ]
-    text = "# r [build failed]\n" + "\n".join(map(json.dumps, events)) + "\n"
-    with pytest.raises(UsageError):  # the compiler's text stands first: no event begins the file
-        foreign(text, "r.jsonl")
-    assert found(foreign("\n".join(map(json.dumps, events)) + "\n# r\n", "r.jsonl")) == {
-        ("p.BenchmarkX", "time"): [[1]],
-        ("q.BenchmarkX", "time"): [[2]],
-    }
+    lines = [json.dumps(event, separators=(",", ":")) for event in events]
+    stamped = [f"2026-01-02T03:04:05.1234567Z {line}" for line in lines]
+    for mine in (lines, ["go: downloading x v1", "# r [build failed]", *lines, "# r"], stamped):
+        assert found(foreign("\n".join(mine) + "\n", "r.jsonl")) == {
+            ("p.BenchmarkX", "time"): [[1]],
+            ("q.BenchmarkX", "time"): [[2]],
+        }
 
 
 @pytest.mark.parametrize(
