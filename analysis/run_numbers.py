@@ -75,7 +75,7 @@ class Measurement:
     benchmark: str
     variant: str
     warmup: bool
-    started_at: str | None
+    started_at: str | None = None
     start_ns: Annotated[
         int | None,
         RunNumber(

@@ -6,14 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..errors import UsageError
+from ..errors import AnalysisError, UsageError
 from ..record import Better
 from ..report import Caution, figures
 from .cells import ForeignCell, ForeignFile
+from .opening import readable
 
 __all__ = ["Chosen", "Gathered", "Placed", "gather"]
 
 _SHOWN = 8
+_LONGEST = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +105,8 @@ def gather(files: Sequence[ForeignFile], chosen: Chosen) -> Gathered:
         If a key is in no cell, or the metric in no file.
     """
     placed = [_placed(file, cell, chosen) for file in files for cell in file.cells]
+    for one in placed:
+        _require_writable(one)
     if chosen.metric is not None:
         known = list(dict.fromkeys(one.cell.metric for one in placed))
         placed = [one for one in placed if one.cell.metric == chosen.metric]
@@ -116,8 +120,16 @@ def gather(files: Sequence[ForeignFile], chosen: Chosen) -> Gathered:
     kept, same = _one_variant_once(placed)
     apart, equal = _kept_apart(kept)
     told = (
-        *(Caution(loss.code, loss.text, (file.source,)) for file in files for loss in file.losses),
-        *(Caution(note.code, note.text, (file.source,)) for file in files for note in file.notes),
+        *(
+            Caution(loss.code, loss.text, (readable(file.source),))
+            for file in files
+            for loss in file.losses
+        ),
+        *(
+            Caution(note.code, note.text, (readable(file.source),))
+            for file in files
+            for note in file.notes
+        ),
         *units,
         *same,
         *equal,
@@ -131,8 +143,9 @@ def gather(files: Sequence[ForeignFile], chosen: Chosen) -> Gathered:
 
 
 def _placed(file: ForeignFile, cell: ForeignCell, chosen: Chosen) -> Placed:
-    name = _name_of(file.source)
-    folder = Path(file.source).resolve().parent.name if file.source != "-" else "-"
+    source = readable(file.source)
+    name = readable(_name_of(file.source))
+    folder = readable(Path(file.source).resolve().parent.name) if file.source != "-" else "-"
     own = {"file": name, "folder": folder}
 
     def of(key: str) -> str:
@@ -152,12 +165,23 @@ def _placed(file: ForeignFile, cell: ForeignCell, chosen: Chosen) -> Placed:
     if chosen.session is not None:
         occasion = of(chosen.session)
     else:
-        occasion = file.source if cell.session is None else f"{file.source}, {cell.session}"
+        occasion = source if cell.session is None else f"{source}, {cell.session}"
     if cell.better is None and chosen.better is not None:
         cell = replace(cell, better=chosen.better)
-    return Placed(
-        benchmark=benchmark, variant=variant, occasion=occasion, source=file.source, cell=cell
-    )
+    return Placed(benchmark=benchmark, variant=variant, occasion=occasion, source=source, cell=cell)
+
+
+def _require_writable(one: Placed) -> None:
+    """Refuse names that hold halves of characters, as JSON may."""
+    for name in (one.benchmark, one.variant, one.cell.metric, one.cell.unit, one.occasion):
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            raise AnalysisError(
+                f"the name {name[:_LONGEST]!r} is no text: {error.reason}",
+                one.source,
+                "give it another name in the file",
+            ) from None
 
 
 def _name_of(source: str) -> str:

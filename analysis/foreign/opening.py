@@ -19,7 +19,7 @@ from typing import IO, Any, BinaryIO, cast
 
 from ..errors import AnalysisError, UsageError
 
-__all__ = ["MOST_BYTES", "STDIN", "Opened", "open_foreign"]
+__all__ = ["MOST_BYTES", "STDIN", "Opened", "open_foreign", "readable"]
 
 STDIN = "-"
 MOST_BYTES = 2 * 1024**3  # unpacked
@@ -80,7 +80,7 @@ class Opened:
     @property
     def stem(self) -> str:
         """The file's name without its ending, by which a variant is called."""
-        return self.name.rpartition(".")[0] or self.name or "standard input"
+        return readable(self.name.rpartition(".")[0] or self.name) or "standard input"
 
     def head(self) -> str:
         """Give the beginning as text, for who asks whether it knows the format; never an error."""
@@ -161,6 +161,11 @@ def open_foreign(source: str, *, encoding: str | None = None) -> Opened:
     return Opened(
         source=source, name=name, path=path, data=_unpacked(data, source), encoding=encoding
     )
+
+
+def readable(path: str) -> str:
+    """Give a path as text: bytes of it that are no UTF-8 become escapes."""
+    return path.encode("utf-8", "backslashreplace").decode()
 
 
 def packer_of(data: bytes) -> str | None:

@@ -14,6 +14,7 @@ WIDTH = 96
 _MARGIN = "  "
 _NOTE = 6  # columns before a row's note
 _SIDES = {"left": "<", "right": ">"}
+_ONE_LINE = str.maketrans({"\n": "\u240a", "\r": "\u240d", "\t": "\u2409"})  # their pictures
 
 
 def render(page: Page, *, width: int = WIDTH) -> str:
@@ -73,7 +74,9 @@ def _table(table: Table, width: int) -> list[str]:
 
 
 def _text(cell: Cell) -> str:
-    return cell if isinstance(cell, str) else cell.text
+    text = cell if isinstance(cell, str) else cell.text
+    # a name of another tool, such as a command of several lines, must not break the table
+    return text.translate(_ONE_LINE)
 
 
 def _grid(rows: Sequence[Sequence[str]], align: str) -> list[str]:

@@ -59,7 +59,7 @@ def judge_sources(
     answer = judge_sides(
         sides.candidate,
         sides.baseline,
-        metric=how.metric or (trials[0].default_metric if trials else "values"),
+        metric=how.metric or sides.candidate.metric or sides.baseline.metric or "values",
         looks=looks,
         always_valid=always_valid,
         **asked,

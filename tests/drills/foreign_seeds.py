@@ -162,6 +162,13 @@ FOREIGN: dict[str, str] = {
     "x,a,1,1,1,0.5,ms,true,0\nx,a,1,1,2,0.75,ms,true,0\nx,b,1,1,1,0.25,ms,false,0\n"
     'x,b,2,2,1,0.25,ms,true,1\n"y, z",b,2,2,1,2,ms,true,0\n',
     "long-csv/semicolon.csv": "# of a spreadsheet\nBench;System;time_ms;memory (KiB)\nx;a;1,5;10\nx;b;2,5;20\n",
+    "speedup-test/bench.cfg": "Name,Sample1,Sample2,ConfLevel,Coef\n"
+    '"First","one.data","two.data",0.95,2\n"Second","two.data","one.data",NA,\n',
+    "speedup-test/one.data": "1.5\n2.5\n3\n",
+    "speedup-test/two.data": "1.25\n2\n# x\n",
+    "matrix/m.csv": "x,1.5,2.5,3\ny,1,2,3\n",
+    "matrix/m.txt": "# times\n1.5 2.5\n1 2\n",
+    "numbers/n.dat": "1.5\n2 # two\n3\n",
     "wide-csv/w.csv": "benchmark,run1,run2,run3\nx,1.5,2.5,\ny,1,2,3\n",
 }
 

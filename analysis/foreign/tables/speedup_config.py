@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened, open_foreign
-from ..parsing import fail, value_of
+from ..parsing import fail, rows_in, value_of
 
 __all__ = ["knows", "numbers_of", "read"]
 
@@ -68,7 +69,7 @@ def read(opened: Opened) -> ForeignFile:
 
 def _cells(opened: Opened) -> Iterator[ForeignCell]:
     reader = csv.reader(io.StringIO(opened.text()), skipinitialspace=True)
-    for k, row in enumerate(reader):
+    for k, row in enumerate(rows_in(opened, reader)):
         if k == 0 or not row or not any(cell.strip() for cell in row):
             continue
         at = f"{reader.line_num}"
@@ -92,9 +93,10 @@ def _cells(opened: Opened) -> Iterator[ForeignCell]:
 
 
 def _sample(opened: Opened, name: str) -> Opened:
-    folder = Path(opened.source).parent
-    path = folder / name
-    return open_foreign(str(path if path.exists() or Path(name).is_absolute() else Path(name)))
+    path = Path(opened.source).parent / name
+    if os.path.lexists(path) or path.is_absolute():  # Path.exists() raises on a name too long
+        return open_foreign(str(path))
+    return open_foreign(os.path.join(".", name))  # noqa: PTH118 - a Path would make - of ./-
 
 
 def numbers_of(opened: Opened) -> tuple[float, ...]:

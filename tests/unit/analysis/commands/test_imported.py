@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import random
 import re
 from pathlib import Path
@@ -242,3 +243,35 @@ def test_a_damaged_file_is_told_as_what_it_is(tmp_path: Path) -> None:
 def test_a_report_of_what_is_no_trial(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no such trial"):
         open_trial(tmp_path / "absent")
+
+
+def hyperfine(*commands: str) -> str:
+    rows = [{"command": c, "mean": 1, "times": [1, 1.25, 1.5 + k]} for k, c in enumerate(commands)]
+    return json.dumps({"results": rows})
+
+
+def test_a_command_of_several_lines_breaks_no_table(tmp_path: Path) -> None:
+    (tmp_path / "h.json").write_text(hyperfine("for x\ndo\n\techo\ndone", "b"))
+    for words in (
+        ("import", tmp_path / "h.json", "--dry-run"),
+        ("verdict", tmp_path / "h.json", "--rank"),
+    ):
+        code, out, err = execute(*words)
+        assert code == 0, err
+        assert "for x␊do␊␉echo␊done" in out
+    assert "for x\ndo\n\techo\ndone" in answer("verdict", tmp_path / "h.json", "--rank")["variants"]
+
+
+def test_halves_of_characters_are_no_names(tmp_path: Path) -> None:
+    (tmp_path / "h.json").write_text(hyperfine("a\ud800", "b"))
+    for words in (("import", tmp_path / "h.json", "--dry-run"), ("verdict", tmp_path / "h.json")):
+        code, _, err = execute(*words)
+        assert (code, "no text" in err) == (6, True)
+
+
+def test_a_file_whose_name_is_no_utf_8_is_read(tmp_path: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/x\xff.json"))
+    path.write_text(hyperfine("a", "b"))
+    assert answer("diagnose", path)["benchmarks"] == ["x\\udcff"]
+    assert execute("import", path, "-o", tmp_path / "made")[0] == 0
+    assert answer("diagnose", tmp_path / "made")["benchmarks"] == ["x\\udcff"]

@@ -44,6 +44,11 @@ def opened(tmp_path: Path, content: str | bytes, name: str = "f"):
         ("perf-stat", '{"counter-value": ' + "[" * 100_000, "f:1: the line is no counter's object"),
         ("hyperfine", '{"results": ' + "[" * 100_000, "the JSON cannot be read"),
         (
+            "speedup-test",
+            "Name,Sample1,Sample2,ConfLevel,Coef\n" + "a" * 200_000,
+            "f:2: it is no CSV",
+        ),
+        (
             "google-benchmark",
             '{"benchmarks": [{"name": "x", "real_time": 1, "cpu_time": 1, "time_unit": []}]}',
             "the unit .* is not known",
@@ -168,3 +173,11 @@ def test_a_name_that_is_there_already_is_not_given_a_second_time(tmp_path):
     told = inspect_files(gather([file], Chosen()))
     names = [cell.benchmark for cell in told.cells]
     assert len(set(names)) == len(names) == 3
+
+
+@pytest.mark.parametrize("name", ["a" * 5000, "x\0y", "-", "absent", "", "."])
+def test_a_configuration_that_names_no_sample(tmp_path, name):
+    """``-`` is a file's name here, and never the standard input: else this would wait for it."""
+    file = opened(tmp_path, f"Name,Sample1,Sample2,ConfLevel,Coef\nb,{name},{name},,\n")
+    with pytest.raises(FairtrialError):
+        registry.tool_of(file, "speedup-test").reader.read(file)

@@ -306,14 +306,14 @@ def test_one_trial_and_a_folder_that_is_there_are_refused(night, tmp_path):
 
 def test_a_disk_that_fails_leaves_nothing(night, tmp_path, monkeypatch):
     nights = [night(1), night(2)]
-    write, count = assembly._write_file, iter(range(100))
+    write, count = assembly.write_hashed, iter(range(100))
 
     def full(path, data):
         if next(count) == 4:
             raise OSError(28, "No space left on device")
         return write(path, data)
 
-    monkeypatch.setattr(assembly, "_write_file", full)
+    monkeypatch.setattr(assembly, "write_hashed", full)
     with pytest.raises(StoreError, match="No space left on device"):
         merge_trials(nights, tmp_path / "all")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["night-1", "night-2"]
@@ -321,7 +321,7 @@ def test_a_disk_that_fails_leaves_nothing(night, tmp_path, monkeypatch):
 
 def test_a_trial_that_changes_meanwhile_makes_none(night, tmp_path, monkeypatch):
     nights = [night(1), night(2)]
-    write = assembly._write_file
+    write = assembly.write_hashed
 
     def meddling(path, data):
         if path.name == "plan.jsonl":  # a session is resumed between plan and rows
@@ -329,7 +329,7 @@ def test_a_trial_that_changes_meanwhile_makes_none(night, tmp_path, monkeypatch)
             rows.write_bytes(b"".join(rows.read_bytes().splitlines(keepends=True)[1:] * 2))
         return write(path, data)
 
-    monkeypatch.setattr(assembly, "_write_file", meddling)
+    monkeypatch.setattr(assembly, "write_hashed", meddling)
     with pytest.raises(StoreError):
         merge_trials(nights, tmp_path / "all")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["night-1", "night-2"]
@@ -339,7 +339,7 @@ def test_the_manifest_is_written_last_and_the_folder_appears_at_the_end(
     night, tmp_path, monkeypatch
 ):
     nights, written = [night(1), night(2)], []
-    write = assembly._write_file
+    write = assembly.write_hashed
 
     def watched(path, data):
         assert not (tmp_path / "all").exists()
@@ -347,7 +347,7 @@ def test_the_manifest_is_written_last_and_the_folder_appears_at_the_end(
         written.append(path.name)
         return write(path, data)
 
-    monkeypatch.setattr(assembly, "_write_file", watched)
+    monkeypatch.setattr(assembly, "write_hashed", watched)
     merge_trials(nights, tmp_path / "all")
     assert written[-1] == "manifest.json"
     assert (tmp_path / "all").stat().st_mode & 0o777 == 0o700
