@@ -32,6 +32,7 @@ COMMANDS = (
     "report",
     "merge",
     "importing",
+    "exporting",
 )
 
 

@@ -74,12 +74,12 @@ def read(opened: Opened) -> ForeignFile:
     counts = [line.count for line in found]
     low, high = min(counts), max(counts)
     told = f"{low}" if low == high else f"{low} to {high}"
-    commits = any("commit" in line.about for line in found)
+    keys = [key for key in ("variant", "commit") if any(key in line.about for line in found)]
     return ForeignFile(
         format="go-bench",
         source=opened.source,
         cells=cells,
-        variant_rule="the commit" if commits else "the file's name",
+        variant_rule=f"the key {keys[0]!r}" if keys else "the file's name",
         losses=(
             Loss(
                 code="means-of-operations",
@@ -158,7 +158,11 @@ def _results(opened: Opened, lines: list[str], failed: list[str]) -> Iterator[_L
             about = about | {told[1]: told[2].strip()}
             continue
         place = line.rfind("Benchmark")
-        match = _RESULT.match(line[place:] if place > 0 else line)
+        match = _RESULT.match(line) if place <= 0 or line.startswith("Benchmark") else None
+        if (
+            match is None and place > 0
+        ):  # a name may hold the word too, so the whole line comes first
+            match = _RESULT.match(line[place:])
         if match is None:
             name = _NAME.search(line) if place >= 0 else None
             if name is not None:
@@ -202,7 +206,7 @@ def _cells(lines: list[_Line], procs: str) -> Iterator[ForeignCell]:
         name = line.name.removesuffix(procs) if procs else line.name
         package = line.about.get("pkg", "") if len(packages) > 1 else ""
         for unit in dict.fromkeys(unit for _, unit in line.pairs):
-            key = (package, name, line.about.get("commit", ""), unit)
+            key = (package, name, line.about.get("variant", line.about.get("commit", "")), unit)
             grouped.setdefault(key, []).append(line)
     ordered = sorted(grouped.items(), key=lambda item: item[0][3] != "ns/op")
     for (package, name, commit, unit), mine in ordered:

@@ -90,14 +90,16 @@ def _cells(opened: Opened, result: Any, at: str) -> Iterator[ForeignCell]:  # no
             opened, "there is not one exit code for each time", "is the file damaged?", at=at
         )
     good = [k for k, code in enumerate(codes) if code == 0]
-    shared = {
-        "benchmark": opened.stem,
-        "variant": result["command"],
+    parameters = {str(name): str(value) for name, value in (result.get("parameters") or {}).items()}
+    # a parameter list of these two names says which is which; so do our own exports
+    named = {"benchmark", "variant"} <= parameters.keys()
+    shared: dict[str, Any] = {
+        "benchmark": parameters["benchmark"] if named else opened.stem,
+        "variant": parameters["variant"] if named else result["command"],
         "known": True,
         "inner": 1,
         "failed": len(times) - len(good) if "exit_codes" in result else None,
-        "keys": {"command": result["command"]}
-        | {str(name): str(value) for name, value in (result.get("parameters") or {}).items()},
+        "keys": {"command": result["command"]} | parameters,
     }
     yield ForeignCell(
         processes=tuple((value_of(opened, times[k], f"{at}.times[{k}]"),) for k in good), **shared
