@@ -6,15 +6,15 @@ does. Several variants are told apart by the configuration key ``variant`` (``be
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 
-from ...errors import UsageError
 from ...report import figures
 from ..cells import Loss
 from .leaving import Leaving, Metric, Sample
 from .losses import WALL, lost
+from .names import names_lost, renamed
+from .nanoseconds import Nanoseconds
 from .written import Written
 
 __all__ = ["write"]
@@ -31,26 +31,22 @@ def write(leaving: Leaving) -> Written:
     UsageError
         If two benchmarks, or two variants, have one name once spaces are gone.
     """
-    names = {bench: _name(bench) for bench in leaving.benchmarks}
-    variants = {variant: _one_line(variant) for variant in leaving.variants}
-    _all_different(leaving, names)
-    _all_different(leaving, variants)
-    if len(
-        {found[0] if (found := _ENDING.search(name)) else "" for name in names.values()}
-    ) == 1 and (all(_ENDING.search(name) for name in names.values())):
-        # what all names end with is taken for GOMAXPROCS, and cut
-        shown = {bench: f"{name}-1" for bench, name in names.items()}
-    else:
-        shown = names
-    rounding = _Rounding()
+    names = renamed(leaving.benchmarks, _name, leaving.name)
+    variants = renamed(leaving.variants, _one_line, leaving.name)
     units = _units(leaving.metrics)
+    renamed(units, units.__getitem__, leaving.name)
+    endings = {found[0] if (found := _ENDING.search(name)) else "" for name in names.values()}
+    # what all names end with is taken for GOMAXPROCS, and cut
+    ending = "-1" if len(endings) == 1 and "" not in endings else ""
+    shown = {bench: f"{name}{ending}" for bench, name in names.items()}
+    times = Nanoseconds()
     lines: list[str] = []
     for variant in leaving.variants:
         mine = [one for one in leaving.samples if one.variant == variant]
-        lines += _variant(leaving, variants[variant], mine, (shown, units), rounding)
+        lines += _variant(leaving, variants[variant], mine, (shown, units), times)
     return Written(
         data=("\n".join(lines) + "\n").encode(),
-        lost=tuple(_lost(leaving, names, variants, rounding)),
+        lost=tuple(_lost(leaving, names, variants, times)),
     )
 
 
@@ -59,7 +55,7 @@ def _variant(
     variant: str,
     samples: Sequence[Sample],
     words: tuple[dict[str, str], dict[str, str]],
-    rounding: _Rounding,
+    times: Nanoseconds,
 ) -> Iterator[str]:
     shown, units = words
     yield f"pkg: {re.sub(r'[^A-Za-z0-9_./-]+', '_', leaving.name) or 'exported'}"
@@ -80,7 +76,8 @@ def _variant(
             ]
             for value in range(max((len(values) for _, values in mine), default=0)):
                 pairs = [
-                    f"{rounding.text(metric, values[value])} {units[metric.name]}"
+                    f"{times.of(values[value]) if metric.unit == 's' else values[value]!r} "
+                    f"{units[metric.name]}"
                     for metric, values in mine
                     if value < len(values)
                 ]
@@ -102,24 +99,6 @@ def _units(metrics: Sequence[Metric]) -> dict[str, str]:
     return found
 
 
-class _Rounding:
-    """Writes values, and counts those that do not come back from nanoseconds as they were."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def text(self, metric: Metric, value: float) -> str:
-        """Give the value in go's unit."""
-        if metric.unit != "s":
-            return repr(value)
-        near = value * 1e9
-        for tried in (near, math.nextafter(near, 0), math.nextafter(near, math.inf)):
-            if tried * 1e-9 == value:
-                return repr(tried)
-        self.count += 1
-        return repr(near)
-
-
 def _name(bench: str) -> str:
     word = _one_word(bench)
     if word.startswith("Benchmark") and not word[9:10].islower():
@@ -135,38 +114,13 @@ def _one_line(text: str) -> str:
     return " ".join(text.split()) or "-"
 
 
-def _all_different(leaving: Leaving, names: dict[str, str]) -> None:
-    told: dict[str, str] = {}
-    for ours, theirs in names.items():
-        if theirs in told:
-            raise UsageError(
-                f"go's text would hold {told[theirs]!r} and {ours!r} under one name, {theirs!r}",
-                leaving.name,
-                "rename one of them, or write a table: --to long-csv",
-            )
-        told[theirs] = ours
-
-
 def _lost(
-    leaving: Leaving, names: dict[str, str], variants: dict[str, str], rounding: _Rounding
+    leaving: Leaving, names: dict[str, str], variants: dict[str, str], times: Nanoseconds
 ) -> Iterator[Loss]:
     yield from lost(leaving, leaving.metrics[0].name, "processes")
-    changed = [
-        f"{ours!r} becomes {theirs!r}"
-        for ours, theirs in (
-            *names.items(),
-            *variants.items(),
-            *((one.name, _one_word(one.name)) for one in leaving.metrics),
-        )
-        if ours != theirs
-    ]
-    if changed:
-        text = "names: go's begin with Benchmark and have no spaces: "
-        yield Loss(code="names-changed", text=text + figures.listed(tuple(changed), 3))
-    if rounding.count:
-        told = "1 value" if rounding.count == 1 else f"{rounding.count} values"
-        text = f"the last digit of {told}: go's times are nanoseconds"
-        yield Loss(code="values-rounded", text=text)
+    words = {one.name: _one_word(one.name) for one in leaving.metrics}
+    yield from names_lost("which begin with Benchmark and have no spaces", names, variants, words)
+    yield from times.lost()
     unsaid = tuple(
         metric.name for metric in leaving.metrics if metric.unit != "s" and metric.name not in _OWN
     )

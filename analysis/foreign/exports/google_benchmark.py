@@ -1,4 +1,7 @@
-"""Google Benchmark's JSON, for its compare.py: a row for each value, in seconds."""
+"""Google Benchmark's JSON, for its compare.py: a row for each value.
+
+Its compare.py prints times without decimals: they are nanoseconds, as the library's own default.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from ...report import figures
 from ..cells import Loss
 from .leaving import Leaving, Metric, Run, Sample
 from .losses import kept_apart, lost, metrics_lost, one_variant, time_of
+from .nanoseconds import Nanoseconds
 from .written import Written
 
 __all__ = ["write"]
@@ -43,11 +47,14 @@ def write(leaving: Leaving) -> Written:
     further = tuple(
         one
         for one in leaving.metrics[1:]
-        if one.name not in _TAKEN and _aligned(leaving, metric.name, one.name)
+        if one.name not in _TAKEN
+        and (one.name != _CPU or one.unit == "s")
+        and _aligned(leaving, metric.name, one.name)
     )
     names = tuple(one.name for one in further)
+    times = Nanoseconds()
     for family, sample in enumerate(leaving.samples):
-        rows += _rows(sample, metric.name, names, family)
+        rows += _rows(sample, metric.name, names, (family, times))
     context: dict[str, Any] = {"caches": [], "library_build_type": "unknown", "variant": variant}
     if leaving.host:
         context["host_name"] = leaving.host
@@ -64,6 +71,7 @@ def write(leaving: Leaving) -> Written:
             *lost(leaving, metric.name, "failed"),
             *metrics_lost(leaving, (metric.name, *names)),
             *_units_lost(further),
+            *times.lost(),
             *renamed,
         ),
         notes=(Loss(code="cpu-time-unknown", text=said),) if unknown else (),
@@ -87,8 +95,9 @@ def _aligned(leaving: Leaving, metric: str, other: str) -> bool:
 
 
 def _rows(
-    sample: Sample, metric: str, further: tuple[str, ...], family: int
+    sample: Sample, metric: str, further: tuple[str, ...], shared: tuple[int, Nanoseconds]
 ) -> Iterator[dict[str, Any]]:
+    family, nanoseconds = shared
     processes = sample.processes(metric)
     columns = {
         name: kept_apart(sample.processes(name)) if processes else () for name in (metric, *further)
@@ -113,15 +122,20 @@ def _rows(
         }
 
     for k, value in enumerate(values):
-        times = {"real_time": value, _CPU: cpu[k], "time_unit": "s"}
-        yield row(k) | times | {name: columns[name][k] for name in further}
+        times = {
+            "real_time": nanoseconds.of(value),
+            _CPU: nanoseconds.of(columns[_CPU][k] if _CPU in further else cpu[k]),
+            "time_unit": "ns",
+        }
+        counters = {name: columns[name][k] for name in further if name != _CPU}
+        yield row(k) | times | counters
     for k, _ in enumerate(sample.failed, len(values)):
         yield row(k) | {
             "error_occurred": True,
             "error_message": "the run failed",
             "real_time": 0.0,
             _CPU: 0.0,
-            "time_unit": "s",
+            "time_unit": "ns",
         }
 
 

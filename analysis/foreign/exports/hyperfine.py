@@ -31,9 +31,7 @@ def write(leaving: Leaving) -> Written:
         If the first metric is no time.
     """
     metric, renamed = time_of(leaving, _SAID)
-    memory = next(
-        (one.name for one in leaving.metrics[1:] if one.name == _MEMORY and one.unit == "B"), None
-    )
+    memory = _MEMORY if _has_memory(leaving, metric.name) else None
     alone = len(leaving.benchmarks) == 1
     results = [
         _result(sample, metric.name, memory, alone=alone)
@@ -49,6 +47,16 @@ def write(leaving: Leaving) -> Written:
         lost=(*_lost(leaving, metric.name, memory, untimed), *renamed),
         notes=_notes(results),
     )
+
+
+def _has_memory(leaving: Leaving, metric: str) -> bool:
+    """Tell whether every run that is listed has its memory as one whole number of bytes."""
+    if not any(one.name == _MEMORY and one.unit == "B" for one in leaving.metrics[1:]):
+        return False
+    found = [
+        run.values.get(_MEMORY, ()) for sample in leaving.samples for run in _timed(sample, metric)
+    ]
+    return all(len(values) == 1 and values[0].is_integer() for values in found)
 
 
 def _lost(leaving: Leaving, metric: str, memory: str | None, untimed: int) -> Iterator[Loss]:
@@ -84,7 +92,7 @@ def _result(sample: Sample, metric: str, memory: str | None, *, alone: bool) -> 
         "max": max(times),
         "times": times,
     }
-    if memory is not None and all(run.values.get(memory) for run in runs):
+    if memory is not None:
         result["memory_usage_byte"] = [int(run.values[memory][0]) for run in runs]
     result["exit_codes"] = [_code(run) for run in runs]
     result["parameters"] = {"benchmark": sample.benchmark, "variant": sample.variant}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ from ...errors import UsageError
 from ..cells import Loss
 from .leaving import Leaving, Metric
 from .losses import WALL, lost, metrics_lost, one_variant
+from .names import names_lost, renamed
 from .written import Written
 
 __all__ = ["write"]
@@ -36,18 +38,32 @@ def write(leaving: Leaving) -> Written:
             leaving.name,
             "name another --metric, or write a table: --to long-csv",
         )
+    names = renamed(leaving.benchmarks, _clean, leaving.name)
+    zeros = sum(
+        value == 0
+        for sample in leaving.samples
+        for process in sample.processes(metric.name)
+        for value in process
+    )
     benchmarks = [
         {
-            "metadata": {"name": sample.benchmark},
+            "metadata": {"name": names[sample.benchmark]},
             "runs": [
-                {"metadata": {}, "values": list(process)}
+                {"metadata": {}, "values": values}
                 for process in sample.processes(metric.name)
+                if (values := [value for value in process if value])
             ],
         }
         for sample in leaving.samples
-        if sample.processes(metric.name)
+        if any(map(any, sample.processes(metric.name)))
     ]
-    shared: dict[str, Any] = {"unit": _UNITS[metric.unit], "variant": variant}
+    if not benchmarks:
+        raise UsageError(
+            f"all values of {metric.name!r} are 0, which pyperf refuses",
+            leaving.name,
+            "name another --metric, or write a table: --to long-csv",
+        )
+    shared: dict[str, Any] = {"unit": _UNITS[metric.unit], "variant": _clean(variant)}
     if leaving.host:
         shared["hostname"] = leaving.host
     if leaving.cpu_model:
@@ -56,11 +72,23 @@ def write(leaving: Leaving) -> Written:
     whole = {"version": "1.0", "metadata": shared, "benchmarks": benchmarks}
     return Written(
         data=json.dumps(whole, allow_nan=False, ensure_ascii=False).encode() + b"\n",
-        lost=tuple(_lost(leaving, metric)),
+        lost=(
+            *_lost(leaving, metric, zeros),
+            *names_lost("which are one line without spaces around it", names),
+        ),
     )
 
 
-def _lost(leaving: Leaving, metric: Metric) -> Iterator[Loss]:
+def _clean(name: str) -> str:
+    return re.sub(r"[\r\n]+", " ", name).strip() or "-"
+
+
+def _lost(leaving: Leaving, metric: Metric, zeros: int) -> Iterator[Loss]:
+    if zeros:
+        text = (
+            f"{'1 value' if zeros == 1 else f'{zeros} values'} of 0, which pyperf refuses: left out"
+        )
+        yield Loss(code="zeros-lost", text=text)
     yield from lost(leaving, metric.name, "processes")
     yield from metrics_lost(leaving, (metric.name,))
     if metric.name not in (WALL if metric.unit == "s" else {_READ_AS[metric.unit]}):

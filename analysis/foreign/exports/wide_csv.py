@@ -8,6 +8,7 @@ import io
 from ..cells import Loss
 from .leaving import Leaving
 from .losses import kept_apart, lost, metrics_lost, one_variant
+from .names import names_lost, renamed
 from .written import Written
 
 __all__ = ["write"]
@@ -23,8 +24,9 @@ def write(leaving: Leaving) -> Written:
     """
     one_variant(leaving, "a wide CSV")
     metric = leaving.metrics[0]
+    names = renamed(leaving.benchmarks, _no_comment, leaving.name)
     table = [
-        (sample.benchmark, kept_apart(processes))
+        (names[sample.benchmark], kept_apart(processes))
         for sample in leaving.samples
         if (processes := sample.processes(metric.name))
     ]
@@ -42,6 +44,11 @@ def write(leaving: Leaving) -> Written:
         lost=(
             *lost(leaving, metric.name),
             *metrics_lost(leaving, (metric.name,)),
+            *names_lost("of which a first # would make a comment", names),
             Loss(code="units-lost", text=text),
         ),
     )
+
+
+def _no_comment(name: str) -> str:
+    return f" {name}" if name.startswith("#") else name

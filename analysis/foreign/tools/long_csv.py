@@ -165,7 +165,7 @@ def cells_of_groups(
         if warmup is not None and warmup.strip().lower() not in _FALSE:
             cell["warmups"] += len(rows)
         elif ok is not None and _failed(headings[found.ok or 0], ok):
-            cell["failed"] += len(rows)
+            cell["failed"] += _runs(rows, found)
         else:
             cell["rows"] += rows
     for (bench, variant, session, unit, metric, better), cell in merged.items():
@@ -187,6 +187,13 @@ def cells_of_groups(
                 session=session or None,
                 keys=_keys(headings, found, cell["rows"], bench, variant),
             )
+
+
+def _runs(rows: list[list[str]], found: Mapping) -> int:
+    """Count runs: rows, but where iterations have a column of their own the processes."""
+    if found.process is None or found.iteration is None:
+        return len(rows)
+    return len({row[found.process] for row in rows})
 
 
 def _failed(heading: str, text: str) -> bool:
