@@ -181,6 +181,10 @@ def _compare(name, cell, sample, processes, runs, metric, lost):
         assert all(math.isclose(a, b, rel_tol=4e-16, abs_tol=0) for a, b in flat)
     else:
         assert actual == expected
+    _compare_counts(name, cell, runs, metric, lost)
+
+
+def _compare_counts(name, cell, runs, metric, lost):
     counted = [run for run in runs if not run.warmup]
     if "failed-lost" not in lost and cell.failed is not None:
         assert cell.failed == sum(not run.ok for run in counted)
