@@ -251,7 +251,7 @@ def _sides(source: str, args: argparse.Namespace) -> Verdict:
     answer = judge_sides(
         sides.candidate,
         sides.baseline,
-        metric=args.metric or ("wall" if trials else "values"),
+        metric=args.metric or (trials[0].default_metric if trials else "values"),
         explain=args.explain,
         **asked,
     )

@@ -102,12 +102,12 @@ def subject_of(
     """
     options: dict[str, Any] = dict(asked)
     first = trial_and_variant(sources[0])
-    metric = how.metric or "wall"
     if len(sources) == 1:
         folder, variant = first or (Path(sources[0]), None)
         trial = open_trial(folder)
         if variant is not None:
             options["variants"] = tuple(dict.fromkeys((variant, *(options.get("variants") or ()))))
+        metric = how.metric or trial.default_metric
         verdict = judge(trial, metric=metric, explain=True, **options)
         trials: tuple[Trial, ...] = (trial,)
         matrices = dict(_matrices(trial, verdict))
@@ -120,7 +120,7 @@ def subject_of(
         trials = tuple(open_trial(folder) for folder in folders)
         for name in ("variants", "certificate"):
             options.pop(name, None)
-        named_metric = how.metric or ("wall" if trials else "values")
+        named_metric = how.metric or (trials[0].default_metric if trials else "values")
         verdict = judge_sides(
             sides.candidate, sides.baseline, metric=named_metric, explain=True, **options
         )
