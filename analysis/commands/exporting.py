@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import gzip
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -129,6 +127,8 @@ def _write(output: str, data: bytes, out: TextIO, *, binary: bool) -> None:
         return
     path = Path(output)
     if output.endswith(".gz"):
+        import gzip
+
         data = gzip.compress(data, mtime=0)
     try:
         if path.exists() and not path.is_file():  # a pipe, or /dev/null
@@ -142,6 +142,8 @@ def _write(output: str, data: bytes, out: TextIO, *, binary: bool) -> None:
 
 
 def _replace(place: Path, data: bytes) -> None:
+    import tempfile
+
     fd, fresh = tempfile.mkstemp(prefix=f".{place.name[:60]}.", dir=place.parent)
     try:
         with os.fdopen(fd, "wb") as file:

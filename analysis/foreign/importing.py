@@ -168,7 +168,7 @@ def _manifest(
 ) -> dict[str, Any]:
     identity = hashlib.sha256()
     for file in gathered.files:
-        identity.update(f"{file.format}\0{file.source}\0".encode())
+        identity.update(f"{file.format}\0{file.source}\0".encode(errors="surrogateescape"))
     facts: dict[str, str] = {}
     for file in gathered.files:
         facts |= file.facts

@@ -143,7 +143,7 @@ def leaving_trial(
     rows = _runs(trial, names)
     kept = frozenset(variants or known)
     samples = tuple(
-        Sample(benchmark=bench, variant=variant, runs=tuple(rows[bench, variant]))
+        Sample(benchmark=_whole(bench), variant=_whole(variant), runs=tuple(rows[bench, variant]))
         for variant in known
         if variant in kept
         for bench in manifest.benchmarks
@@ -151,7 +151,7 @@ def leaving_trial(
     )
     return _checked(
         Leaving(
-            name=manifest.trial,
+            name=_whole(manifest.trial),
             metrics=found,
             samples=samples,
             host=manifest.host if manifest.host != "unknown" else None,
@@ -159,6 +159,11 @@ def leaving_trial(
         ),
         str(trial.path),
     )
+
+
+def _whole(name: str) -> str:
+    """Give a name as UTF-8 can hold it: halves of pairs stem from file names that are none."""
+    return name.encode(errors="backslashreplace").decode()
 
 
 def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Run]]:
@@ -218,12 +223,12 @@ def leaving_matrices(name: str, matrices: Sequence[PerformanceMatrix]) -> Leavin
     first = matrices[0]
     metric = Metric(name=first.metric or "value", unit=first.unit, better=first.better)
     return Leaving(
-        name=name,
+        name=_whole(name),
         metrics=(metric,),
         samples=tuple(
             Sample(
-                benchmark=bench,
-                variant=matrix.name,
+                benchmark=_whole(bench),
+                variant=_whole(matrix.name),
                 runs=tuple(_of_matrix(matrix, place, metric.name)),
             )
             for matrix in matrices
