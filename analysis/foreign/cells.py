@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ..record import Better
 
-__all__ = ["ForeignCell", "ForeignFile", "Loss"]
+__all__ = ["ForeignCell", "ForeignFile", "Loss", "writable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,3 +115,8 @@ class ForeignFile:
     notes: tuple[Loss, ...] = ()
     variant_rule: str = "the file's name"
     facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def writable(name: str) -> str:
+    """Give a name as UTF-8 can hold it: halves of pairs stem from file names that are none."""
+    return name.encode(errors="backslashreplace").decode()

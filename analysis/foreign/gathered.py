@@ -9,7 +9,7 @@ from pathlib import Path
 from ..errors import UsageError
 from ..record import Better
 from ..report import Caution, figures
-from .cells import ForeignCell, ForeignFile
+from .cells import ForeignCell, ForeignFile, writable
 
 __all__ = ["Chosen", "Gathered", "Placed", "gather"]
 
@@ -154,7 +154,11 @@ def _placed(file: ForeignFile, cell: ForeignCell, chosen: Chosen) -> Placed:
     if cell.better is None and chosen.better is not None:
         cell = replace(cell, better=chosen.better)
     return Placed(
-        benchmark=benchmark, variant=variant, occasion=occasion, source=file.source, cell=cell
+        benchmark=writable(benchmark),
+        variant=writable(variant),
+        occasion=writable(occasion),
+        source=writable(file.source),
+        cell=replace(cell, metric=writable(cell.metric), unit=writable(cell.unit)),
     )
 
 

@@ -30,6 +30,7 @@ from ..record import (
 )
 from ..report import Caution, figures
 from ..version import VERSION
+from .cells import writable
 from .gathered import Gathered, Placed, occasions
 from .inspection import inspect_files
 
@@ -114,7 +115,7 @@ def import_files(
             )
         }
         (fresh / OUTPUTS).mkdir(mode=0o700)
-        manifest = _manifest(gathered, Path(folder).absolute().name, rows, baseline)
+        manifest = _manifest(gathered, writable(Path(folder).absolute().name), rows, baseline)
         whole = manifest | {"metrics": metrics, "started": at, "finished": at, "files": hashes}
         write_hashed(fresh / MANIFEST, [manifest_text(Manifest(**whole))])
         read_trial(fresh)  # what was written can be read
@@ -168,7 +169,7 @@ def _manifest(
 ) -> dict[str, Any]:
     identity = hashlib.sha256()
     for file in gathered.files:
-        identity.update(f"{file.format}\0{file.source}\0".encode(errors="surrogateescape"))
+        identity.update(f"{file.format}\0{file.source}\0".encode(errors="backslashreplace"))
     facts: dict[str, str] = {}
     for file in gathered.files:
         facts |= file.facts
@@ -182,7 +183,7 @@ def _manifest(
         "campaign_name": name,
         "campaign_sha256": identity.hexdigest(),
         "campaign_identity": 2,
-        "campaign_path": ", ".join(dict.fromkeys(file.source for file in gathered.files)),
+        "campaign_path": ", ".join(dict.fromkeys(writable(file.source) for file in gathered.files)),
         "baseline": baseline or gathered.variants[0],
         "variants": gathered.variants,
         "benchmarks": gathered.benchmarks,

@@ -8,10 +8,13 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import sys
+from pathlib import Path
 
 import pytest
 
+from analysis.foreign.exports import TARGETS
 from harness.cli import main
 
 CELL = {
@@ -268,3 +271,15 @@ def test_a_packed_export_is_read_by_its_content(tmp_path):
     assert gzip.decompress((tmp_path / "x.csv.gz").read_bytes()).startswith(b"benchmark,variant,")
     found = json.loads(call("import", "x.csv.gz", "--dry-run", "--json")[0])
     assert found["format"] == "long-csv"
+
+
+def test_names_that_are_no_utf8_are_imported_and_exported(tmp_path):
+    # a file name is any bytes; halves of pairs stand in JSON of careless writers
+    path = os.fsdecode(b"s\xff\n.json")
+    Path(path).write_text(
+        json.dumps({"results": [{"command": "a\ud800", "mean": 1, "times": [0.5, 0.25]}]})
+    )
+    call("import", path, "-o", "t")
+    call("verdict", "t")
+    for target in TARGETS:
+        call("export", path, "-o", "x", "--to", target.name)

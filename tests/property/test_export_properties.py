@@ -5,8 +5,13 @@ Authority: the definition itself. The readers are held to real files of the tool
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import math
+import sqlite3
 import tempfile
+from contextlib import closing
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -224,6 +229,28 @@ def test_over_all_pairs_what_was_read_is_written_and_read_again(data):
     if first == "wide-csv":  # it names no unit; --better lower says that these are seconds
         leaving = replace(leaving, metrics=(replace(leaving.metrics[0], unit="s"),))
     assert_is_there(second, leaving)
+
+
+@settings(max_examples=40, deadline=None)
+@given(leaving=leavings())
+def test_the_tables_hold_the_same_rows(leaving):
+    # of JSON and SQLite there is no reader of ours: the standard library reads them
+    text = WRITERS["long-csv"].write(leaving).data.decode()
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    objects = json.loads(WRITERS["json"].write(leaving).data)
+    with closing(sqlite3.connect(":memory:")) as base:
+        base.deserialize(WRITERS["sqlite"].write(leaving).data)
+        base.row_factory = sqlite3.Row
+        stored = [dict(row) for row in base.execute("SELECT * FROM runs ORDER BY rowid")]
+    assert [
+        dict(row) | {"ok": bool(row["ok"]), "warmup": bool(row["warmup"])} for row in stored
+    ] == [one | {"session": str(one["session"])} for one in objects]
+    assert [(row["benchmark"], row["variant"], row["metric"]) for row in rows] == [
+        (one["benchmark"], one["variant"], one["metric"]) for one in objects
+    ]
+    assert [float(row["value"]) if row["value"] else None for row in rows] == [
+        one["value"] for one in objects
+    ]
 
 
 def test_a_loss_that_is_not_told_is_found():

@@ -11,6 +11,7 @@ import numpy as np
 from ...data import PerformanceMatrix, Trial
 from ...errors import AnalysisError, UsageError
 from ...record import Better
+from ..cells import writable
 
 __all__ = ["Leaving", "Metric", "Run", "Sample", "leaving_matrices", "leaving_trial"]
 
@@ -143,7 +144,9 @@ def leaving_trial(
     rows = _runs(trial, names)
     kept = frozenset(variants or known)
     samples = tuple(
-        Sample(benchmark=_whole(bench), variant=_whole(variant), runs=tuple(rows[bench, variant]))
+        Sample(
+            benchmark=writable(bench), variant=writable(variant), runs=tuple(rows[bench, variant])
+        )
         for variant in known
         if variant in kept
         for bench in manifest.benchmarks
@@ -151,7 +154,7 @@ def leaving_trial(
     )
     return _checked(
         Leaving(
-            name=_whole(manifest.trial),
+            name=writable(manifest.trial),
             metrics=found,
             samples=samples,
             host=manifest.host if manifest.host != "unknown" else None,
@@ -159,11 +162,6 @@ def leaving_trial(
         ),
         str(trial.path),
     )
-
-
-def _whole(name: str) -> str:
-    """Give a name as UTF-8 can hold it: halves of pairs stem from file names that are none."""
-    return name.encode(errors="backslashreplace").decode()
 
 
 def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Run]]:
@@ -223,12 +221,12 @@ def leaving_matrices(name: str, matrices: Sequence[PerformanceMatrix]) -> Leavin
     first = matrices[0]
     metric = Metric(name=first.metric or "value", unit=first.unit, better=first.better)
     return Leaving(
-        name=_whole(name),
+        name=writable(name),
         metrics=(metric,),
         samples=tuple(
             Sample(
-                benchmark=_whole(bench),
-                variant=_whole(matrix.name),
+                benchmark=writable(bench),
+                variant=writable(matrix.name),
                 runs=tuple(_of_matrix(matrix, place, metric.name)),
             )
             for matrix in matrices
