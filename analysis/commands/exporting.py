@@ -28,17 +28,16 @@ def add(subparsers: Subparsers) -> None:
         description="Write the runs of a trial, or of any file that is read here, as a file that "
         "another tool reads. What that file cannot hold is said, line by line.",
     )
-    parser.add_argument("source", metavar="SOURCE", help=f"a trial (runs/NAME), {SIDE}")
+    parser.add_argument(
+        "source",
+        metavar="SOURCE",
+        help=f"a trial (runs/NAME), {SIDE}; or a file or folder of another tool",
+    )
     parser.add_argument(
         "-o", "--output", metavar="FILE", required=True, help="the file, or - for standard output"
     )
-    parser.add_argument(
-        "--to",
-        metavar="F",
-        help="what it is to be: hyperfine, pyperf, google-benchmark, pytest-benchmark, go-bench, "
-        "long-csv, wide-csv, json, parquet, sqlite (default: as FILE's ending says: .csv, .json, "
-        ".txt, .parquet, .sqlite)",
-    )
+    target = parser.add_argument("--to", metavar="F", help="what it is to be: %(known)s")
+    vars(target)["known"] = _EveryTarget()
     parser.add_argument(
         "--metric",
         metavar="M",
@@ -65,6 +64,17 @@ def add(subparsers: Subparsers) -> None:
     )
     add_json(parser, " (with a FILE)")
     parser.set_defaults(run=_export)
+
+
+class _EveryTarget:
+    """The targets, for the help: the table is read when that is shown."""
+
+    def __str__(self) -> str:
+        from ..foreign.exports import TARGETS
+
+        named = ", ".join(target.name for target in TARGETS)
+        endings = ", ".join(target.endings[0] for target in TARGETS if target.endings)
+        return f"{named} (default: as FILE's ending says: {endings})"
 
 
 def _export(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
