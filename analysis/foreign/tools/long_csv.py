@@ -202,6 +202,8 @@ def _failed(heading: str, text: str) -> bool:
         return plain not in ("0", "")
     if heading == "failed":
         return plain not in _FALSE
+    if heading in ("ok", "success"):  # 0 is no exit code there
+        return plain in _FALSE or plain not in _GOOD
     return plain not in _GOOD
 
 
