@@ -37,7 +37,9 @@ def knows(opened: Opened) -> bool:
     head = opened.head()
     if re.search(rf"^{_CSV}", head.replace('"', ""), re.MULTILINE):
         return True
-    return looks_like_json(opened) and '"real_time"' in head and '"cpu_time"' in head
+    return looks_like_json(opened) and all(
+        re.search(rf'"{key}"\s*:', head) for key in ("real_time", "cpu_time")
+    )
 
 
 def read(opened: Opened) -> ForeignFile:

@@ -28,8 +28,8 @@ def knows(opened: Opened) -> bool:
     return (
         looks_like_json(opened)
         and re.search(r'"results"\s*:\s*\[', head) is not None
-        and '"command"' in head
-        and '"mean"' in head
+        and re.search(r'"command"\s*:', head) is not None
+        and re.search(r'"mean"\s*:', head) is not None
     )
 
 

@@ -20,8 +20,8 @@ def knows(opened: Opened) -> bool:
     """Tell by the file's own keys."""
     head = opened.head()
     return looks_like_json(opened) and (
-        '"machine_info"' in head
-        and re.search(r'"(commit_info|benchmarks)"', head) is not None
+        re.search(r'"machine_info"\s*:', head) is not None
+        and re.search(r'"(commit_info|benchmarks)"\s*:', head) is not None
         and '"runs"' not in head.split('"stats"')[0]
     )
 
