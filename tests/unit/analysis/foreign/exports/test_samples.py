@@ -42,6 +42,16 @@ def cells_of(gathered, metric):
     return found
 
 
+def made_or_none(target, leaving):
+    """Give None where the target is of one variant, or of times."""
+    try:
+        return target.writer.write(leaving)
+    except UsageError as error:
+        if "one variant" in error.what or "holds times" in error.what:
+            return None
+        raise
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_what_a_tool_wrote_is_read_again_from_every_target(name, tmp_path):
     if not SAMPLES.is_dir():
@@ -54,10 +64,8 @@ def test_what_a_tool_wrote_is_read_again_from_every_target(name, tmp_path):
     assert before
     written = 0
     for target in TARGETS:
-        try:
-            made = target.writer.write(leaving)
-        except UsageError as error:  # of one variant, or of times
-            assert "one variant" in error.what or "holds times" in error.what, target.name
+        made = made_or_none(target, leaving)
+        if made is None:
             continue
         written += 1
         again = Opened(source="x", name="x", path=None, data=made.data)
