@@ -64,7 +64,13 @@ def write(leaving: Leaving) -> Written:
     text = json.dumps(
         {"context": context, "benchmarks": rows}, indent=2, allow_nan=False, ensure_ascii=False
     )
-    said = "cpu_time is 0, which compare.py wants: nobody measured it"
+    notes = []
+    if unknown:
+        said = "cpu_time is 0, which compare.py wants: nobody measured it"
+        notes.append(Loss(code="cpu-time-unknown", text=said))
+    if any("error_occurred" in row for row in rows):
+        said = "failed runs stand there as the library writes them, with times of 0"
+        notes.append(Loss(code="failed-as-zero", text=said))
     return Written(
         data=f"{text}\n".encode(),
         lost=(
@@ -74,7 +80,7 @@ def write(leaving: Leaving) -> Written:
             *times.lost(),
             *renamed,
         ),
-        notes=(Loss(code="cpu-time-unknown", text=said),) if unknown else (),
+        notes=tuple(notes),
     )
 
 

@@ -1,6 +1,7 @@
 """hyperfine's JSON, for its scripts: a result for each benchmark and variant, a time for each run.
 
-Benchmark and variant stand in ``parameters``, as those of a parameter list would.
+Times of failed runs stand among the others, as hyperfine has them; its means here are without
+them. Benchmark and variant stand in ``parameters``, as those of a parameter list would.
 """
 
 from __future__ import annotations
@@ -81,15 +82,17 @@ def _notes(results: list[dict[str, Any]]) -> tuple[Loss, ...]:
 def _result(sample: Sample, metric: str, memory: str | None, *, alone: bool) -> dict[str, Any]:
     runs = _timed(sample, metric)
     times = [mean_of(run.values[metric]) for run in runs]
+    good = [time for time, run in zip(times, runs, strict=True) if run.ok] or times
+    counted = [run for run in runs if run.ok] or runs
     result: dict[str, Any] = {
         "command": sample.variant if alone else f"{sample.variant} {sample.benchmark}",
-        "mean": statistics.fmean(times),
-        "stddev": deviation(times),
-        "median": statistics.median(times),
-        "user": _mean_of([run.user for run in runs]),
-        "system": _mean_of([run.system for run in runs]),
-        "min": min(times),
-        "max": max(times),
+        "mean": statistics.fmean(good),
+        "stddev": deviation(good),
+        "median": statistics.median(good),
+        "user": _mean_of([run.user for run in counted]),
+        "system": _mean_of([run.system for run in counted]),
+        "min": min(good),
+        "max": max(good),
         "times": times,
     }
     if memory is not None:
