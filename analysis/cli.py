@@ -33,6 +33,7 @@ COMMANDS = (
     "plot",
     "merge",
     "importing",
+    "exporting",
 )
 
 

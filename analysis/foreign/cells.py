@@ -12,7 +12,7 @@ from itertools import chain
 
 from ..record import Better
 
-__all__ = ["ForeignCell", "ForeignFile", "Loss"]
+__all__ = ["ForeignCell", "ForeignFile", "Loss", "writable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,3 +116,8 @@ class ForeignFile:
     notes: tuple[Loss, ...] = ()
     variant_rule: str = "the file's name"
     facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def writable(name: str) -> str:
+    """Give a name as UTF-8 can hold it: halves of pairs stem from file names that are none."""
+    return name.encode(errors="backslashreplace").decode()

@@ -154,7 +154,9 @@ def open_foreign(source: str, *, encoding: str | None = None) -> Opened:
             data = _limited(file, source, packed=None)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"the file cannot be read: {reason}", source) from None
+        raise UsageError(
+            f"the file cannot be read: {reason}", source, "name a file, a folder, or - for stdin"
+        ) from None
     name = path.name
     if packer_of(data) is not None:
         name = re.sub(r"\.(gz|bz2|xz|zst|zstd)$", "", name, flags=re.IGNORECASE)

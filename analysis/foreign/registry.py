@@ -71,6 +71,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(name="speedup-test", said="the Speedup-Test's configuration", room="tables"),
     Tool(name="libtest", said="libtest's bench output"),
     Tool(name="parquet", said="Parquet"),
+    Tool(name="sqlite", said="SQLite", room="tables"),
+    Tool(name="json", said="JSON, an object a value", room="tables", generic=True),
     Tool(name="long-csv", said="a long CSV (benchmark, variant, value, ...)", generic=True),
     Tool(name="wide-csv", said="a wide CSV (benchmark, run1, run2, ...)", generic=True),
     Tool(name="matrix", said="a matrix (a row of runs a benchmark)", room="tables", generic=True),
@@ -82,6 +84,8 @@ _MODULES = {
     "speedup-test": "speedup_config",
     "matrix": "matrix_table",
     "numbers": "numbers_list",
+    "json": "json_rows",
+    "sqlite": "sqlite_table",
 }
 
 

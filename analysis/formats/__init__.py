@@ -9,6 +9,7 @@ from ..faces import hands_on
 if TYPE_CHECKING:
     from .apart import sessions_apart as sessions_apart
     from .newest import newest_trial as newest_trial
+    from .outgoing import read_leaving as read_leaving
     from .registry import FORMATS as FORMATS, files_said as files_said
     from .sources import (
         Reading as Reading,
@@ -32,6 +33,7 @@ else:
         {
             "apart": "sessions_apart",
             "newest": "newest_trial",
+            "outgoing": "read_leaving",
             "registry": "FORMATS files_said",
             "sources": "Reading Sides Sources read_each read_one read_sides read_sources trials_of",
             "systems_table": "read_systems",

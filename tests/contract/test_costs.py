@@ -65,6 +65,67 @@ def test_an_importer_costs_a_file_and_a_row(tree):
         assert "a stopwatch file (.sw)" in " ".join(fairtrial(tree, command, "--help").split())
 
 
+TALLY_READ = '''"""The files of a tally that never was: ``tally:`` and seconds between semicolons."""
+
+from __future__ import annotations
+
+from ..cells import ForeignCell, ForeignFile
+from ..opening import Opened
+
+
+def knows(opened: Opened) -> bool:
+    return opened.head().startswith("tally:")
+
+
+def read(opened: Opened) -> ForeignFile:
+    values = tuple(map(float, opened.text().removeprefix("tally:").split(";")))
+    cell = ForeignCell(benchmark="all", processes=(values,))
+    return ForeignFile(format="tally", source=opened.source, cells=(cell,))
+'''
+TALLY_WRITE = '''"""The files of a tally that never was, written."""
+
+from __future__ import annotations
+
+from .leaving import Leaving
+from .losses import lost
+from .written import Written
+
+
+def write(leaving: Leaving) -> Written:
+    metric = leaving.metrics[0].name
+    values = [v for one in leaving.samples for process in one.processes(metric) for v in process]
+    data = "tally:" + ";".join(map(repr, values))
+    return Written(data=data.encode(), lost=tuple(lost(leaving, metric)))
+'''
+
+
+def test_a_foreign_tool_costs_a_module_and_a_row_each_way(tree):
+    foreign = tree / "analysis/foreign"
+    (foreign / "tools/tally.py").write_text(TALLY_READ)
+    (foreign / "exports/tally.py").write_text(TALLY_WRITE)
+    for table, head, row in (
+        (
+            foreign / "registry.py",
+            "TOOLS: tuple[Tool, ...] = (",
+            'Tool(name="tally", said="tally"),',
+        ),
+        (
+            foreign / "exports/targets.py",
+            "TARGETS: tuple[Target, ...] = (",
+            'Target(name="tally", said="a tally", endings=(".tally",)),',
+        ),
+    ):
+        text = table.read_text()
+        assert head in text
+        table.write_text(text.replace(head, f"{head}\n    {row}"))
+    (tree / "x.tally").write_text("tally:1;1.5;2")
+    assert "tally" in fairtrial(tree, "export", "--help")
+    fairtrial(tree, "export", "x.tally", "-o", "y.tally")
+    assert (tree / "y.tally").read_text() == "tally:1.0;1.5;2.0"
+    found = json.loads(fairtrial(tree, "import", "y.tally", "--dry-run", "--json"))
+    assert (found["format"], found["cells"][0]["sum"]) == ("tally", 4.5)
+
+
 SIGNS = {
     "methods/signs/__init__.py": '''"""The sign test."""
 

@@ -173,6 +173,23 @@ def test_every_key_of_the_runner_is_documented(title, measured):
     assert keys(values)
 
 
+@pytest.mark.parametrize(
+    ("title", "command"),
+    [
+        ("import --dry-run", "import PLACE/x.txt --dry-run"),
+        ("import", "import PLACE/x.txt -o PLACE/trial"),
+        ("export", "export runs/sample:gzip-1 -o PLACE/x.json --to pyperf"),
+    ],
+)
+def test_every_key_of_import_and_export_is_documented(title, command, tmp_path):
+    (tmp_path / "x.txt").write_text("goos: linux\nBenchmarkA 1 5 ns/op\nBenchmarkA 1 6 ns/op\n")
+    (value,) = answer(command.replace("PLACE", str(tmp_path)))
+    shared = section("The head of every result") if title == "import --dry-run" else ""
+    assert keys(value) - documented_in(section(title, heading="### ") + shared) == set()
+    if title == "export":
+        assert value["cannot_hold_codes"]
+
+
 # what of the first version's JSON has gone: command, where, what took its place, and why
 FLAG = "a flag for a word read like an answer; `word` is the answer"
 NAME = "a hypothesis bore the name of the estimate beside it"

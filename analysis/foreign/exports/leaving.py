@@ -1,0 +1,259 @@
+"""What leaves for another tool: every run of every benchmark and variant, with all that is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...data import PerformanceMatrix, Trial
+from ...errors import AnalysisError, UsageError
+from ...record import Better
+from ..cells import writable
+
+__all__ = ["Leaving", "Metric", "Run", "Sample", "leaving_matrices", "leaving_trial"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """What was measured: its name, its unit, and which direction is better."""
+
+    name: str
+    unit: str
+    better: Better
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One process.
+
+    Attributes
+    ----------
+    number : int
+        From 1, in the order of execution where that is known.
+    values : mapping of str to tuple of float
+        By metric, the iterations; a run that failed may have none.
+    session, block : int or None
+        None where nobody knows.
+    ok, warmup : bool
+        Whether it counts.
+    exit_code : int or None
+        Of a run that failed.
+    user, system : float or None
+        Its seconds of CPU time, by the kernel's account.
+    """
+
+    number: int
+    values: Mapping[str, tuple[float, ...]]
+    session: int | str | None = None
+    block: int | None = None
+    ok: bool = True
+    warmup: bool = False
+    exit_code: int | None = None
+    user: float | None = None
+    system: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """The runs of one benchmark and variant."""
+
+    benchmark: str
+    variant: str
+    runs: tuple[Run, ...]
+
+    def processes(self, metric: str) -> tuple[tuple[float, ...], ...]:
+        """Give the values that count, those of each run in an inner tuple."""
+        return tuple(
+            run.values[metric]
+            for run in self.runs
+            if run.ok and not run.warmup and run.values.get(metric)
+        )
+
+    @property
+    def failed(self) -> tuple[Run, ...]:
+        """The runs that failed, but for warm-ups."""
+        return tuple(run for run in self.runs if not run.ok and not run.warmup)
+
+    @property
+    def warmups(self) -> int:
+        """How many runs warmed up."""
+        return sum(run.warmup for run in self.runs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaving:
+    """All samples of one source; the first metric is the one that targets of one metric take."""
+
+    name: str
+    metrics: tuple[Metric, ...]
+    samples: tuple[Sample, ...]
+    host: str | None = None
+    cpu_model: str | None = None
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The variants in their order."""
+        return tuple(dict.fromkeys(sample.variant for sample in self.samples))
+
+    @property
+    def benchmarks(self) -> tuple[str, ...]:
+        """The benchmarks in their order."""
+        return tuple(dict.fromkeys(sample.benchmark for sample in self.samples))
+
+
+def leaving_trial(
+    trial: Trial, metrics: Sequence[str] = (), variants: Sequence[str] = ()
+) -> Leaving:
+    """Take the runs of a trial, with its warm-ups and failed runs.
+
+    Parameters
+    ----------
+    trial : Trial
+        The trial.
+    metrics : sequence of str
+        Which ones; by default all of an imported trial, else the wall time and what was parsed.
+    variants : sequence of str
+        Which ones; by default all.
+
+    Raises
+    ------
+    UsageError
+        If a metric or a variant is not known.
+    AnalysisError
+        If no run that counts has a value.
+    """
+    manifest = trial.manifest
+    known = tuple(manifest.variants)
+    for variant in variants:
+        if variant not in known:
+            raise UsageError(
+                f"the trial has no variant {variant!r}",
+                str(trial.path),
+                f"known here: {', '.join(known)}",
+            )
+    names = tuple(metrics) or tuple(
+        dict.fromkeys((*(() if manifest.origin == "imported" else ("wall",)), *manifest.metrics))
+    )
+    found = tuple(
+        Metric(name=name, unit=(info := trial.metric(name)).unit, better=info.better)
+        for name in names
+    )
+    rows = _runs(trial, names)
+    kept = frozenset(variants or known)
+    samples = tuple(
+        Sample(
+            benchmark=writable(bench), variant=writable(variant), runs=tuple(rows[bench, variant])
+        )
+        for variant in known
+        if variant in kept
+        for bench in manifest.benchmarks
+        if (bench, variant) in rows
+    )
+    return _checked(
+        Leaving(
+            name=writable(manifest.trial),
+            metrics=found,
+            samples=samples,
+            host=manifest.host if manifest.host != "unknown" else None,
+            cpu_model=manifest.cpu_model,
+        ),
+        str(trial.path),
+    )
+
+
+def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Run]]:
+    manifest = trial.manifest
+    imported = manifest.origin == "imported"
+    values = {name: _values(trial, name) for name in metrics}
+    user, system = (trial.numbers.get(name) for name in ("user_s", "system_s"))
+    codes = {run.position: run.exit_code for run in trial.failed}
+    order = np.argsort(trial.position, kind="stable")
+    rows: dict[tuple[str, str], list[Run]] = {}
+    for number, k in enumerate(order.tolist(), 1):
+        bench = manifest.benchmarks[int(trial.benchmark[k])]
+        variant = manifest.variants[int(trial.variant[k])]
+        rows.setdefault((bench, variant), []).append(
+            Run(
+                number=number,
+                values={name: of for name, take in values.items() if (of := take(k))},
+                session=int(trial.session[k]),
+                block=None if imported else int(trial.block[k]),
+                ok=bool(trial.outcome[k] == 0),
+                warmup=bool(trial.warmup[k]),
+                exit_code=codes.get(int(trial.position[k])),
+                user=_known(user, k),
+                system=_known(system, k),
+            )
+        )
+    return rows
+
+
+def _values(trial: Trial, metric: str) -> Callable[[int], tuple[float, ...]]:
+    if metric in trial.metrics:
+        column = trial.metrics[metric]
+
+        def iterations(k: int) -> tuple[float, ...]:
+            start, end = int(column.offsets[k]), int(column.offsets[k + 1])
+            return tuple(column.values[start:end].tolist())
+
+        return iterations
+    values = trial.values(metric)
+
+    def single(k: int) -> tuple[float, ...]:
+        value = float(values[k])
+        return () if math.isnan(value) else (value,)
+
+    return single
+
+
+def _known(column: np.ndarray | None, k: int) -> float | None:
+    if column is None:
+        return None
+    value = float(column[k])
+    return None if math.isnan(value) else value
+
+
+def leaving_matrices(name: str, matrices: Sequence[PerformanceMatrix]) -> Leaving:
+    """Take the runs of matrices of one unit and direction."""
+    first = matrices[0]
+    metric = Metric(name=first.metric or "value", unit=first.unit, better=first.better)
+    return Leaving(
+        name=writable(name),
+        metrics=(metric,),
+        samples=tuple(
+            Sample(
+                benchmark=writable(bench),
+                variant=writable(matrix.name),
+                runs=tuple(_of_matrix(matrix, place, metric.name)),
+            )
+            for matrix in matrices
+            for place, bench in enumerate(matrix.benchmarks)
+        ),
+    )
+
+
+def _of_matrix(matrix: PerformanceMatrix, place: int, metric: str) -> Iterator[Run]:
+    values = matrix.samples[place]
+    for k in range(values.size):
+        inner: tuple[float, ...] = (float(values[k]),)
+        if matrix.iterations is not None and matrix.run_of is not None:
+            inner = tuple(matrix.iterations[place][matrix.run_of[place] == k].tolist())
+        yield Run(
+            number=k + 1,
+            values={metric: inner},
+            session=None if matrix.sessions is None else matrix.sessions[place][k].item(),
+        )
+    for k in range(matrix.failed.get(matrix.benchmarks[place], 0)):
+        yield Run(number=values.size + k + 1, values={}, ok=False)
+
+
+def _checked(leaving: Leaving, where: str) -> Leaving:
+    first = leaving.metrics[0].name if leaving.metrics else ""
+    if not any(sample.processes(first) for sample in leaving.samples):
+        raise AnalysisError(
+            f"no run that counts has a value of {first!r}", where, "name another --metric"
+        )
+    return leaving

@@ -1,0 +1,35 @@
+"""Seconds as the nanoseconds that give them back, as far as there are such."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from ..cells import Loss
+
+__all__ = ["Nanoseconds"]
+
+
+class Nanoseconds:
+    """Gives nanoseconds, and counts the values that no number of nanoseconds gives back exactly."""
+
+    def __init__(self) -> None:
+        self.rounded = 0
+
+    def of(self, seconds: float) -> float:
+        """Give the number that, times 1e-9, is `seconds` again, or the nearest."""
+        near = seconds * 1e9
+        for tried in (near, math.nextafter(near, 0), math.nextafter(near, math.inf)):
+            if tried * 1e-9 == seconds:
+                return tried
+        self.rounded += 1
+        return near
+
+    def lost(self) -> Iterator[Loss]:
+        """Say how many values were rounded."""
+        if self.rounded:
+            told = "1 value" if self.rounded == 1 else f"{self.rounded} values"
+            yield Loss(
+                code="values-rounded",
+                text=f"the last binary digit of {told}: the file's times are nanoseconds",
+            )

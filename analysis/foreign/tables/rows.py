@@ -1,0 +1,84 @@
+"""A long table whose cells are no text: the rows of JSON objects, or of a data base."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..cells import ForeignFile
+from ..columns import mapped
+from ..long_tables import Coded, LongTable, long_file, role_places
+from ..opening import Opened
+from ..parsing import fail
+
+__all__ = ["file_of_rows", "is_long"]
+
+
+def is_long(headings: Sequence[str]) -> bool:
+    """Tell whether the headings name a benchmark and a value."""
+    found = mapped(headings)
+    return found is not None and found.benchmark is not None
+
+
+def file_of_rows(
+    opened: Opened, name: str, headings: Sequence[str], rows: Iterable[Sequence[object]]
+) -> ForeignFile:
+    """Read rows as those of a long CSV.
+
+    Raises
+    ------
+    AnalysisError
+        If the headings name no benchmark or no value, a value is none, or there is no row.
+    """
+    found = mapped(headings)
+    if found is None or found.benchmark is None:
+        raise fail(
+            opened,
+            "no column names a benchmark and a value",
+            "name the columns benchmark, variant, session, run, value (or time_ms, ...)",
+        )
+    columns = list(zip(*(map(_text, row) for row in rows), strict=True))
+    if not columns:
+        raise fail(opened, "the table has no rows", "is the file whole?")
+    groups = _coded(list(zip(*(columns[place] for place in role_places(found)), strict=True)))
+    return long_file(
+        name,
+        LongTable(
+            opened=opened,
+            headings=list(headings),
+            found=found,
+            groups=groups.codes,
+            keys=groups.texts,
+            values={
+                place: np.array([_float(text) for text in columns[place]], np.float64)
+                for place, _, _ in found.values
+            },
+            process=None if found.process is None else _coded(columns[found.process]),
+            rest={place: _coded(columns[place]) for place in found.rest},
+            line_of=lambda row: f"row {row + 1}",
+            text_of=lambda row, place: columns[place][row],
+        ),
+    )
+
+
+def _coded(texts: Sequence[Any]) -> Coded:
+    numbers: dict[Any, int] = {}
+    codes = [numbers.setdefault(text, len(numbers)) for text in texts]
+    return Coded(np.array(codes, np.int64), list(numbers))
+
+
+def _float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+def _text(cell: object) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    return repr(cell) if isinstance(cell, float) else str(cell)

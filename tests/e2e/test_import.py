@@ -1,0 +1,285 @@
+"""Import, direct reading and export by the command line, on files written in the tools' layouts.
+
+Authority: the values written into the files.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from analysis.foreign.exports import TARGETS
+from harness.cli import main
+
+CELL = {
+    "benchmark", "variant", "metric", "unit", "better", "values", "first", "last", "sum",
+    "processes", "iterations", "warmups", "failed", "source", "session",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def call(*words, code=0):
+    out, err = io.StringIO(), io.StringIO()
+    found = main([str(word) for word in words], out, err)
+    assert found == code, f"{found}: {err.getvalue()}"
+    assert "Traceback" not in err.getvalue()
+    return out.getvalue(), err.getvalue()
+
+
+def refused(*words, code):
+    text = call(*words, code=code)[1]
+    assert "fix: " in text
+    return text
+
+
+def hyperfine(path, commands, codes=None):
+    results = [
+        {
+            "command": name,
+            "mean": sum(times) / len(times),
+            "times": times,
+            "exit_codes": codes or [0] * len(times),
+        }
+        for name, times in commands.items()
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"results": results}))
+    return path
+
+
+def two(path, **more):
+    return hyperfine(
+        path,
+        {"old": [0.5, 0.51, 0.52, 0.53, 0.54], "new": [0.25, 0.26, 0.27, 0.28, 0.29], **more},
+    )
+
+
+def test_a_dry_run_answers_what_is_in_the_file(tmp_path):
+    path = hyperfine(tmp_path / "sort.json", {"a": [0.5, 9.0, 0.25]}, codes=[0, None, 0])
+    found = json.loads(call("import", path, "--dry-run", "--json")[0])
+    assert {"format", "cells", "cannot_recover", "cautions"} <= found.keys()
+    assert found["format"] == "hyperfine"
+    (cell,) = found["cells"]
+    assert cell == {
+        "benchmark": "sort",
+        "variant": "a",
+        "metric": "time",
+        "unit": "s",
+        "better": "lower",
+        "values": 2,
+        "first": 0.5,
+        "last": 0.25,
+        "sum": 0.75,
+        "processes": 2,
+        "iterations": 1,
+        "warmups": None,
+        "failed": 1,
+        "source": str(path),
+        "session": None,
+    }
+    assert found["cannot_recover"]
+    assert sorted(tmp_path.iterdir()) == [path]  # nothing is written
+    assert "sort" in call("import", path, "--dry-run")[0]
+
+
+def test_every_cell_has_every_key(tmp_path):
+    (tmp_path / "x.txt").write_text("BenchmarkA\t1\t5 ns/op\t7 B/op\n")
+    for cell in json.loads(call("import", "x.txt", "--dry-run", "--json")[0])["cells"]:
+        assert cell.keys() == CELL
+        assert cell["processes"] is None  # no head or end of a test binary: nobody knows
+
+
+def test_an_imported_trial_is_judged_and_cannot_be_resumed(tmp_path):
+    two(tmp_path / "monday" / "sort.json")
+    two(tmp_path / "tuesday" / "sort.json", other=[0.5] * 5)
+    out, err = call("import", "monday/sort.json", "tuesday/sort.json", "-o", "runs/x")
+    assert "written: runs/x" in out
+    assert "the variant is" in err
+    manifest = json.loads((tmp_path / "runs/x/manifest.json").read_text())
+    assert (manifest["origin"], manifest["sessions"], manifest["planned"]) == ("imported", 2, 0)
+    assert not (tmp_path / "runs/x/campaign.yaml").exists()
+    answer = json.loads(call("verdict", "runs/x", "--json")[0])
+    assert "imported" in answer["caution_codes"]
+    assert (answer["baseline"], answer["metric"], answer["sessions"]) == ("old", "time", 2)
+    refused("import", "monday/sort.json", "-o", "runs/x", code=2)  # something is there
+
+
+def test_import_says_as_json_what_it_wrote(tmp_path):
+    two(tmp_path / "sort.json")
+    told = json.loads(call("import", "sort.json", "-o", "t", "--json")[0])
+    assert told["variants"] == ["old", "new"]
+    assert (told["benchmarks"], told["metrics"], told["rows"]) == (["sort"], ["time"], 10)
+
+
+def test_commands_read_foreign_files_directly(tmp_path):
+    path = two(tmp_path / "sort.json")
+    before = sorted(tmp_path.iterdir())
+    assert "2.0" in call("verdict", path)[0] or "1.9" in call("verdict", path)[0]
+    found = json.loads(call("hpt", f"{path}:new", f"{path}:old", "--json")[0])
+    assert (found["candidate"], found["baseline"]) == ("new", "old")
+    call("diagnose", f"{path}:old")
+    call("report", path, "-o", "page.html")
+    assert (tmp_path / "page.html").stat().st_size > 1000
+    (tmp_path / "page.html").unlink()
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_names_may_hold_colons_and_slashes(tmp_path):
+    two(tmp_path / "a:b" / "sort:1.json", **{"dir/x: y": [0.5] * 5})
+    found = json.loads(call("hpt", "a:b/sort:1.json:dir/x: y", "a:b/sort:1.json:old", "--json")[0])
+    assert found["candidate"] == "dir/x: y"
+
+
+def test_the_standard_input_and_packed_files_are_read(tmp_path, monkeypatch):
+    path = two(tmp_path / "sort.json")
+    data = path.read_bytes()
+    (tmp_path / "sort.json.gz").write_bytes(gzip.compress(data))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    plain, packed, piped = (
+        json.loads(call("import", source, "--dry-run", "--json")[0])["cells"]
+        for source in ("sort.json", "sort.json.gz", "-")
+    )
+    assert len(plain) == len(packed) == len(piped) == 2
+    for one, other, third in zip(plain, packed, piped, strict=True):
+        assert (one["sum"], one["benchmark"]) == (other["sum"], other["benchmark"])
+        assert (one["sum"], third["source"]) == (third["sum"], "-")
+
+
+def test_a_folder_is_read(tmp_path):
+    for bench in ("one", "two"):
+        for side, times in (("old", [100.0, 300.0]), ("new", [50.0, 100.0])):
+            folder = tmp_path / "criterion" / bench / side
+            folder.mkdir(parents=True)
+            sample = {"sampling_mode": "Flat", "iters": [1.0, 2.0], "times": times}
+            (folder / "sample.json").write_text(json.dumps(sample))
+            (folder / "benchmark.json").write_text(json.dumps({"full_id": bench, "title": bench}))
+    found = json.loads(call("import", "criterion", "--dry-run", "--json")[0])
+    assert found["format"] == "criterion"
+    assert {(cell["benchmark"], cell["variant"]) for cell in found["cells"]} == {
+        (bench, side) for bench in ("one", "two") for side in ("old", "new")
+    }
+    old = next(cell for cell in found["cells"] if cell["variant"] == "old")
+    assert (old["first"], old["last"]) == pytest.approx((100e-9, 150e-9))
+
+
+def test_what_cannot_be_read_is_said_with_a_remedy(tmp_path):
+    (tmp_path / "what.bin").write_bytes(b"\x00\x01 nothing of ours")
+    assert "--format" in refused("import", "what.bin", "--dry-run", code=2)
+    path = two(tmp_path / "cut.json")
+    path.write_text(path.read_text()[:-20])
+    assert "cut" in refused("import", path, "--dry-run", code=6)
+    (tmp_path / "nan.json").write_text(
+        '{"results": [{"command": "a", "mean": 1, "times": [1, NaN], "exit_codes": [0, 0]}]}'
+    )
+    assert "times[1]" in refused("import", "nan.json", "--dry-run", code=6)
+    (tmp_path / "sums.csv").write_text(
+        "command,mean,stddev,median,user,system,min,max\na,1,1,1,1,1,1,1\n"
+    )
+    assert "--export-json" in refused("import", "sums.csv", "--dry-run", code=6)
+    refused("import", "gone.json", "--dry-run", code=2)
+    two(tmp_path / "sort.json")
+    assert "runs/NAME" in refused("import", "sort.json", code=2)
+    assert "old, new" in refused("import", "sort.json", "-o", "t", "--baseline", "x", code=2)
+    assert "known" in refused("import", "sort.json", "--dry-run", "--format", "excel", code=2)
+    assert "no key" in refused("import", "sort.json", "--dry-run", "--variant", "x", code=2)
+    assert not (tmp_path / "t").exists()
+
+
+def test_a_file_that_two_formats_know_is_refused_and_both_are_named(tmp_path):
+    # hyperfine's keys and pyperf's in one object
+    (tmp_path / "both.json").write_text(
+        '{"results": [{"command": "a", "mean": 1, "times": [1]}], "benchmarks": [{"runs": []}]}'
+    )
+    text = refused("import", "both.json", "--dry-run", code=2)
+    assert "hyperfine" in text
+    assert "pyperf" in text
+    assert json.loads(
+        call("import", "both.json", "--dry-run", "--json", "--format", "hyperfine")[0]
+    )["cells"]
+
+
+def test_export_writes_what_is_read_again(tmp_path):
+    two(tmp_path / "sort.json")
+    out, err = call("export", "sort.json:new", "-o", "new.json", "--to", "pyperf")
+    assert "written: new.json, pyperf's JSON" in out
+    assert "cannot be held" not in err
+    (cell,) = json.loads(call("import", "new.json", "--dry-run", "--json")[0])["cells"]
+    assert (cell["benchmark"], cell["values"], cell["processes"]) == ("sort", 5, 5)
+    assert (cell["first"], cell["last"]) == (0.25, 0.29)
+
+
+def test_export_says_what_cannot_be_held_and_strict_refuses(tmp_path):
+    hyperfine(tmp_path / "sort.json", {"a": [0.5, 9.0, 0.25]}, codes=[0, 1, 0])
+    words = ("export", "sort.json", "-o", "x.json", "--to", "pytest-benchmark")
+    assert "cannot be held: 1 run that failed" in call(*words)[1]
+    (tmp_path / "x.json").write_text("as it was")
+    text = call(*words, "--strict", code=1)[1]
+    assert "nothing was written" in text
+    assert (tmp_path / "x.json").read_text() == "as it was"
+    told = json.loads(call(*words, "--strict", "--json", code=1)[0])
+    assert told["output"] is None
+    assert told["cannot_hold_codes"] == ["failed-lost", "processes-lost"]
+    told = json.loads(call(*words, "--json")[0])
+    assert (told["output"], told["format"]) == ("x.json", "pytest-benchmark")
+    assert call("export", "sort.json", "-o", "x.csv", "--strict")[1].count("cannot be held") == 0
+
+
+def test_export_to_the_standard_output_is_the_file_and_nothing_else(tmp_path):
+    two(tmp_path / "sort.json")
+    out, _ = call("export", "sort.json", "-o", "-", "--to", "go-bench")
+    (tmp_path / "again.txt").write_text(out)
+    cells = json.loads(call("import", "again.txt", "--dry-run", "--json")[0])["cells"]
+    assert [(cell["variant"], cell["values"]) for cell in cells] == [("old", 5), ("new", 5)]
+    assert "--to" in refused("export", "sort.json", "-o", "-", code=2)
+    refused("export", "sort.json", "-o", "-", "--to", "json", "--json", code=2)
+    refused("export", "sort.json", "-o", "-", "--to", "sqlite", code=2)
+
+
+def test_an_export_that_cannot_be_written_leaves_nothing(tmp_path):
+    two(tmp_path / "sort.json")
+    refused("export", "sort.json", "-o", "gone/x.csv", code=2)
+    (tmp_path / "folder.csv").mkdir()
+    refused("export", "sort.json", "-o", "folder.csv", code=2)
+    refused("export", "sort.json", "-o", "x.json", "--to", "pyperf", code=2)  # two variants
+    refused("export", "gone.json", "-o", "x.csv", code=2)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.csv", "sort.json"]
+
+
+def test_a_matrix_file_is_exported_too(tmp_path):
+    (tmp_path / "m.csv").write_text("name,run1,run2\na,1.5,2.5\nb,3,4\n")
+    call("export", "m.csv", "-o", "m.json", "--to", "hyperfine", "--better", "lower")
+    cells = json.loads(call("import", "m.json", "--dry-run", "--json")[0])["cells"]
+    assert [(cell["benchmark"], cell["first"], cell["last"]) for cell in cells] == [
+        ("a", 1.5, 2.5),
+        ("b", 3.0, 4.0),
+    ]
+
+
+def test_a_packed_export_is_read_by_its_content(tmp_path):
+    two(tmp_path / "sort.json")
+    call("export", "sort.json", "-o", "x.csv.gz")
+    assert gzip.decompress((tmp_path / "x.csv.gz").read_bytes()).startswith(b"benchmark,variant,")
+    found = json.loads(call("import", "x.csv.gz", "--dry-run", "--json")[0])
+    assert found["format"] == "long-csv"
+
+
+def test_names_that_are_no_utf8_are_imported_and_exported(tmp_path):
+    # a file name is any bytes; halves of pairs stand in JSON of careless writers
+    path = os.fsdecode(b"s\xff\n.json")
+    Path(path).write_text(
+        json.dumps({"results": [{"command": "a\ud800", "mean": 1, "times": [0.5, 0.25]}]})
+    )
+    call("import", path, "-o", "t")
+    call("verdict", "t")
+    for target in TARGETS:
+        call("export", path, "-o", "x", "--to", target.name)
