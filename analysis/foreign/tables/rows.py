@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -42,15 +41,17 @@ def file_of_rows(
     columns = list(zip(*(map(_text, row) for row in rows), strict=True))
     if not columns:
         raise fail(opened, "the table has no rows", "is the file whole?")
-    groups = _coded(list(zip(*(columns[place] for place in role_places(found)), strict=True)))
+    keys: dict[tuple[str, ...], int] = {}
+    named = zip(*(columns[place] for place in role_places(found)), strict=True)
+    groups = [keys.setdefault(key, len(keys)) for key in named]
     return long_file(
         name,
         LongTable(
             opened=opened,
             headings=list(headings),
             found=found,
-            groups=groups.codes,
-            keys=groups.texts,
+            groups=np.array(groups, np.int64),
+            keys=list(keys),
             values={
                 place: np.array([_float(text) for text in columns[place]], np.float64)
                 for place, _, _ in found.values
@@ -63,8 +64,8 @@ def file_of_rows(
     )
 
 
-def _coded(texts: Sequence[Any]) -> Coded:
-    numbers: dict[Any, int] = {}
+def _coded(texts: Sequence[str]) -> Coded:
+    numbers: dict[str, int] = {}
     codes = [numbers.setdefault(text, len(numbers)) for text in texts]
     return Coded(np.array(codes, np.int64), list(numbers))
 
