@@ -19,13 +19,13 @@ if TYPE_CHECKING:
         Program as Program,
         read_host_record as read_host_record,
     )
-    from .imported import always_said as always_said
     from .kept_output import Excerpt as Excerpt, read_excerpt as read_excerpt
     from .matrix import (
         Layout as Layout,
         PerformanceMatrix as PerformanceMatrix,
     )
     from .matrix_file import Table as Table, read_table as read_table
+    from .notes import always_said as always_said
     from .origin import (
         own_session as own_session,
         set_apart as set_apart,
@@ -53,7 +53,7 @@ else:
             "commands": "read_commands",
             "host_record": "HostNote HostRecord Program read_host_record",
             "kept_output": "Excerpt read_excerpt",
-            "imported": "always_said",
+            "notes": "always_said",
             "matrix": "Layout PerformanceMatrix",
             "matrix_file": "Table read_table",
             "origin": "own_session set_apart trial_cautions",

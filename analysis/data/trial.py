@@ -29,13 +29,17 @@ from .columns import (
     read_plan,
     verify_files,
 )
-from .damage import damaged, misstated, sequential
-from .drift import drift_cautions
-from .given_up import given_up_cautions
-from .imported import imported_cautions
 from .levels import Level
 from .matrix import PerformanceMatrix
-from .merged import merged_cautions
+from .notes import (
+    damaged,
+    drift_cautions,
+    given_up_cautions,
+    imported_cautions,
+    merged_cautions,
+    misstated,
+    sequential,
+)
 
 __all__ = ["OUTCOMES", "FailedRun", "MetricColumn", "Trial", "read_trial"]
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import StoreError
-from ..record import IMPORT, Manifest, opened
-from ..report import Caution
+from ...errors import StoreError
+from ...record import IMPORT, Manifest, opened
+from ...report import Caution
 
 if TYPE_CHECKING:
-    from .trial import Trial
+    from ..trial import Trial
 
 __all__ = ["always_said", "imported_cautions"]
 

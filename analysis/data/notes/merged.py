@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..record import Manifest
-from ..report import Caution, figures
+from ...record import Manifest
+from ...report import Caution, figures
 
 __all__ = ["merged_cautions"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..record import Manifest
-from ..report import Caution
+from ...record import Manifest
+from ...report import Caution
 
 __all__ = ["given_up_cautions"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..record import FINDINGS
-from ..report import Caution
-from .beside import readable_rows
+from ...record import FINDINGS
+from ...report import Caution
+from ..beside import readable_rows
 
 _NAMED = 3
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..record import CAMPAIGN, ENVIRONMENT, FINDINGS, MEASUREMENTS, Manifest
-from ..report import Caution
-from .columns import OUTCOMES
+from ...record import CAMPAIGN, ENVIRONMENT, FINDINGS, MEASUREMENTS, Manifest
+from ...report import Caution
+from ..columns import OUTCOMES
 
 __all__ = ["damaged", "misstated", "sequential"]
 
