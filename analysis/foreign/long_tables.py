@@ -19,7 +19,7 @@ __all__ = ["Coded", "LongTable", "long_file", "role_places"]
 _Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 _Real = np.ndarray[Any, np.dtype[np.float64]]
 _FALSE = frozenset(("false", "0", "no", "failed", "fail", "error", "f", ""))
-_GOOD = frozenset(("true", "1", "yes", "ok", "success", "0", "t", "passed", "pass"))
+_GOOD = frozenset(("true", "1", "yes", "ok", "success", "t", "passed", "pass"))
 _ROLES = (
     "benchmark", "variant", "session", "unit_column", "metric_column", "better_column", "ok",
     "warmup",

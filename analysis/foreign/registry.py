@@ -110,7 +110,8 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
             if tool.name == name:
                 return tool
         raise UsageError(f"there is no format {name!r}", opened.source, f"known: {known}")
-    found = _knowing(opened, generic=False) or _knowing(opened, generic=True)
+    # of general tables the first one that fits: numbers may be headings, or values
+    found = _knowing(opened, generic=False) or _knowing(opened, generic=True)[:1]
     what = "folder" if opened.is_folder else "file"
     trials = trials_within(opened)
     if len(found) == 1 and not trials:

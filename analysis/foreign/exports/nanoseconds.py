@@ -17,10 +17,10 @@ class Nanoseconds:
         self.rounded = 0
 
     def of(self, seconds: float) -> float:
-        """Give the number that, times 1e-9, is `seconds` again, or the nearest."""
+        """Give the number that, divided by 1e9, is `seconds` again, or the nearest."""
         near = seconds * 1e9
         for tried in (near, math.nextafter(near, 0), math.nextafter(near, math.inf)):
-            if tried * 1e-9 == seconds:
+            if tried / 1e9 == seconds:
                 return tried
         self.rounded += 1
         return near
