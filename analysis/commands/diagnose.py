@@ -115,7 +115,8 @@ def _whole(args: argparse.Namespace) -> Result:
             "leave out --level, or add one study of their values, such as --normality",
         )
     trial = open_trial(folder, better=args.better)
-    if args.better not in (None, trial.metric(args.metric or trial.default_metric).better):
+    said = trial.metric(args.metric or trial.default_metric).better
+    if args.better is not None and (trial.manifest.origin != "imported" or args.better != said):
         raise UsageError("a trial knows which values are better", args.matrix, "leave out --better")
     return diagnose_trial(
         trial,

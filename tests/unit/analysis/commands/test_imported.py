@@ -158,11 +158,14 @@ def test_a_campaign_does_not_go_on_with_it(trial: Path, tmp_path: Path) -> None:
     assert (code, "there is no trial of campaign 'made'" in err) == (2, True)
 
 
-def test_the_first_metric_is_the_default(source: Path, tmp_path: Path) -> None:
+def test_the_first_metric_is_the_default(source: Path) -> None:
     words = ("calibrate", source, "--pair", "a,b:c/d", "--no-certificate")
     assert answer(*words)["metric"] == "time_ms"
     found = answer("mixture", source, "--and", "memory (KiB)", "--max-components", "1")
     assert found["metrics"] == ["time_ms", "memory (KiB)"]
+
+
+def test_a_report_is_made_of_it(source: Path, tmp_path: Path) -> None:
     page = tmp_path / "r.html"
     code, _, err = execute("report", source, "-o", page)
     assert code == 0, err
@@ -275,3 +278,14 @@ def test_a_file_whose_name_is_no_utf_8_is_read(tmp_path: Path) -> None:
     assert answer("diagnose", path)["benchmarks"] == ["x\\udcff"]
     assert execute("import", path, "-o", tmp_path / "made")[0] == 0
     assert answer("diagnose", tmp_path / "made")["benchmarks"] == ["x\\udcff"]
+
+
+@pytest.mark.parametrize("heads", ["bench,1,2,3", "benchmark,run1,run2,run3", "name,1,2,3"])
+def test_a_matrix_file_is_read_as_ever(tmp_path: Path, heads: str) -> None:
+    """It is a wide table and a bare one at once, which no command may refuse."""
+    for name, first in (("m", 1.5), ("n", 1.75)):
+        (tmp_path / f"{name}.csv").write_text(f"{heads}\nx,{first},2.5,3\ny,1,2,3\n")
+    paths = (tmp_path / "m.csv", tmp_path / "n.csv")
+    assert answer("verdict", *paths, "--better", "lower")["baseline"] == "n"
+    assert answer("import", paths[0], "--dry-run")["format"] == "wide-csv"
+    assert trial_and_variant(str(paths[0])) is None
