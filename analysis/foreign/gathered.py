@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ __all__ = ["Chosen", "Gathered", "Placed", "gather"]
 
 _SHOWN = 8
 _LONGEST = 60
+_MOST_FAILED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +109,18 @@ def gather(files: Sequence[ForeignFile], chosen: Chosen) -> Gathered:
     placed = [_placed(file, cell, chosen) for file in files for cell in file.cells]
     for one in placed:
         _require_writable(one)
+        if (one.cell.failed or 0) > _MOST_FAILED:
+            raise AnalysisError(
+                f"{one.benchmark[:_LONGEST]!r} has {one.cell.failed:,} failed runs",
+                one.source,
+                "is the file damaged? each of them would be a row",
+            )
+        if one.cell.values and max(one.cell.values) == math.inf:
+            raise AnalysisError(
+                f"a value of {one.benchmark[:_LONGEST]!r} is too large for seconds or bytes",
+                one.source,
+                "is the file damaged?",
+            )
     if chosen.metric is not None:
         known = list(dict.fromkeys(one.cell.metric for one in placed))
         placed = [one for one in placed if one.cell.metric == chosen.metric]

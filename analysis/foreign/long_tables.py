@@ -107,10 +107,7 @@ class LongTable:
                     unit=base,
                     better=_better(self.headings, self.found, better) or direction,
                     processes=_processes(
-                        # by the whole number, so that 9 ms are 0.009 s
-                        values[place][start:end] / round(1 / factor)
-                        if factor < 1
-                        else values[place][start:end] * factor,
+                        _in_base(values[place][start:end], factor),
                         None if process is None else process[start:end],
                     ),
                     known=self.found.process is not None,
@@ -252,6 +249,14 @@ def _processes(values: _Real, codes: _Whole | None) -> tuple[tuple[float, ...], 
     if len(ends) == len(ordered):
         return tuple([(value,) for value in ordered])
     return tuple(tuple(ordered[start:end]) for start, end in zip([0, *ends], ends, strict=False))
+
+
+def _in_base(values: _Real, factor: float) -> _Real:
+    """Give values in seconds or bytes; what is too large for that is infinite, and refused."""
+    if factor < 1:  # by the whole number, so that 9 ms are 0.009 s
+        return values / round(1 / factor)
+    with np.errstate(over="ignore"):
+        return values * factor
 
 
 def _narrow(numbers: _Whole) -> _Whole:

@@ -113,7 +113,12 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
     # of general tables the first one that fits: numbers may be headings, or values
     found = _knowing(opened, generic=False) or _knowing(opened, generic=True)[:1]
     what = "folder" if opened.is_folder else "file"
-    trials = trials_within(opened)
+    try:
+        trials = trials_within(opened)
+    except AnalysisError:  # too large a folder, of which a format knows its own part
+        if not found:
+            raise
+        trials = ()
     if len(found) == 1 and not trials:
         return found[0]
     if trials and not found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ..words import shorten
@@ -55,6 +56,8 @@ def significant(value: float, digits: int = 3) -> str:
     """Write a number with so many significant digits; whole digits are never cut to zeros."""
     if value == 0:
         return "0"
+    if not math.isfinite(value):
+        return str(value)
     text = f"{value:.{digits - 1}e}"
     exponent = int(text.partition("e")[2])
     if not -4 <= exponent < 7:

@@ -178,6 +178,8 @@ def _cells(opened: Opened, session: str | None, left: _Left) -> Iterator[Foreign
 def _row(opened: Opened, given: object, columns: object, at: str) -> dict[str, Any]:
     """Give a benchmark's columns by their names, whatever the version."""
     if isinstance(columns, list) and isinstance(given, list):
+        if not all(isinstance(name, str) for name in columns):
+            raise fail(opened, "a column has no name", "is the file damaged?", at="result_columns")
         return {str(k): v for k, v in zip(columns, given, strict=False)}
     if columns is not None:
         raise fail(opened, "a result does not fit its columns", "is the file damaged?", at=at)

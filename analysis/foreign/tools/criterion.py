@@ -148,7 +148,7 @@ def _of_folder(opened: Opened) -> Iterator[_Sample]:
 
 
 def _of_file(opened: Opened) -> _Sample:
-    beside = opened.path is not None and (opened.path.parent / _NAMES).is_file()
+    beside = opened.path is not None and _plain(opened.path.parent / _NAMES)
     if beside:
         return _named(opened, None)
     return _sample(opened, _Sample(opened.stem))
@@ -159,7 +159,7 @@ def _named(opened: Opened, above: Opened | None) -> _Sample:
     path = Path(opened.path or opened.source)
     folder = path.resolve().parent
     keys: dict[str, str] = {}
-    if (path.parent / _NAMES).is_file():
+    if _plain(path.parent / _NAMES):
         keys = _keys(open_foreign(str(path.parent / _NAMES)))
     parts = [keys.get(key, "") for key in ("group_id", "function_id", "value_str")]
     name = keys.get("full_id") or "/".join(part for part in parts if part)
@@ -272,9 +272,14 @@ def _work(row: Mapping[str, str | None]) -> dict[str, str]:
     return {"throughput": f"{number} {kind}"} if number and kind else {}
 
 
+def _plain(path: Path) -> bool:
+    """Tell whether there is such a file; no link is followed."""
+    return path.is_file() and not path.is_symlink()
+
+
 def _baseline(opened: Opened) -> str | None:
     """Give the baseline's name where the file lies in criterion's own folder."""
-    if opened.path is None or not (opened.path.parent / _NAMES).is_file():
+    if opened.path is None or not _plain(opened.path.parent / _NAMES):
         return None
     return opened.path.resolve().parent.name
 

@@ -238,7 +238,7 @@ def _of_objects(opened: Opened) -> Iterator[_Counter]:
             value=value_of(opened, _number(value), f"{number}"),
             unit=unit,
             deviation=str(data.get("variance", "")),
-            share=float(share) if isinstance(share, (int, float)) else None,
+            share=_number(str(share)) if isinstance(share, (int, float)) else None,
             where=" ".join(f"{key} {data[key]}" for key in _WHERE if data.get(key) is not None),
             interval="interval" in data,
         )

@@ -228,6 +228,8 @@ class _Reader:
         row = dict(zip(columns, cells, strict=False))
         names, warm = self._ids.get(row.get("runId", ""), ({}, None))
         names = names | {name: row[name] for name in _NAMES if row.get(name)}
+        if not names.get("benchmark"):
+            raise fail(self.opened, "the line names no benchmark", "is the file damaged?", at=at)
         run_id = row.get("runId") or "\t".join(names.get(name, "") for name in _NAMES)
         criterion = row["criterion"]
         place = (self._whole(row["invocation"], at), self._whole(row["iteration"], at))

@@ -269,7 +269,7 @@ def test_halves_of_characters_are_no_names(tmp_path: Path) -> None:
     (tmp_path / "h.json").write_text(hyperfine("a\ud800", "b"))
     for words in (("import", tmp_path / "h.json", "--dry-run"), ("verdict", tmp_path / "h.json")):
         code, _, err = execute(*words)
-        assert (code, "no text" in err) == (6, True)
+        assert (code, "half a character" in err) == (6, True)
 
 
 def test_a_file_whose_name_is_no_utf_8_is_read(tmp_path: Path) -> None:

@@ -151,7 +151,9 @@ def test_several_metrics_read_the_trial_once(trial, monkeypatch):
 
     opened = []
     real = subject.open_trial
-    monkeypatch.setattr(subject, "open_trial", lambda path: opened.append(path) or real(path))
+    monkeypatch.setattr(
+        subject, "open_trial", lambda path, *how: opened.append(path) or real(path, *how)
+    )
     found = subjects_of([str(trial)], Reading(), ["wall", "user", "wall"])
     assert [one.verdict.metric for one in found] == ["wall", "user"]
     assert [one.prefix for one in found] == ["", "metric-2-"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.errors import UsageError
+from analysis.errors import AnalysisError, UsageError
 from analysis.foreign import Chosen, ForeignCell, ForeignFile, gather, matrices_of
 from analysis.foreign.gathered import occasions
 
@@ -140,3 +140,15 @@ def test_one_metric_in_two_units_is_two_metrics() -> None:
     assert found.metrics == ("throughput", "throughput [ops/ms]")
     assert [c.code for c in found.cautions] == ["units-apart"]
     assert {m.unit for m in matrices_of(found, "throughput [ops/ms]").values()} == {"ops/ms"}
+
+
+def test_an_absurd_count_of_failures_is_refused() -> None:
+    """Each failed run would be a row: a damaged count must not fill a disk."""
+    assert gather([file(cell(failed=1000))], Chosen()).cells[0].cell.failed == 1000
+    with pytest.raises(AnalysisError, match="2,147,483,648 failed runs"):
+        gather([file(cell(failed=2**31))], Chosen())
+
+
+def test_a_value_too_large_for_seconds_is_refused() -> None:
+    with pytest.raises(AnalysisError, match="too large"):
+        gather([file(cell("b", float("inf")))], Chosen())
