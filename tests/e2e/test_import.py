@@ -10,6 +10,7 @@ import io
 import json
 import os
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -283,3 +284,24 @@ def test_names_that_are_no_utf8_are_imported_and_exported(tmp_path):
     call("verdict", "t")
     for target in TARGETS:
         call("export", path, "-o", "x", "--to", target.name)
+
+
+def test_a_report_on_files_holds_no_time_of_its_making(tmp_path):
+    """When a file was read says nothing of the measurement, and would change the bytes each time."""
+    two(tmp_path / "sort.json")
+    call("report", "sort.json", "-o", "a.html")
+    call("report", "sort.json", "-o", "b.html")
+    page = Path("a.html").read_text()
+    assert page == Path("b.html").read_text()
+    today = datetime.now(UTC).date()
+    assert f"{today:%Y-%m-%d}" not in page
+    assert f"{today.day} {today:%B %Y}" not in page
+
+
+def test_benchstat_is_a_name_of_its_text(tmp_path):
+    two(tmp_path / "sort.json")
+    named, other = (
+        call("export", "sort.json", "-o", "-", "--to", t)[0] for t in ("benchstat", "go-bench")
+    )
+    assert named == other
+    assert "ns/op" in named

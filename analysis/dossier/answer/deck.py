@@ -124,8 +124,10 @@ def _results(verdict: Verdict) -> list[Multilevel]:
 
 
 def _days(trials: Sequence[Trial]) -> Iterator[str]:
-    """Give the day on which each trial began, as the trial says."""
-    days = dict.fromkeys(_day(trial.manifest.started) for trial in trials)
+    """Give the day on which each trial began, as the trial says; an imported one does not know it."""
+    days = dict.fromkeys(
+        _day(trial.manifest.started) for trial in trials if trial.manifest.origin != "imported"
+    )
     if days:
         yield " and ".join(day for day in days if day)
 

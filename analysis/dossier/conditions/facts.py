@@ -255,6 +255,8 @@ def _unknown(source: Source) -> str:
 
 def _measured(trial: Trial) -> str:
     manifest = trial.manifest
+    if manifest.origin == "imported":  # when it was read is no time of the measurement
+        return "unknown: imported from files of another tool"
     end = f" to {_time(manifest.finished)}" if manifest.finished else ""
     told = f"{_time(manifest.started)}{end} (UTC), {manifest.status}"
     return shown(f"{told}: {manifest.reason}" if manifest.reason else told)

@@ -35,6 +35,7 @@ class Target:
     said: str
     endings: tuple[str, ...] = ()
     binary: bool = False
+    also: str = ""  # another name for --to
 
     @property
     def writer(self) -> TargetWriter:
@@ -48,7 +49,7 @@ TARGETS: tuple[Target, ...] = (
     Target(name="pyperf", said="pyperf's JSON"),
     Target(name="google-benchmark", said="Google Benchmark's JSON"),
     Target(name="pytest-benchmark", said="pytest-benchmark's JSON"),
-    Target(name="go-bench", said="text for benchstat", endings=(".txt",)),
+    Target(name="go-bench", said="text for benchstat", endings=(".txt",), also="benchstat"),
     Target(name="long-csv", said="a CSV, one value a row", endings=(".csv",)),
     Target(name="wide-csv", said="a CSV, one benchmark a row"),
     Target(name="json", said="JSON, one object a value", endings=(".json",)),
@@ -75,7 +76,7 @@ def target_for(output: str, name: str | None = None) -> Target:
     known = ", ".join(target.name for target in TARGETS)
     if name is not None:
         for target in TARGETS:
-            if target.name == name:
+            if name in (target.name, target.also):
                 return target
         raise UsageError(f"there is no target {name!r}", fix=f"known: {known}")
     ending = PurePath(output.removesuffix(".gz")).suffix.lower()
