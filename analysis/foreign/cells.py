@@ -12,7 +12,7 @@ from itertools import chain
 
 from ..record import Better
 
-__all__ = ["ForeignCell", "ForeignFile", "Loss", "writable"]
+__all__ = ["BARE", "ForeignCell", "ForeignFile", "Loss", "writable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,3 +121,14 @@ class ForeignFile:
 def writable(name: str) -> str:
     """Give a name as UTF-8 can hold it: halves of pairs stem from file names that are none."""
     return name.encode(errors="backslashreplace").decode()
+
+
+# what a bare table of numbers cannot tell
+BARE = (
+    Loss(code="no-unit", text="neither unit nor direction stands in the file"),
+    Loss(
+        code="processes-unknown",
+        text="which values stem from one process is not in the file: each is taken as a run",
+    ),
+    Loss(code="no-sessions", text="on which occasion a run was made is not in the file"),
+)

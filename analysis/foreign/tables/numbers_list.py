@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..cells import ForeignCell, ForeignFile, Loss
+from ..cells import BARE, ForeignCell, ForeignFile
 from ..opening import Opened
 from .speedup_config import numbers_of
 
@@ -44,12 +44,5 @@ def read(opened: Opened) -> ForeignFile:
                 processes=(numbers_of(opened),),
             ),
         ),
-        losses=(
-            Loss(code="no-unit", text="neither unit nor direction stands in the file"),
-            Loss(
-                code="processes-unknown",
-                text="which values stem from one process is not in the file: each is taken as a run",
-            ),
-            Loss(code="no-sessions", text="on which occasion a run was made is not in the file"),
-        ),
+        losses=BARE,
     )

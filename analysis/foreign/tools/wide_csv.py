@@ -6,7 +6,7 @@ import csv
 import io
 import re
 
-from ..cells import ForeignCell, ForeignFile, Loss
+from ..cells import BARE, ForeignCell, ForeignFile
 from ..opening import Opened
 from ..parsing import fail, rows_in, value_of
 
@@ -80,14 +80,7 @@ def read(opened: Opened) -> ForeignFile:
         format="wide-csv",
         source=opened.source,
         cells=tuple(cells),
-        losses=(
-            Loss(code="no-unit", text="neither unit nor direction stands in the file"),
-            Loss(
-                code="processes-unknown",
-                text="which values stem from one process is not in the file: each is taken as a run",
-            ),
-            Loss(code="no-sessions", text="on which occasion a run was made is not in the file"),
-        ),
+        losses=BARE,
     )
 
 
