@@ -189,6 +189,9 @@ def _round_values(low: float, high: float, most: int, *, log: bool) -> list[floa
             ]
             if len(best) < len(inside) <= most:
                 best = inside
+        if not best:  # so many powers of ten that some must do
+            powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
+            best = [10.0**k for k in powers if k % -(-len(powers) // most) == 0]
     if len(best) >= 2:
         return best
     wide = high - low
@@ -199,7 +202,7 @@ def _round_values(low: float, high: float, most: int, *, log: bool) -> list[floa
             last = math.floor(high / step + 1e-9)
             if last - first > most:
                 continue
-            inside = [float(f"{n * step:.15g}") for n in range(first, last + 1)]
+            inside = [float(f"{n * step:.15g}") for n in range(first, last + 1) if n or not log]
             if len(best) < len(inside) <= most:
                 best = inside
     return best

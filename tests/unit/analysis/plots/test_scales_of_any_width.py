@@ -1,0 +1,30 @@
+"""Scales of any width have ticks that lie on them: found by a trial whose interval spans 1e30."""
+
+from __future__ import annotations
+
+import math
+
+from hypothesis import given, strategies as st
+
+from analysis.plots import Scale, quantity_ticks, ratio_scale, ratio_ticks, spaced_ticks
+
+ENDS = st.floats(-280, 280)
+
+
+@given(ENDS, st.floats(1e-6, 250), st.integers(2, 8))
+def test_ticks_of_a_log_scale_lie_on_it_and_are_few(low: float, wide: float, most: int) -> None:
+    scale = Scale(10**low, 10 ** min(300.0, low + wide), log=True)
+    ticks = quantity_ticks(scale, "1", most)
+    assert len(ticks) <= most
+    for tick in ticks:
+        assert -1e-6 <= scale.at(tick.value) <= 1 + 1e-6
+    if wide >= 2 * most:  # many powers of ten: some of them are shown
+        assert len(ticks) >= 2
+
+
+@given(st.lists(ENDS, min_size=1, max_size=5), st.floats(0.05, 0.4))
+def test_ticks_of_speedups_lie_on_the_scale(logs: list[float], room: float) -> None:
+    scale = ratio_scale([10**x for x in logs], 0.01)
+    for ticks in (ratio_ticks(scale), spaced_ticks(scale, room)):
+        assert all(0 <= scale.at(tick.value) <= 1 for tick in ticks)
+        assert all(math.isfinite(tick.value) for tick in ticks)
