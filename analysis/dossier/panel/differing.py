@@ -137,7 +137,8 @@ def _hpt(asked: Asked, told: Sequence[Disagreement]) -> Iterator[_Difference]:
     whose = (
         f" (for '{asked.word('faster')}') belongs to 1x"  # the row of a slower one has the other
     )
-    slower = asked.told["HPT"].word == "slower"
+    said = asked.told.get("HPT")  # absent where no method could be asked
+    slower = said is not None and said.word == "slower"
     texts = [
         _sentence(asked, one.text.replace(" belongs to 1x", whose) if slower else one.text)
         for one in told

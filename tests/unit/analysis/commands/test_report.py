@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 import types
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -263,3 +264,26 @@ def test_the_pictures_need_no_report(trial, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "analysis.dossier.figures", figures)
     code, out, _ = execute(trial, "--plots", tmp_path / "p")
     assert (code, out, asked) == (0, "f.svg\n", [tmp_path / "p"])
+
+
+def test_a_metric_that_is_0_everywhere_has_a_page(synthetic, tmp_path):
+    """No method can be asked: the page says so, and is no bug."""
+    data = {name: {b: [1.0, 1.1, 0.9, 1.2] for b in ("x", "y")} for name in ("old", "new")}
+    made = synthetic(data, sessions=2)
+    made.rows[:] = [replace(row, user_s=0.0) for row in made.rows]
+    path = made.write(tmp_path / "t")
+    code, _, err = execute(path, "-o", tmp_path / "r.html", "--metric", "user")
+    assert (code, err) == (0, "")
+    assert "every benchmark has runs of 0" in (tmp_path / "r.html").read_text()
+
+
+@pytest.mark.parametrize("spread", [1e-9, 1e4, 1e8])
+def test_an_interval_of_any_width_has_a_page(synthetic, tmp_path, spread):
+    """Two runs a side give intervals over thirty powers of ten, or of no width at all."""
+    data = {
+        "old": {"x": [1.0, 1.0 + spread], "y": [1.0, 1.0 + spread]},
+        "new": {"x": [1.0 + spread, 1.0], "y": [2.0, 2.0]},
+    }
+    path = synthetic(data, sessions=1).write(tmp_path / "t")
+    code, _, err = execute(path, "-o", tmp_path / "r.html")
+    assert (code, err) == (0, "")
