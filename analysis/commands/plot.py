@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
 from .arguments import SIDE, reading
-from .judging import add_choice, add_judging, asked
-from .sheet import add_sheet, sheet_of
+from .options.judging import add_choice, add_judging, asked
+from .options.sheet import add_sheet, sheet_of
 
 if TYPE_CHECKING:
     from ..dossier.figures import Drawing

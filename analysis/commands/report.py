@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TextIO
 from ..errors import UsageError
 from .arguments import SIDE, line_to, reading
 from .files import check_file, check_folder, write_file, write_files
-from .judging import add_choice, add_judging, asked
-from .sheet import add_sheet, sheet_of
+from .options.judging import add_choice, add_judging, asked
+from .options.sheet import add_sheet, sheet_of
 
 if TYPE_CHECKING:
     from ..dossier import Dossier, Subject

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
 from .arguments import SIDE, add_json, reading, show
-from .judging import add_choice, add_judging, asked, candidates_of, weights
+from .options.judging import add_choice, add_judging, asked, candidates_of, weights
 
 if TYPE_CHECKING:
     from ..verdict import Verdict

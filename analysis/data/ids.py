@@ -12,7 +12,7 @@ from ..errors import UsageError
 from ..stats import read_only
 from .levels import Processes
 
-__all__ = ["Ids", "ids_of", "ids_of_runs"]
+__all__ = ["Ids", "ids_of", "ids_of_iterations", "ids_of_runs"]
 
 Ids = Mapping[str, Sequence[int] | Sequence[str] | NDArray[Any]]
 
@@ -77,3 +77,12 @@ def ids_of_runs(
             )
         rows.append(read_only(of_run))
     return tuple(rows)
+
+
+def ids_of_iterations(
+    ids: tuple[NDArray[Any], ...] | None, run_of: tuple[NDArray[np.int64], ...]
+) -> tuple[NDArray[Any], ...] | None:
+    """Give each iteration the id of its run."""
+    if ids is None:
+        return None
+    return tuple(read_only(row[where]) for row, where in zip(ids, run_of, strict=True))

@@ -9,8 +9,8 @@ iterations, everywhere, unless somebody asks for the iterations.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,14 @@ from ..errors import UsageError
 from ..report import Caution
 from ..stats import read_only
 
-if TYPE_CHECKING:
-    from .matrix import PerformanceMatrix
-
-__all__ = ["Level", "Processes", "at_level", "level_caution", "of_processes"]
+__all__ = [
+    "Level",
+    "Processes",
+    "level_caution",
+    "of_processes",
+    "pooled_caution",
+    "require_iterations",
+]
 
 Level = str  # "process" or "iteration"
 Floats = NDArray[np.float64]
@@ -71,55 +75,31 @@ def of_processes(values: Floats, ids: NDArray[Any]) -> Processes:
     )
 
 
-def at_level(matrix: PerformanceMatrix, level: Level) -> PerformanceMatrix:
-    """Give the matrix whose runs are what `level` says.
-
-    Parameters
-    ----------
-    matrix : PerformanceMatrix
-        Of processes.
-    level : {"process", "iteration"}
-        ``process`` gives the matrix as it is.
+def require_iterations(level: Level, known: bool, name: str) -> None:  # noqa: FBT001 - a fact
+    """Refuse a level that is none, or that a matrix of this name cannot have.
 
     Raises
     ------
     UsageError
-        If the level is unknown, or the matrix knows no iterations.
+        If it is neither ``process`` nor ``iteration``, or nothing is known of iterations.
     """
-    if level == "process":
-        return matrix
-    if level != "iteration":
-        raise UsageError(f"there is no level {level!r}", matrix.name, "process, or iteration")
-    if matrix.iterations is None or matrix.run_of is None:
+    if level not in ("process", "iteration"):
+        raise UsageError(f"there is no level {level!r}", name, "process, or iteration")
+    if level == "iteration" and not known:
         raise UsageError(
             "nothing is known of iterations within the runs",
-            matrix.name,
+            name,
             "leave --level out: every value is one run already",
         )
 
-    def spread(ids: tuple[NDArray[Any], ...] | None) -> tuple[NDArray[Any], ...] | None:
-        if ids is None:
-            return None
-        return tuple(
-            read_only(row[where]) for row, where in zip(ids, matrix.run_of or (), strict=True)
-        )
 
+def pooled_caution() -> Caution:
+    """Say that iterations were taken as runs."""
     text = (
         "iterations of one process are taken as independent runs (level iteration): they are not, "
         "and one program under two names is then told apart far too often"
     )
-    return replace(
-        matrix,
-        samples=matrix.iterations,
-        blocks=spread(matrix.blocks),
-        sessions=spread(matrix.sessions),
-        iterations=None,
-        run_of=None,
-        cautions=(
-            *(one for one in matrix.cautions if one.code != "process-means"),
-            Caution("iterations-pooled", text),
-        ),
-    )
+    return Caution("iterations-pooled", text)
 
 
 def level_caution(runs: Sequence[int], iterations: Sequence[int]) -> Iterator[Caution]:

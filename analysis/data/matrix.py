@@ -18,8 +18,8 @@ from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..record import Better
 from ..report import Caution, figures, page_of, short
 from ..stats import counted, door, median, numbers, read_only
-from .ids import Ids, ids_of, ids_of_runs
-from .levels import at_level, level_caution, of_processes
+from .ids import Ids, ids_of, ids_of_iterations, ids_of_runs
+from .levels import level_caution, of_processes, pooled_caution, require_iterations
 
 __all__ = ["Layout", "PerformanceMatrix"]
 
@@ -297,7 +297,22 @@ class PerformanceMatrix:
         UsageError
             If the level is neither, or nothing is known of iterations.
         """
-        return at_level(self, level)
+        known = self.iterations is not None and self.run_of is not None
+        require_iterations(level, known, self.name)
+        if level == "process" or self.iterations is None or self.run_of is None:
+            return self
+        return replace(
+            self,
+            samples=self.iterations,
+            blocks=ids_of_iterations(self.blocks, self.run_of),
+            sessions=ids_of_iterations(self.sessions, self.run_of),
+            iterations=None,
+            run_of=None,
+            cautions=(
+                *(one for one in self.cautions if one.code != "process-means"),
+                pooled_caution(),
+            ),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Give the matrix as JSON types; `read` takes this back."""

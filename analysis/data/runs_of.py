@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +13,7 @@ from ..report import Caution
 from ..stats import read_only
 from .levels import level_caution
 from .matrix import PerformanceMatrix, check_positive
-
-if TYPE_CHECKING:
-    from .trial import Trial
+from .trial_columns import TrialColumns
 
 __all__ = ["runs_of"]
 
@@ -37,7 +34,7 @@ class _Chosen:
 
 
 def runs_of(
-    trial: Trial, variant: str, metric: str, *, skip_zeros: bool, carry_zeros: bool
+    trial: TrialColumns, variant: str, metric: str, *, skip_zeros: bool, carry_zeros: bool
 ) -> PerformanceMatrix:
     """Give the runs of one variant, as `Trial.matrix` says."""
     trial.metric(metric)  # an unknown one is told first
@@ -69,7 +66,12 @@ def runs_of(
 
 
 def _choose(
-    trial: Trial, values: NDArray[np.float64], used: Flags, *, skip_zeros: bool, carry_zeros: bool
+    trial: TrialColumns,
+    values: NDArray[np.float64],
+    used: Flags,
+    *,
+    skip_zeros: bool,
+    carry_zeros: bool,
 ) -> _Chosen:
     rows = {
         bench: row
@@ -93,7 +95,7 @@ def _choose(
     )
 
 
-def _require(trial: Trial, chosen: _Chosen, variant: str, metric: str) -> None:
+def _require(trial: TrialColumns, chosen: _Chosen, variant: str, metric: str) -> None:
     """Refuse a matrix without any runs."""
     if chosen.rows or chosen.carried:
         return
@@ -115,7 +117,7 @@ def _require(trial: Trial, chosen: _Chosen, variant: str, metric: str) -> None:
 
 
 def _counted(
-    trial: Trial, mine: Flags, values: NDArray[np.float64], metric: str
+    trial: TrialColumns, mine: Flags, values: NDArray[np.float64], metric: str
 ) -> Iterator[Caution]:
     """Count the runs that are left out."""
     for code, which, text in (
@@ -135,7 +137,7 @@ def _counted(
             yield Caution(code, text.format(count, "s" * (count > 1)))
 
 
-def _left_out(trial: Trial, chosen: _Chosen, metric: str) -> Iterator[Caution]:
+def _left_out(trial: TrialColumns, chosen: _Chosen, metric: str) -> Iterator[Caution]:
     """Name the benchmarks that are left out."""
     found = chosen.rows.keys() | chosen.zeros.keys() | chosen.carried.keys()
     absent = [bench for bench in trial.manifest.benchmarks if bench not in found]
@@ -151,7 +153,7 @@ def _left_out(trial: Trial, chosen: _Chosen, metric: str) -> Iterator[Caution]:
         yield Caution("not-positive", said, tuple(chosen.zeros))
 
 
-def _how(trial: Trial, used: Flags, metric: str) -> Iterator[Caution]:
+def _how(trial: TrialColumns, used: Flags, metric: str) -> Iterator[Caution]:
     """Say what holds for how the values came about."""
     if trial.manifest.sequential:
         rule = trial.manifest.stop
@@ -163,7 +165,7 @@ def _how(trial: Trial, used: Flags, metric: str) -> Iterator[Caution]:
         yield Caution("floored", said)
 
 
-def _levels(trial: Trial, rows: Mapping[str, Integers], metric: str) -> Iterator[Caution]:
+def _levels(trial: TrialColumns, rows: Mapping[str, Integers], metric: str) -> Iterator[Caution]:
     """Say that runs are means of iterations, where they are."""
     column = trial.metrics.get(metric)
     if column is not None:
@@ -172,7 +174,7 @@ def _levels(trial: Trial, rows: Mapping[str, Integers], metric: str) -> Iterator
 
 
 def _matrix(
-    trial: Trial,
+    trial: TrialColumns,
     variant: str,
     metric: str,
     rows: Mapping[str, Integers],

@@ -6,18 +6,15 @@ error that names the file and the line.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UsageError
-from ..record import MEASUREMENTS, PLAN, Manifest, read_manifest
+from ..record import MEASUREMENTS, PLAN, read_manifest
 from ..report import Caution, page_of, short
-from ..run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
 from ..stats import door
 from .columns import (
     OUTCOMES,
@@ -29,7 +26,6 @@ from .columns import (
     read_plan,
     verify_files,
 )
-from .levels import Level
 from .matrix import PerformanceMatrix
 from .notes import (
     damaged,
@@ -40,6 +36,8 @@ from .notes import (
     misstated,
     sequential,
 )
+from .runs_of import runs_of
+from .trial_columns import TrialColumns
 
 __all__ = ["OUTCOMES", "FailedRun", "MetricColumn", "Trial", "read_trial"]
 
@@ -48,38 +46,8 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Trial:
-    """A trial: its manifest and one entry a run in each column, in the order of execution.
-
-    `benchmark`, `variant` and `outcome` hold indices into the manifest's benchmarks and variants
-    and into ``OUTCOMES``; an unknown `start_ns` is -1. `numbers` holds the other numbers of
-    `analysis.run_numbers` by their names, nan where one is unknown; `absent` names those that no
-    run has, because another version of fairtrial wrote the trial. `cautions` says what a reader should know before trusting the values. `planned_runs` is what
-    the plan holds; under a stopping rule that is the most, and `manifest.needed` what it came to.
-    `level` says what `matrix` takes for a run: a process, or each of its iterations.
-    """
-
-    path: Path
-    manifest: Manifest
-    cautions: tuple[Caution, ...]
-    planned_runs: int
-    position: Integers
-    session: Integers
-    segment: Integers
-    block: Integers
-    benchmark: Integers
-    variant: Integers
-    outcome: Integers
-    warmup: NDArray[np.bool_]
-    start_ns: Integers
-    numbers: Mapping[str, Floats]
-    absent: frozenset[str]
-    metrics: Mapping[str, MetricColumn]
-    failed: tuple[FailedRun, ...]
-    level: Level = "process"
-
-    def __len__(self) -> int:
-        return int(self.position.size)
+class Trial(TrialColumns):
+    """A trial: its columns, and the matrices that are made of them."""
 
     def __repr__(self) -> str:
         return short(self, page_of(self))
@@ -88,88 +56,6 @@ class Trial:
         from ..report import as_html
 
         return as_html.render(page_of(self))
-
-    @property
-    def running(self) -> bool:
-        """Whether the manifest says ``running``: the trial runs, or its runner was killed."""
-        return self.manifest.status == "running"
-
-    @property
-    def finished(self) -> bool:
-        """Whether the trial is no longer running."""
-        return not self.running
-
-    @property
-    def measured(self) -> NDArray[np.bool_]:
-        """Which runs are no warm-up and ended ``ok``."""
-        return cast("NDArray[np.bool_]", ~self.warmup & (self.outcome == 0))
-
-    @property
-    def sessions(self) -> int:
-        """How many sessions have at least one run that counts."""
-        return int(np.unique(self.session[self.measured]).size)
-
-    def failures(self) -> tuple[FailedRun, ...]:
-        """Give the runs whose outcome is not ``ok``, warm-ups included, in order."""
-        return self.failed
-
-    @property
-    def default_metric(self) -> str:
-        """The metric that is judged where nobody names one: of an imported trial its first."""
-        first = next(iter(self.manifest.metrics), "wall")
-        return first if self.manifest.origin == "imported" else "wall"
-
-    def metric(self, name: str) -> MetricInfo:
-        """Give the unit and the direction of a metric.
-
-        Raises
-        ------
-        UsageError
-            If the trial has no such metric.
-        """
-        info = self.manifest.metrics.get(name)
-        if info is not None:
-            return MetricInfo(unit=info["unit"], better=cast("Better", info["better"]))
-        number = METRIC_NUMBERS.get(name)
-        if number is not None and number not in self.absent:
-            return BUILTIN_METRICS[name]
-        what = f"the trial has no metric {name!r}"
-        if number is not None:
-            what += (
-                f": fairtrial records it since version {NUMBERS[number].since}, "
-                f"and {self.manifest.tool_version} began this trial"
-            )
-        measured = self.manifest.origin != "imported"  # of other tools' runs they are all unknown
-        there = [
-            metric for metric, key in METRIC_NUMBERS.items() if measured and key not in self.absent
-        ]
-        known = ", ".join(dict.fromkeys([*there, *self.manifest.metrics]))
-        raise UsageError(what, str(self.path), f"known here: {known}")
-
-    def values(self, metric: str) -> Floats:
-        """Give one value of a metric for each run, nan where it is unknown.
-
-        A run's value of a metric with several iterations is their mean. Durations are seconds.
-
-        Raises
-        ------
-        UsageError
-            If the trial has no such metric.
-        """
-        self.metric(metric)
-        if metric in self.metrics:
-            return self.metrics[metric].per_run()
-        number = METRIC_NUMBERS[metric]
-        column = self.numbers[number]
-        return column / 1e9 if NUMBERS[number].unit == "ns" else column
-
-    def at_floor(self, metric: str) -> NDArray[np.bool_]:
-        """Tell of each run whether its value of a metric only says "at most the floor"."""
-        number = None if metric in self.metrics else METRIC_NUMBERS.get(metric)
-        floor = None if number is None else NUMBERS[number].floor
-        if number is None or floor is None:
-            return np.zeros(len(self), dtype=np.bool_)
-        return self.numbers[number] <= self.numbers[floor]
 
     def matrix(
         self,
@@ -207,8 +93,6 @@ class Trial:
         AnalysisError
             If a value is not positive.
         """
-        from .runs_of import runs_of
-
         return runs_of(self, variant, metric, skip_zeros=skip_zeros, carry_zeros=carry_zeros)
 
     def below_floor(self, variant: str, metric: str) -> tuple[str, ...]:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import StoreError
 from ...record import IMPORT, Manifest, opened
 from ...report import Caution
-
-if TYPE_CHECKING:
-    from ..trial import Trial
+from ..trial_columns import TrialColumns
 
 __all__ = ["always_said", "imported_cautions"]
 
 
-def always_said(trial: Trial, cautions: Iterable[Caution] = ()) -> Iterator[Caution]:
+def always_said(trial: TrialColumns, cautions: Iterable[Caution] = ()) -> Iterator[Caution]:
     """Give what every answer must say: what an imported trial cannot tell, and pooled iterations.
 
     Parameters

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from ..errors import UsageError
-from .arguments import add_confidence, add_reading, number
+from ...errors import UsageError
+from ..arguments import add_confidence, add_reading, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from .arguments import number
+from ..arguments import number
 
 if TYPE_CHECKING:
-    from ..plots import Sheet
+    from ...plots import Sheet
 
 __all__ = ["add_sheet", "sheet_of"]
 
@@ -41,7 +41,7 @@ def sheet_of(args: argparse.Namespace) -> Sheet:
     UsageError
         If it cannot be drawn on.
     """
-    from ..plots import Sheet
+    from ...plots import Sheet
 
     sheet = Sheet(width=args.width, font_size=args.font_size, font_family=args.font_family)
     sheet.check()
