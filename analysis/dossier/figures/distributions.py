@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,6 +122,32 @@ def draw_shift(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     scale = ratio_scale(ends, verdict.margin)
     ratio_axis(axes, "y", scale)
     margin_band(axes, verdict.margin, "y")
+    _draw_deciles(axes, found, names)
+    axes.set_xlim(0.03, 0.97)
+    axes.set_xticks([0.1, 0.25, 0.5, 0.75, 0.9], ["fast", "", "median run", "", "slow"])
+    axes.set_ylabel(f"speedup over\n{name_of(subject.baseline, sheet, 0.3)}")
+    axes.set_xlabel(f"runs of each side, from {'fast' if verdict.better == 'lower' else 'low'} on")
+    if verdict.better != "lower":
+        axes.set_xticks([0.1, 0.5, 0.9], ["low", "median run", "high"])
+    if len(found) > 1:
+        _keys(axes, tuple(cell for cell, _ in found))
+    limits = _limits(found)
+    note(figure, sheet, [f"{names[name]}: {said}" for name, said in limits])
+    told = _told(found)
+    return Drawing(
+        name=subject.anchor("shift", benchmark),
+        title=f"speedup at each decile of {benchmark}",
+        alt=f"Speedups over {subject.baseline} by quantile of the runs of {benchmark} "
+        f"(shift function). {'. '.join([*told, *(f'{name}: {said}' for name, said in limits)])}.",
+        figure=figure,
+        columns=("candidate", "share", "speedup", "low", "high", "sessions"),
+        rows=tuple(_row(cell, shift, k) for cell, shift in found for k in range(len(shift.shares))),
+    )
+
+
+def _draw_deciles(
+    axes: Axes, found: Sequence[tuple[Cell, Shift]], names: Mapping[str, str]
+) -> None:
     for k, (cell, shift) in enumerate(found):
         aside = (k - (len(found) - 1) / 2) * 0.016
         x = np.array(shift.shares) + aside
@@ -137,15 +164,11 @@ def draw_shift(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
             x, middle, color=cell.colour, linestyle=cell.dash, linewidth=0.8, marker="o",
             markersize=3.2, label=names[cell.variant],
         )  # fmt: skip
-    axes.set_xlim(0.03, 0.97)
-    axes.set_xticks([0.1, 0.25, 0.5, 0.75, 0.9], ["fast", "", "median run", "", "slow"])
-    axes.set_ylabel(f"speedup over\n{name_of(subject.baseline, sheet, 0.3)}")
-    axes.set_xlabel(f"runs of each side, from {'fast' if verdict.better == 'lower' else 'low'} on")
-    if verdict.better != "lower":
-        axes.set_xticks([0.1, 0.5, 0.9], ["low", "median run", "high"])
-    if len(found) > 1:
-        _keys(axes, tuple(cell for cell, _ in found))
-    limits = [
+
+
+def _limits(found: Sequence[tuple[Cell, Shift]]) -> list[tuple[str, str]]:
+    """Say of each candidate what its runs do not allow."""
+    return [
         (cell.variant, said)
         for cell, shift in found
         for said, holds in (
@@ -154,23 +177,17 @@ def draw_shift(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         )
         if holds
     ]
-    note(figure, sheet, [f"{names[name]}: {said}" for name, said in limits])
-    told = [
+
+
+def _told(found: Sequence[tuple[Cell, Shift]]) -> list[str]:
+    """Say what the picture shows of each candidate."""
+    return [
         f"{cell.variant}: {math.exp(shift.logs[0]):.2f}× at the {shift.shares[0]:.0%} point, "
         f"{math.exp(shift.logs[len(shift.logs) // 2]):.2f}× at the median, "
         f"{math.exp(shift.logs[-1]):.2f}× at the {shift.shares[-1]:.0%} point, over "
         f"{shift.sessions} sessions".replace("%", " %")
         for cell, shift in found
     ]
-    return Drawing(
-        name=subject.anchor("shift", benchmark),
-        title=f"speedup at each decile of {benchmark}",
-        alt=f"Speedups over {subject.baseline} by quantile of the runs of {benchmark} "
-        f"(shift function). {'. '.join([*told, *(f'{name}: {said}' for name, said in limits)])}.",
-        figure=figure,
-        columns=("candidate", "share", "speedup", "low", "high", "sessions"),
-        rows=tuple(_row(cell, shift, k) for cell, shift in found for k in range(len(shift.shares))),
-    )
 
 
 def _row(cell: Cell, shift: Shift, k: int) -> tuple[Any, ...]:
