@@ -42,6 +42,7 @@ _GRIDS: tuple[tuple[float, ...], ...] = (  # beside 1
     (0.99, 0.995, 1.005, 1.01),
 )
 _LEAST = 1e-9  # relative width below which a range is a point
+_FARTHEST = 690.0  # of a logarithm: e to that, and a round value above it, are still numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def ratio_scale(values: Iterable[float], margin: float = 0.0, room: float = 0.06
     band = math.log1p(max(margin, 0.005))
     low, high = min([*logs, -band]), max([*logs, band])
     free = (high - low) * room
-    return Scale(math.exp(low - free), math.exp(high + free), log=True)
+    return _log_scale(low - free, high + free)
 
 
 def ratio_ticks(scale: Scale, most: int = 4) -> tuple[Tick, ...]:
@@ -103,7 +104,7 @@ def ratio_ticks(scale: Scale, most: int = 4) -> tuple[Tick, ...]:
     At most `most` of them, from the grid that reaches over most of the axis with most ticks; where
     there are more than two the ones without which it still can be read are minor.
     """
-    long = math.log(scale.high / scale.low)
+    long = math.log(scale.high) - math.log(scale.low)
     best: tuple[float, list[float]] = (-1.0, [])
     for grid in _GRIDS:
         inside = sorted({g for g in (1.0, *grid) if scale.holds(g)})
@@ -130,7 +131,7 @@ def quantity_scale(values: Iterable[float], *, log: bool = True, room: float = 0
     if log and low > 0:
         a, b = math.log(low), math.log(high)
         free = max((b - a) * room, 0.05 if b - a < _LEAST else 0.0)
-        return Scale(math.exp(a - free), math.exp(b + free), log=True)
+        return _log_scale(a - free, b + free)
     free = (high - low) * room or abs(high) * 0.05 or 0.5
     return Scale(low - free, high + free)
 
@@ -157,11 +158,15 @@ def read_out(scale: Scale, unit: str) -> str:
 
 def unit_of(scale: Scale, unit: str) -> tuple[float, str]:
     """Give the unit in which an axis of measured values is written: its size, and its name."""
-    middle = math.sqrt(scale.low * scale.high) if scale.log else (scale.low + scale.high) / 2
+    middle = math.sqrt(scale.low) * math.sqrt(scale.high) if scale.log else (scale.low + scale.high) / 2
     known = SCALES.get(unit)
     if known is None:
         return 1.0, "" if unit == "1" else unit
     return next(((f, name) for f, name in known if float(f"{abs(middle) / f:.2e}") >= 1), known[-1])
+
+
+def _log_scale(low: float, high: float) -> Scale:
+    return Scale(math.exp(max(low, -_FARTHEST)), math.exp(min(high, _FARTHEST)), log=True)
 
 
 def _distinct(values: Iterable[float]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from analysis.plots import Scale, quantity_ticks, ratio_scale, ratio_ticks, spaced_ticks
 
@@ -22,6 +22,8 @@ def test_ticks_of_a_log_scale_lie_on_it_and_are_few(low: float, wide: float, mos
         assert len(ticks) >= 2
 
 
+@example([280.0, -191.0], 0.25)
+@example([280.0, -187.0], 0.25)
 @given(st.lists(ENDS, min_size=1, max_size=5), st.floats(0.05, 0.4))
 def test_ticks_of_speedups_lie_on_the_scale(logs: list[float], room: float) -> None:
     scale = ratio_scale([10**x for x in logs], 0.01)
