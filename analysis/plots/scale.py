@@ -166,7 +166,8 @@ def unit_of(scale: Scale, unit: str) -> tuple[float, str]:
 
 
 def _log_scale(low: float, high: float) -> Scale:
-    return Scale(math.exp(max(low, -_FARTHEST)), math.exp(min(high, _FARTHEST)), log=True)
+    low, high = min(max(low, -_FARTHEST), _FARTHEST - 1), max(min(high, _FARTHEST), 1 - _FARTHEST)
+    return Scale(math.exp(low), math.exp(high), log=True)
 
 
 def _distinct(values: Iterable[float]) -> list[str]:
