@@ -158,7 +158,9 @@ def read_out(scale: Scale, unit: str) -> str:
 
 def unit_of(scale: Scale, unit: str) -> tuple[float, str]:
     """Give the unit in which an axis of measured values is written: its size, and its name."""
-    middle = math.sqrt(scale.low) * math.sqrt(scale.high) if scale.log else (scale.low + scale.high) / 2
+    middle = (
+        math.sqrt(scale.low) * math.sqrt(scale.high) if scale.log else (scale.low + scale.high) / 2
+    )
     known = SCALES.get(unit)
     if known is None:
         return 1.0, "" if unit == "1" else unit
