@@ -52,7 +52,8 @@ def written(line: Line, column: Sequence[Line]) -> Written:
     elsewhere: below 1 the third decimal is the third significant digit. A line whose interval's
     half-width is above 0.4 has one, above 4 none. No end rounds to 1 unless it is 1, and the two
     ends do not look equal unless they are, up to four decimals: the whole line has as many as that
-    takes. From 10 on, and below 0.1, three significant digits decide instead of the column.
+    takes. From 10 on, and below 0.1, three significant digits decide instead of the column. What
+    would round to 0 has one significant digit.
 
     Parameters
     ----------
@@ -128,4 +129,6 @@ def _value(number: float | None, digits: int) -> Value:
         return Value("", None)
     if not _PLAIN[0] <= number < _PLAIN[1]:
         return Value(significant(number), number)
+    if number > 0 and round(number, digits) == 0:  # no speedup is 0
+        return Value(f"{number:.1g}", number)
     return Value(f"{number:.{digits}f}", number)

@@ -86,6 +86,11 @@ def test_large_and_small_numbers_have_three_significant_digits() -> None:
     assert texts(line(0.01234, 0.0121, 0.0126)) == ("0.0123", "0.0121", "0.0126")
 
 
+def test_no_speedup_is_written_as_zero() -> None:
+    # half-width 7.4: no decimals, at which the low end would be 0
+    assert texts(line(1.1, 0.0823, 14.9)) == ("1", "0.08", "15")
+
+
 def test_what_is_unknown_is_not_written() -> None:
     found = written(line(None), (line(None),))
     assert (found.speedup.text, found.speedup.value, found.interval) == ("", None, "")
