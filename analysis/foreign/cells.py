@@ -37,6 +37,9 @@ class ForeignCell:
         no failed runs. Where processes are unknown all values stand in one.
     known : bool
         Whether the file tells which values stem from which process.
+    labels : tuple of str or None
+        The file's own names of the processes: one for each of `processes` where they are known, else
+        one for each value, each of which is a run. None where the file names none.
     inner : int or None
         How many iterations each value is the mean of (the most); None where the file does not tell,
         1 where a value is one measurement.
@@ -58,6 +61,7 @@ class ForeignCell:
     better: Better | None = "lower"
     processes: tuple[tuple[float, ...], ...]
     known: bool = False
+    labels: tuple[str, ...] | None = None
     inner: int | None = None
     warmups: int | None = None
     failed: int | None = None
