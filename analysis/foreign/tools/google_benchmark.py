@@ -26,6 +26,7 @@ from ..parsing import (
     json_of,
     looks_like_json,
     mentions,
+    number_or_text,
     structure_of,
     text_of,
     value_of,
@@ -203,10 +204,7 @@ def _without_times(row: Row) -> bool:
 
 
 def _number(text: str) -> Any:  # noqa: ANN401 - a number where it is one
-    try:
-        return float(text)
-    except ValueError:
-        return text == "true" if text in ("true", "false") else text
+    return text == "true" if text in ("true", "false") else number_or_text(text)
 
 
 def _measured(rows: Rows) -> Rows:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened
-from ..parsing import fail, value_of
+from ..parsing import fail, number_or_text, value_of
 
 __all__ = ["knows", "read"]
 
@@ -186,7 +186,7 @@ def _cells(
             benchmark=bench,
             variant=tuning,
             metric=metric,
-            processes=tuple((value_of(opened, _number(text), at),) for text, at in values),
+            processes=tuple((value_of(opened, number_or_text(text), at),) for text, at in values),
             known=True,
             inner=1,
             warmups=0,
@@ -194,10 +194,3 @@ def _cells(
             keys={"benchmark": bench, "tuning": tuning},
             **shared,
         )
-
-
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
