@@ -114,6 +114,7 @@ def read(opened: Opened) -> ForeignFile:
             text=f"means of {told} iterations from one process: variation between processes "
             "cannot be estimated",
         ),
+        Loss(code="no-sessions", text="all repetitions stem from one occasion"),
         Loss(code="warm-ups-unknown", text="whether there was a warm-up is not in the file"),
     ]
     if max(len(cell.values) for cell in cells) == 1:

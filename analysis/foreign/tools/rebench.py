@@ -133,6 +133,7 @@ def _cell(opened: Opened, run: _Run, varying: list[str], *, several: bool) -> Fo
             for values in run.invocations.values()
         ),
         known=True,
+        labels=tuple(map(str, run.invocations)),
         inner=1,
         warmups=None if run.warm is None else run.warmups,
         session=session,
