@@ -41,10 +41,10 @@ _ALONE = frozenset(TIMES) - {
 _SHORT = frozenset(("h", "s", "B", "hr", "hour", "minute", "second", "day", "days"))
 _TIMED = frozenset((*_NAMES["value"], "user", "sys", "system", "latency"))
 _SIZED = frozenset(("memory", "mem", "rss", "maxrss", "heap"))
-# what ends so was set, or is a point in time, or a rate, whatever its unit
+# what ends so was set, or is a point in time, whatever its unit
 _NO_VALUES = frozenset(
     (
-        "per", "timeout", "limit", "interval", "budget", "deadline", "offset", "timestamp",
+        "timeout", "limit", "interval", "budget", "deadline", "offset", "timestamp",
         "start", "started", "end", "ended", "finished",
     )
 )  # fmt: skip
@@ -86,9 +86,16 @@ class Mapping:
     rest: tuple[int, ...]
 
     def unit_of(self, said: str, heading: str) -> tuple[float, str, Better | None]:
-        """Give factor, unit and direction of values: by the row's own unit, else by the heading's."""
-        factor, unit = in_base_unit(said or heading)
+        """Give factor, unit and direction of values: by the heading's unit, else by the row's own."""
+        factor, unit = in_base_unit(heading or said)
         return factor, unit, "lower" if unit == "s" else None
+
+    def is_of_rows(self, heading: str) -> bool:
+        """Tell whether unit and metric that a row names are those of the column of this heading's unit.
+
+        Where some columns have a unit in their headings, and others have not, they are the others'.
+        """
+        return not heading or all(unit for _, _, unit in self.values)
 
 
 def mapped(headings: Sequence[str]) -> Mapping | None:
@@ -102,14 +109,16 @@ def mapped(headings: Sequence[str]) -> Mapping | None:
     taken = {k for k in place.values() if k is not None}
     summed = summaries(headings)
     bases = {_summary(heading)[0] for heading in summed}
-    values = tuple(
+    values = [
         (k, heading.strip(), unit)
         for k, heading in enumerate(headings)
         if k not in taken
         and (unit := _value(plain[k], heading)) is not None
         and heading not in summed
         and not bases & {"", _base(heading)}  # beside their extremes these are means
-    )
+    ]
+    # the first one is judged where nobody says which: a wall time, not the size of an input
+    values.sort(key=lambda one: _base(one[1]) not in {*_NAMES["value"], *_ALONE})
     if not values:
         return None
     used = taken | {k for k, _, _ in values}
@@ -119,7 +128,7 @@ def mapped(headings: Sequence[str]) -> Mapping | None:
         session=place["session"],
         process=place["process"],
         iteration=place["iteration"],
-        values=values,
+        values=tuple(values),
         unit_column=place["unit"],
         metric_column=place["metric"],
         better_column=place["better"],
@@ -200,6 +209,8 @@ def _value(plain: str, heading: str) -> str | None:
     last = base.rpartition("_")[2]
     if last in _NO_VALUES:
         return None
+    if base.endswith("_per") and _is_unit(unit):
+        return f"{base.removesuffix('_per')}/{unit}"
     if match[2]:
         if _is_unit(unit):
             return unit

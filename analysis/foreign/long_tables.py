@@ -16,7 +16,7 @@ from .cells import ForeignCell, ForeignFile, Loss
 from .columns import Mapping, mapped, summaries, unclear
 from .opening import Opened
 from .outcomes import is_good, is_warmup
-from .parsing import fail, value_of
+from .parsing import fail, in_base_unit, value_of
 
 __all__ = ["Coded", "LongTable", "is_long", "long_file", "long_mapping", "role_places"]
 
@@ -126,7 +126,8 @@ class LongTable:
         Raises
         ------
         AnalysisError
-            If a value that counts is no finite number, or negative; the message names the line.
+            If a value that counts is no finite number, or negative, its process has no name, or the
+            row's unit is not the heading's; the message names the line.
         """
         merged, of_group, fate = self._merged()
         counts = np.bincount(self.groups, minlength=len(self.keys))
@@ -138,6 +139,7 @@ class LongTable:
         values = {place: column[rows] for place, column in self.values.items()}
         self._check(values, rows)
         process = None if self.process is None else self.process.codes[rows]
+        self._check_names(process, rows)
         same = {place: _same(column.codes[rows], ends, mine) for place, column in self.rest.items()}
         for number, (bench, variant, session, unit, metric, better) in enumerate(merged):
             start, end = int(ends[number] - mine[number]), int(ends[number])
@@ -150,12 +152,16 @@ class LongTable:
             labels = self._labels(of_process)
             for place, name, in_heading in self.found.values:
                 factor, base, direction = self.found.unit_of(unit, in_heading)
+                own = self.found.is_of_rows(in_heading)
+                if own and start < end:
+                    self._check_unit(name, in_heading, unit, int(rows[start]))
+                said = _better(self.headings, self.found, better) if own else None
                 yield ForeignCell(
                     benchmark=bench,
                     variant=variant or None,
-                    metric=metric or name,
+                    metric=(metric if own else "") or name,
                     unit=base,
-                    better=_better(self.headings, self.found, better) or direction,
+                    better=said or direction,
                     processes=_processes(
                         _in_base(values[place][start:end], factor),
                         of_process,
@@ -261,6 +267,28 @@ class LongTable:
                     at=at,
                 )
             value_of(self.opened, value, at)
+
+    def _check_unit(self, name: str, in_heading: str, unit: str, row: int) -> None:
+        if in_heading and unit and in_base_unit(unit) != in_base_unit(in_heading):
+            raise fail(
+                self.opened,
+                f"the row's unit is {unit!r}, and the heading {name!r} says {in_heading!r}",
+                "leave the unit in one place",
+                at=self.line_of(row),
+            )
+
+    def _check_names(self, process: _Whole | None, rows: _Whole) -> None:
+        """Refuse a run without a name: all such rows would be taken for one process."""
+        if self.process is None or process is None or "" not in self.process.texts:
+            return
+        nameless = np.flatnonzero(process == list(self.process.texts).index(""))
+        if nameless.size:
+            raise fail(
+                self.opened,
+                f"the column {self.headings[self.found.process or 0]!r} is empty",
+                "number the runs in it, or take the column out",
+                at=self.line_of(int(rows[nameless].min())),
+            )
 
     def _keys(self, bench: str, variant: str) -> dict[str, str]:
         keys = {}
