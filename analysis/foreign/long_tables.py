@@ -2,28 +2,76 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from ..errors import AnalysisError
 from ..record import Better
+from ..report import figures
 from .cells import ForeignCell, ForeignFile, Loss
-from .columns import Mapping
+from .columns import Mapping, mapped, summaries, unclear
 from .opening import Opened
+from .outcomes import is_good, is_warmup
 from .parsing import fail, value_of
 
-__all__ = ["Coded", "LongTable", "long_file", "role_places"]
+__all__ = ["Coded", "LongTable", "is_long", "long_file", "long_mapping", "role_places"]
 
 _Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 _Real = np.ndarray[Any, np.dtype[np.float64]]
-_FALSE = frozenset(("false", "0", "no", "failed", "fail", "error", "f", ""))
-_GOOD = frozenset(("true", "1", "yes", "ok", "success", "t", "passed", "pass"))
+_LOWER = ("lower", "less", "smaller", "min", "minimize", "minimise")
+_HIGHER = ("higher", "more", "larger", "bigger", "max", "maximize", "maximise")
+_SHOWN = 8
 _ROLES = (
     "benchmark", "variant", "session", "unit_column", "metric_column", "better_column", "ok",
     "warmup",
 )  # fmt: skip
+
+
+def is_long(headings: Sequence[str]) -> bool:
+    """Tell whether the headings name a benchmark and a value, or what looks like one."""
+    found = mapped(headings)
+    if found is not None:
+        return found.benchmark is not None
+    about = mapped([*headings, "value", "run"])  # with a value and runs it would be a long table
+    named = about is not None and about.benchmark is not None
+    return named and (bool(summaries(headings)) or unclear(headings) is not None)
+
+
+def long_mapping(opened: Opened, headings: Sequence[str], *, at: str = "") -> Mapping:
+    """Find which column is what.
+
+    Raises
+    ------
+    AnalysisError
+        If no column names a benchmark, or none holds values.
+    """
+    found = mapped(headings)
+    if found is not None and found.benchmark is not None:
+        return found
+    if summed := summaries(headings):
+        raise fail(
+            opened,
+            f"the table holds summaries only, no runs: {figures.listed(summed, _SHOWN)}",
+            "give a row for each run; if each row is one, number them in a column 'run'",
+            at=at,
+        )
+    if (one := unclear(headings)) is not None:
+        raise fail(
+            opened,
+            f"the heading {one!r} may mean minutes or the minimum",
+            f"write {one[:-4] + ' (min)'!r} for minutes",
+            at=at,
+        )
+    raise fail(
+        opened,
+        "no heading names a benchmark and a value",
+        "name the columns benchmark, variant, session, run, value (or time_ms, ...)",
+        at=at,
+    )
 
 
 def role_places(found: Mapping) -> list[int]:
@@ -98,6 +146,8 @@ class LongTable:
                 if constant[number]:
                     column = self.rest[place]
                     keys[self.headings[place]] = column.texts[column.codes[rows[start]]]
+            of_process = None if process is None else process[start:end]
+            labels = self._labels(of_process)
             for place, name, in_heading in self.found.values:
                 factor, base, direction = self.found.unit_of(unit, in_heading)
                 yield ForeignCell(
@@ -108,14 +158,24 @@ class LongTable:
                     better=_better(self.headings, self.found, better) or direction,
                     processes=_processes(
                         _in_base(values[place][start:end], factor),
-                        None if process is None else process[start:end],
+                        of_process,
                     ),
                     known=self.found.process is not None,
+                    labels=labels,
                     warmups=int(warmups[number]) if self.found.warmup is not None else None,
                     failed=int(failed[number]) if self.found.ok is not None else None,
                     session=session or None,
                     keys=keys,
                 )
+
+    def _labels(self, codes: _Whole | None) -> tuple[str, ...] | None:
+        """Give the names of the processes in the order of `_processes`."""
+        if self.process is None or codes is None:
+            return None
+        starts = np.flatnonzero(np.diff(codes, prepend=-1))
+        if (np.diff(codes[starts]) < 0).any():  # as they appeared
+            starts = np.sort(np.unique(codes, return_index=True)[1])
+        return tuple(map(self.process.texts.__getitem__, codes[starts].tolist()))
 
     def _failed_runs(self, of_group: _Whole, fate: _Whole, cells: int) -> _Whole:
         """Count failed runs: rows, but where iterations have a column of their own the processes."""
@@ -153,11 +213,37 @@ class LongTable:
             texts = [next(given) if one else None for one in there]
             ok, warmup = texts[6:]
             of_group[k] = numbers.setdefault(tuple(text or "" for text in texts[:6]), len(numbers))
-            if warmup is not None and warmup.strip().lower() not in _FALSE:
+            if warmup is not None and self._is_warmup(k, warmup):
                 fate[k] = 2
-            elif ok is not None and _failed(self.headings[self.found.ok or 0], ok):
+            elif ok is not None and not self._is_good(k, ok):
                 fate[k] = 1
         return list(numbers), of_group, fate
+
+    def _is_warmup(self, group: int, text: str) -> bool:
+        said = is_warmup(text)
+        if said is None:
+            raise self._unknown(
+                group, self.found.warmup, text, "whether the run is a warm-up", "yes"
+            )
+        return said
+
+    def _is_good(self, group: int, text: str) -> bool:
+        column = self.found.ok or 0
+        said = is_good(self.headings[column], text)
+        if said is None:
+            raise self._unknown(group, column, text, "whether the run is good or failed", "ok")
+        return said
+
+    def _unknown(
+        self, group: int, column: int | None, text: str, what: str, word: str
+    ) -> AnalysisError:
+        row = int(np.flatnonzero(self.groups == group)[0])
+        return fail(
+            self.opened,
+            f"{text!r} in the column {self.headings[column or 0]!r} does not say {what}",
+            f"write {word!r} or its opposite in every row, or take the column out",
+            at=self.line_of(row),
+        )
 
     def _check(self, values: dict[int, _Real], rows: _Whole) -> None:
         for place, name, _ in self.found.values:
@@ -264,22 +350,15 @@ def _narrow(numbers: _Whole) -> _Whole:
     return numbers.astype(np.int16) if numbers.size and numbers.max() < 2**15 else numbers
 
 
-def _failed(heading: str, text: str) -> bool:
-    plain, heading = text.strip().lower(), heading.strip().lower()
-    if heading in ("exit_code", "returncode"):
-        return plain not in ("0", "")
-    if heading == "failed":
-        return plain not in _FALSE
-    return plain not in _GOOD
-
-
 def _better(headings: Sequence[str], found: Mapping, text: str) -> Better | None:
     if found.better_column is None:
         return None
-    plain = text.strip().lower()
+    plain = re.sub(r"[_ ]is[_ ]better$", "", text.strip().lower())
+    if plain in _LOWER or plain in _HIGHER:
+        return "lower" if plain in _LOWER else "higher"
     heading = headings[found.better_column].strip().lower()
-    if plain in ("lower", "higher"):
-        return "lower" if plain == "lower" else "higher"
+    if not heading.endswith("better") or heading == "better":
+        return None  # of a direction, neither yes nor no says which
     if plain not in ("true", "false", "1", "0", "yes", "no"):
         return None
     true = plain in ("true", "1", "yes")

@@ -9,8 +9,7 @@ import numpy as np
 
 from ...errors import UsageError
 from ..cells import ForeignFile
-from ..columns import mapped
-from ..long_tables import Coded, LongTable, long_file, role_places
+from ..long_tables import Coded, LongTable, long_file, long_mapping, role_places
 from ..opening import Opened
 from ..parsing import fail
 
@@ -50,13 +49,7 @@ def read(opened: Opened) -> ForeignFile:
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise fail(opened, f"it is no Parquet file: {error}", "copy the file again") from None
     headings = [str(name) for name in table.column_names]
-    found = mapped(headings)
-    if found is None or found.benchmark is None:
-        raise fail(
-            opened,
-            "no column names a benchmark and a value",
-            "name the columns benchmark, variant, session, run, value (or time_ms, ...)",
-        )
+    found = long_mapping(opened, headings)
     groups, keys = _grouped([_coded(table.column(place)) for place in role_places(found)])
     rest = {place: _coded(table.column(place)) for place in found.rest}
     return long_file(

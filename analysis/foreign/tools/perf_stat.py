@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened
-from ..parsing import fail, in_base_unit, value_of
+from ..parsing import fail, in_base_unit, number_or_text, value_of
 
 __all__ = ["knows", "read"]
 
@@ -200,7 +200,7 @@ def _of_fields(opened: Opened) -> Iterator[_Counter]:
             value_of(opened, _number(value), f"{number}"),
             unit,
             deviation,
-            _number(rest[1]) if len(rest) > 1 else None,
+            _share(rest[1]) if len(rest) > 1 else None,
             where,
             interval=place > 0 and _is_value(parts[0]),
         )
@@ -238,17 +238,19 @@ def _of_objects(opened: Opened) -> Iterator[_Counter]:
             value=value_of(opened, _number(value), f"{number}"),
             unit=unit,
             deviation=str(data.get("variance", "")),
-            share=_number(str(share)) if isinstance(share, (int, float)) else None,
+            share=_share(str(share)) if isinstance(share, (int, float)) else None,
             where=" ".join(f"{key} {data[key]}" for key in _WHERE if data.get(key) is not None),
             interval="interval" in data,
         )
 
 
-def _number(text: str) -> float | None:
-    try:
-        return float(text.replace(",", ".").rstrip("%"))
-    except ValueError:
-        return None
+def _number(text: str) -> float | str:
+    return number_or_text(text.replace(",", ".").rstrip("%"))
+
+
+def _share(text: str) -> float | None:
+    share = _number(text)
+    return share if isinstance(share, float) else None
 
 
 def _of_table(opened: Opened) -> ForeignFile:
