@@ -52,6 +52,11 @@ class ForeignCell:
     keys : mapping of str to str
         Everything by which cells can be told apart, such as parameters: what ``--variant`` and
         ``--benchmark`` choose from.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many names as processes.
     """
 
     benchmark: str
@@ -67,6 +72,14 @@ class ForeignCell:
     failed: int | None = None
     session: str | None = None
     keys: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Hold names and processes together: a name in the wrong place would join strangers."""
+        if self.labels is None:
+            return
+        named = len(self.processes) if self.known else len(self.values)
+        if len(self.labels) != named:
+            raise ValueError(f"{len(self.labels)} names of {named} processes")
 
     @property
     def values(self) -> tuple[float, ...]:

@@ -1,0 +1,171 @@
+"""What stands there twice: copied files, one variant under two names, results that were kept.
+
+A copy is no further measurement: taken for one it makes sessions and certainty of nothing, and finds a
+program equivalent to itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ..report import Caution, figures
+from .cells import ForeignCell
+from .opening import STDIN
+from .placed import Placed
+
+__all__ = ["one_result_once", "one_variant_once", "sources_twice"]
+
+_SHOWN = 8
+_NAME = 40
+_DIGITS_OF_CLOCK = 3  # clocks of fewer digits give two programs the same time by chance
+_DIGITS_OF_COPY = 6  # so many digits hardly come twice
+
+_SAME = "{} holds exactly the values of {}"
+_TOO_FEW = "too few to tell a copy from a second measurement; both are taken"
+_PART = "all values of {} stand in {} too; both are taken: leave out what is a part of the other"
+
+Rows = list[tuple[float, ...]]
+Results = dict[tuple[str, str], list[Placed]]  # by benchmark and metric
+
+
+def sources_twice(files: Sequence[Sequence[Placed]]) -> tuple[frozenset[int], list[Caution]]:
+    """Find files that were named twice, or hold exactly what an earlier file holds.
+
+    Files that are variants by their names hold different variants, and are none of these. Nor are
+    files of so few values that two measurements may give the same, and files of which another one
+    holds more: a caution says it.
+
+    Parameters
+    ----------
+    files : sequence of sequence of Placed
+        The cells of each file.
+
+    Returns
+    -------
+    tuple of frozenset of int and list of Caution
+        The places of those that are to be left out.
+    """
+    ids: dict[object, int] = {}  # thousands of values are compared once, not for each pair of files
+    contents = [tuple(ids.setdefault(_content(one), len(ids)) for one in cells) for cells in files]
+    sets = [frozenset(content) for content in contents]
+    places: dict[str, int] = {}
+    first: dict[object, int] = {}
+    dropped = set()
+    told = []
+
+    def tell(code: str, text: str, k: int, other: int) -> None:
+        name, whole = files[k][0].source, files[other][0].source
+        told.append(Caution(code, text.format(repr(name), repr(whole)), (name, whole)))
+
+    for k, cells in enumerate(files):
+        place = cells[0].place
+        if place != STDIN and places.setdefault(place, k) != k:
+            dropped.add(k)
+            tell("one-source-twice", "{} is {} again: it is taken once", k, places[place])
+        elif not any(one.cell.values for one in cells):
+            continue
+        elif not any(_hardly_chance(one.cell) for one in cells):
+            if (other := first.setdefault(contents[k], k)) != k:
+                tell("sources-alike", f"{_SAME}: {_TOO_FEW}", k, other)
+        elif (other := first.setdefault(contents[k], k)) != k:
+            dropped.add(k)
+            tell("one-source-twice", f"{_SAME}: a copy, which is left out", k, other)
+        elif (other := next((i for i, of in enumerate(sets) if sets[k] < of), k)) != k:
+            tell("sources-alike", _PART, k, other)
+    return frozenset(dropped), told
+
+
+def _content(one: Placed) -> object:
+    cell = one.cell
+    return (one.benchmark, one.variant, cell.metric, cell.unit, cell.processes)
+
+
+def _hardly_chance(cell: ForeignCell) -> bool:
+    """Tell whether a second measurement would hardly give just these values."""
+    values = set(cell.values)
+    return len(values) > 1 or any(_digits(value) >= _DIGITS_OF_COPY for value in values)
+
+
+def _digits(value: float) -> int:
+    """Count the significant digits; those beyond the ninth may stem from a unit's conversion."""
+    return len(f"{value:.8e}".partition("e")[0].replace(".", "").strip("0"))
+
+
+def one_variant_once(placed: Sequence[Placed]) -> tuple[list[Placed], list[Caution]]:
+    """Drop variants all of whose values another variant has too.
+
+    A tool that keeps its last result under a second name would else be found equivalent to itself.
+    Counts that are the same in every run, and nothing else, tell no copy.
+    """
+    variants: dict[str, Results] = {}
+    for one in placed:
+        results = variants.setdefault(one.variant, {})
+        results.setdefault((one.benchmark, one.cell.metric), []).append(one)
+    first: dict[object, str] = {}
+    double: dict[str, str] = {}
+    for variant, results in variants.items():
+        shape = tuple((key, tuple(_rows(cells))) for key, cells in sorted(results.items()))
+        if shape in first and any(map(_may_be_kept, results.values())):
+            double[variant] = first[shape]
+        else:
+            first.setdefault(shape, variant)
+    told = [
+        Caution(
+            "one-variant-twice",
+            f"{figures.shorten(name, _NAME)!r} holds exactly the values of "
+            f"{figures.shorten(other, _NAME)!r}: they are one variant, and it is left out",
+            (name, other),
+        )
+        for name, other in double.items()
+    ]
+    return [one for one in placed if one.variant not in double], told
+
+
+def one_result_once(placed: Sequence[Placed]) -> tuple[list[Placed], list[Caution]]:
+    """Drop a benchmark of a variant where another variant has all its values too.
+
+    So it is where a benchmark was not measured again, and its last result was kept under both names.
+    """
+    results: dict[tuple[str, str], dict[str, list[Placed]]] = {}
+    for one in placed:
+        metrics = results.setdefault((one.benchmark, one.variant), {})
+        metrics.setdefault(one.cell.metric, []).append(one)
+    first: dict[object, str] = {}
+    double: dict[tuple[str, str], str] = {}
+    for (benchmark, variant), metrics in results.items():
+        shape = (benchmark, tuple((key, tuple(_rows(of))) for key, of in sorted(metrics.items())))
+        if shape in first and any(map(_may_be_kept, metrics.values())):
+            double[benchmark, variant] = first[shape]
+        else:
+            first.setdefault(shape, variant)
+    told = [_kept_result(*pair, benchmarks) for pair, benchmarks in _by_pair(double).items()]
+    return [one for one in placed if (one.benchmark, one.variant) not in double], told
+
+
+def _rows(cells: Iterable[Placed]) -> Rows:
+    return [process for one in cells for process in one.cell.processes]
+
+
+def _may_be_kept(cells: Sequence[Placed]) -> bool:
+    """Tell whether equal values are a sign of a kept result, rather than of a count or a clock."""
+    values = {value for one in cells for value in one.cell.values}
+    if len(values) > 1:
+        return True
+    is_time = any(one.cell.unit == "s" for one in cells)
+    return is_time and any(_digits(value) >= _DIGITS_OF_CLOCK for value in values)
+
+
+def _by_pair(double: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], list[str]]:
+    pairs: dict[tuple[str, str], list[str]] = {}
+    for (benchmark, variant), other in double.items():
+        pairs.setdefault((variant, other), []).append(benchmark)
+    return pairs
+
+
+def _kept_result(variant: str, other: str, benchmarks: Sequence[str]) -> Caution:
+    text = (
+        f"{figures.shorten(variant, _NAME)!r} has exactly the values of "
+        f"{figures.shorten(other, _NAME)!r} for {figures.listed(benchmarks, _SHOWN)}: not measured "
+        f"again, so left out there"
+    )
+    return Caution("one-result-twice", text, (variant, other, *benchmarks[:_SHOWN]))
