@@ -19,7 +19,7 @@ _BAD = frozenset(
         "failed", "fail", "failure", "error", "errored", "timeout", "killed", "crash",
         "crashed", "aborted", "abort", "exception", "oom", "cancelled", "canceled", "invalid",
         "incomplete", "unsuccessful", "interrupted",
-        "timed out", "out of memory",
+        "timed out", "segfault", "memout", "out of memory",
     )
 )  # fmt: skip
 # columns whose numbers are a process's: 0 is good
