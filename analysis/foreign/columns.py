@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..record import Better
-from .parsing import TIMES, in_base_unit
+from ..report import figures
+from .opening import Opened
+from .parsing import TIMES, fail, in_base_unit
 
-__all__ = ["Mapping", "mapped", "plain_heading", "summaries", "unclear"]
+__all__ = ["Mapping", "is_long", "long_mapping", "mapped", "plain_heading", "summaries"]
 
 _NAMES: dict[str, tuple[str, ...]] = {
     "benchmark": ("benchmark", "bench", "test", "workload", "program", "task", "name"),
@@ -30,6 +32,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     ),
     "warmup": ("warmup", "warm_up", "is_warmup"),
 }  # fmt: skip
+_SHOWN = 8
 _SUFFIX = re.compile(r"^(.*?)(?:[ _]?[\[(]([A-Za-zµμ/]+)[\])]|_([A-Za-zµμ]+))$")
 # headings that are a unit and nothing else; "hour" and "second" may be a clock's
 _ALONE = frozenset(TIMES) - {
@@ -159,10 +162,53 @@ def summaries(headings: Sequence[str]) -> tuple[str, ...]:
     return tuple(heading for heading, base, word in found if word and len(words[base]) > 1)
 
 
-def unclear(headings: Sequence[str]) -> str | None:
+def _unclear(headings: Sequence[str]) -> str | None:
     """Give a heading such as ``time_min``, which may mean minutes or the minimum."""
     ends = tuple(f"{name}_min" for name in _NAMES["value"])
     return next((one for one in headings if plain_heading(one) in ends), None)
+
+
+def is_long(headings: Sequence[str]) -> bool:
+    """Tell whether the headings name a benchmark and a value, or what looks like one."""
+    found = mapped(headings)
+    if found is not None:
+        return found.benchmark is not None
+    about = mapped([*headings, "value", "run"])  # with a value and runs it would be a long table
+    named = about is not None and about.benchmark is not None
+    return named and (bool(summaries(headings)) or _unclear(headings) is not None)
+
+
+def long_mapping(opened: Opened, headings: Sequence[str], *, at: str = "") -> Mapping:
+    """Find which column is what.
+
+    Raises
+    ------
+    AnalysisError
+        If no column names a benchmark, or none holds values.
+    """
+    found = mapped(headings)
+    if found is not None and found.benchmark is not None:
+        return found
+    if summed := summaries(headings):
+        raise fail(
+            opened,
+            f"the table holds summaries only, no runs: {figures.listed(summed, _SHOWN)}",
+            "give a row for each run; if each row is one, number them in a column 'run'",
+            at=at,
+        )
+    if (one := _unclear(headings)) is not None:
+        raise fail(
+            opened,
+            f"the heading {one!r} may mean minutes or the minimum",
+            f"write {one[:-4] + ' (min)'!r} for minutes",
+            at=at,
+        )
+    raise fail(
+        opened,
+        "no heading names a benchmark and a value",
+        "name the columns benchmark, variant, session, run, value (or time_ms, ...)",
+        at=at,
+    )
 
 
 def _places(plain: Sequence[str]) -> dict[str, int | None]:

@@ -11,67 +11,22 @@ import numpy as np
 
 from ..errors import AnalysisError
 from ..record import Better
-from ..report import figures
 from .cells import ForeignCell, ForeignFile, Loss
-from .columns import Mapping, mapped, summaries, unclear
+from .columns import Mapping
 from .opening import Opened
 from .outcomes import is_good, is_warmup
 from .parsing import fail, in_base_unit, value_of
 
-__all__ = ["Coded", "LongTable", "is_long", "long_file", "long_mapping", "role_places"]
+__all__ = ["Coded", "LongTable", "long_file", "role_places"]
 
 _Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 _Real = np.ndarray[Any, np.dtype[np.float64]]
 _LOWER = ("lower", "less", "smaller", "min", "minimize", "minimise")
 _HIGHER = ("higher", "more", "larger", "bigger", "max", "maximize", "maximise")
-_SHOWN = 8
 _ROLES = (
     "benchmark", "variant", "session", "unit_column", "metric_column", "better_column", "ok",
     "warmup",
 )  # fmt: skip
-
-
-def is_long(headings: Sequence[str]) -> bool:
-    """Tell whether the headings name a benchmark and a value, or what looks like one."""
-    found = mapped(headings)
-    if found is not None:
-        return found.benchmark is not None
-    about = mapped([*headings, "value", "run"])  # with a value and runs it would be a long table
-    named = about is not None and about.benchmark is not None
-    return named and (bool(summaries(headings)) or unclear(headings) is not None)
-
-
-def long_mapping(opened: Opened, headings: Sequence[str], *, at: str = "") -> Mapping:
-    """Find which column is what.
-
-    Raises
-    ------
-    AnalysisError
-        If no column names a benchmark, or none holds values.
-    """
-    found = mapped(headings)
-    if found is not None and found.benchmark is not None:
-        return found
-    if summed := summaries(headings):
-        raise fail(
-            opened,
-            f"the table holds summaries only, no runs: {figures.listed(summed, _SHOWN)}",
-            "give a row for each run; if each row is one, number them in a column 'run'",
-            at=at,
-        )
-    if (one := unclear(headings)) is not None:
-        raise fail(
-            opened,
-            f"the heading {one!r} may mean minutes or the minimum",
-            f"write {one[:-4] + ' (min)'!r} for minutes",
-            at=at,
-        )
-    raise fail(
-        opened,
-        "no heading names a benchmark and a value",
-        "name the columns benchmark, variant, session, run, value (or time_ms, ...)",
-        at=at,
-    )
 
 
 def role_places(found: Mapping) -> list[int]:
@@ -210,20 +165,23 @@ class LongTable:
 
         Gives the cells' names, the cell of each group, and its fate: 0 counts, 1 failed, 2 warm-up.
         """
-        numbers: dict[tuple[str, ...], int] = {}
-        of_group = np.zeros(len(self.keys), np.int64)
         fate = np.zeros(len(self.keys), np.int64)
         there = [getattr(self.found, name) is not None for name in _ROLES]
+        cells = []
         for k, key in enumerate(self.keys):
             given = iter(key)
             texts = [next(given) if one else None for one in there]
             ok, warmup = texts[6:]
-            of_group[k] = numbers.setdefault(tuple(text or "" for text in texts[:6]), len(numbers))
+            cells.append(tuple(text or "" for text in texts[:6]))
             if warmup is not None and self._is_warmup(k, warmup):
                 fate[k] = 2
             elif ok is not None and not self._is_good(k, ok):
                 fate[k] = 1
-        return list(numbers), of_group, fate
+        if fate.any():
+            cells = _completed(cells, fate)
+        numbers: dict[tuple[str, ...], int] = {}
+        of_group = [numbers.setdefault(cell, len(numbers)) for cell in cells]
+        return list(numbers), np.array(of_group, np.int64), fate
 
     def _is_warmup(self, group: int, text: str) -> bool:
         said = is_warmup(text)
@@ -334,6 +292,32 @@ def long_file(name: str, table: LongTable) -> ForeignFile:
         if found.variant is None
         else f"the column {headings[found.variant]!r}",
     )
+
+
+def _completed(cells: Sequence[tuple[str, ...]], fate: _Whole) -> list[tuple[str, ...]]:
+    """Give runs that do not count the unit, metric and direction of those that do.
+
+    A failed run has no value, so its row may leave them empty: it is no cell of its own.
+    """
+    good = [cell for cell, one in zip(cells, fate, strict=True) if not one]
+    found: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for cell in dict.fromkeys(good):
+        found.setdefault(cell[:3], []).append(cell[3:])
+    anywhere = dict.fromkeys(cell[3:] for cell in good)
+    return [
+        cell
+        if not one or all(cell[3:])
+        else cell[:3]
+        + next(
+            (
+                like
+                for like in (*found.get(cell[:3], ()), *anywhere)
+                if all(not mine or mine == its for mine, its in zip(cell[3:], like, strict=True))
+            ),
+            cell[3:],
+        )
+        for cell, one in zip(cells, fate, strict=True)
+    ]
 
 
 def _same(codes: _Whole, ends: _Whole, counts: _Whole) -> np.ndarray[Any, np.dtype[np.bool_]]:

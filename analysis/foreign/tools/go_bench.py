@@ -107,7 +107,7 @@ def read(opened: Opened) -> ForeignFile:
 def _failures(failed: Sequence[Failed]) -> Iterator[Loss]:
     if failed:
         names = ", ".join(list(dict.fromkeys(one.name for one in failed))[:8])
-        yield Loss(code="failed-benchmarks", text=f"failed, and without values: {names}")
+        yield Loss(code="failed-benchmarks", text=f"failed, and left out: {names}")
 
 
 def _of_processes(cells: tuple[ForeignCell, ...]) -> Iterator[Loss]:
