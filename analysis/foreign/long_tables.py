@@ -103,8 +103,8 @@ class LongTable:
                 if constant[number]:
                     column = self.rest[place]
                     keys[self.headings[place]] = column.texts[column.codes[rows[start]]]
-            of_process = None if process is None else process[start:end]
-            labels = self._labels(of_process)
+            parts = _Parts() if process is None else _parts(process[start:end])
+            labels = self._names(parts)
             for place, name, in_heading in self.found.values:
                 factor, base, direction = self.found.unit_of(unit, in_heading)
                 own = self.found.is_of_rows(in_heading)
@@ -117,10 +117,7 @@ class LongTable:
                     metric=(metric if own else "") or name,
                     unit=base,
                     better=said or direction,
-                    processes=_processes(
-                        _in_base(values[place][start:end], factor),
-                        of_process,
-                    ),
+                    processes=_processes(_in_base(values[place][start:end], factor), parts),
                     known=self.found.process is not None,
                     labels=labels,
                     warmups=int(warmups[number]) if self.found.warmup is not None else None,
@@ -129,14 +126,10 @@ class LongTable:
                     keys=keys,
                 )
 
-    def _labels(self, codes: _Whole | None) -> tuple[str, ...] | None:
-        """Give the names of the processes in the order of `_processes`."""
-        if self.process is None or codes is None:
+    def _names(self, parts: _Parts) -> tuple[str, ...] | None:
+        if self.process is None:
             return None
-        starts = np.flatnonzero(np.diff(codes, prepend=-1))
-        if (np.diff(codes[starts]) < 0).any():  # as they appeared
-            starts = np.sort(np.unique(codes, return_index=True)[1])
-        return tuple(map(self.process.texts.__getitem__, codes[starts].tolist()))
+        return tuple(map(self.process.texts.__getitem__, parts.codes))
 
     def _failed_runs(self, of_group: _Whole, fate: _Whole, cells: int) -> _Whole:
         """Count failed runs: rows, but where iterations have a column of their own the processes."""
@@ -331,22 +324,45 @@ def _same(codes: _Whole, ends: _Whole, counts: _Whole) -> np.ndarray[Any, np.dty
     return result
 
 
-def _processes(values: _Real, codes: _Whole | None) -> tuple[tuple[float, ...], ...]:
-    if not len(values):
-        return ()
-    if codes is None:
-        return (tuple(values.tolist()),)
-    steps = np.diff(codes)
-    if (steps < 0).any():  # one process after the other, in the order in which they appear
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """How the values of a cell fall into processes.
+
+    `order` puts one process after the other (None: they stand so), `ends` tells where each one ends,
+    and `codes` which one it is. All empty where processes are unknown.
+    """
+
+    order: _Whole | None = None
+    ends: Sequence[int] = ()
+    codes: Sequence[int] = ()
+
+
+def _parts(codes: _Whole) -> _Parts:
+    """Part values by the numbers of their processes, in the order in which these appear."""
+    if not len(codes):
+        return _Parts()
+    order, steps = None, np.diff(codes)
+    if (steps < 0).any():
         _, first, number = np.unique(codes, return_index=True, return_inverse=True)
         appeared = first[number]
         order = np.argsort(appeared, kind="stable")
-        values, steps = values[order], np.diff(appeared[order])
-    ends = [*(np.flatnonzero(steps) + 1).tolist(), len(values)]
-    ordered = values.tolist()
-    if len(ends) == len(ordered):
+        codes, steps = codes[order], np.diff(appeared[order])
+    starts = np.flatnonzero(steps) + 1
+    ends = [*starts.tolist(), len(codes)]
+    return _Parts(order, ends, [int(codes[0]), *codes[starts].tolist()])
+
+
+def _processes(values: _Real, parts: _Parts) -> tuple[tuple[float, ...], ...]:
+    if not len(values):
+        return ()
+    if not parts.ends:
+        return (tuple(values.tolist()),)
+    ordered = (values if parts.order is None else values[parts.order]).tolist()
+    if len(parts.ends) == len(ordered):
         return tuple([(value,) for value in ordered])
-    return tuple(tuple(ordered[start:end]) for start, end in zip([0, *ends], ends, strict=False))
+    return tuple(
+        tuple(ordered[start:end]) for start, end in zip([0, *parts.ends], parts.ends, strict=False)
+    )
 
 
 def _in_base(values: _Real, factor: float) -> _Real:
