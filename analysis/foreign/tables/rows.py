@@ -70,4 +70,6 @@ def _text(cell: object) -> str:
         return ""
     if isinstance(cell, bool):
         return "true" if cell else "false"
+    if isinstance(cell, bytes):  # a data base may hold texts as such
+        return cell.decode("utf-8", "backslashreplace")
     return repr(cell) if isinstance(cell, float) else str(cell)
