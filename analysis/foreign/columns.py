@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..record import Better
-from .parsing import TIMES, in_base_unit
+from ..report import figures
+from .opening import Opened
+from .parsing import TIMES, fail, in_base_unit
 
-__all__ = ["Mapping", "mapped", "plain_heading", "summaries", "unclear"]
+__all__ = ["Mapping", "is_long", "long_mapping", "mapped", "plain_heading", "summaries"]
 
 _NAMES: dict[str, tuple[str, ...]] = {
     "benchmark": ("benchmark", "bench", "test", "workload", "program", "task", "name"),
@@ -30,6 +32,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     ),
     "warmup": ("warmup", "warm_up", "is_warmup"),
 }  # fmt: skip
+_SHOWN = 8
 _SUFFIX = re.compile(r"^(.*?)(?:[ _]?[\[(]([A-Za-zµμ/]+)[\])]|_([A-Za-zµμ]+))$")
 # headings that are a unit and nothing else; "hour" and "second" may be a clock's
 _ALONE = frozenset(TIMES) - {
@@ -41,10 +44,10 @@ _ALONE = frozenset(TIMES) - {
 _SHORT = frozenset(("h", "s", "B", "hr", "hour", "minute", "second", "day", "days"))
 _TIMED = frozenset((*_NAMES["value"], "user", "sys", "system", "latency"))
 _SIZED = frozenset(("memory", "mem", "rss", "maxrss", "heap"))
-# what ends so was set, or is a point in time, or a rate, whatever its unit
+# what ends so was set, or is a point in time, whatever its unit
 _NO_VALUES = frozenset(
     (
-        "per", "timeout", "limit", "interval", "budget", "deadline", "offset", "timestamp",
+        "timeout", "limit", "interval", "budget", "deadline", "offset", "timestamp",
         "start", "started", "end", "ended", "finished",
     )
 )  # fmt: skip
@@ -86,9 +89,16 @@ class Mapping:
     rest: tuple[int, ...]
 
     def unit_of(self, said: str, heading: str) -> tuple[float, str, Better | None]:
-        """Give factor, unit and direction of values: by the row's own unit, else by the heading's."""
-        factor, unit = in_base_unit(said or heading)
+        """Give factor, unit and direction of values: by the heading's unit, else by the row's own."""
+        factor, unit = in_base_unit(heading or said)
         return factor, unit, "lower" if unit == "s" else None
+
+    def is_of_rows(self, heading: str) -> bool:
+        """Tell whether unit and metric that a row names are those of the column of this heading's unit.
+
+        Where some columns have a unit in their headings, and others have not, they are the others'.
+        """
+        return not heading or all(unit for _, _, unit in self.values)
 
 
 def mapped(headings: Sequence[str]) -> Mapping | None:
@@ -102,14 +112,16 @@ def mapped(headings: Sequence[str]) -> Mapping | None:
     taken = {k for k in place.values() if k is not None}
     summed = summaries(headings)
     bases = {_summary(heading)[0] for heading in summed}
-    values = tuple(
+    values = [
         (k, heading.strip(), unit)
         for k, heading in enumerate(headings)
         if k not in taken
         and (unit := _value(plain[k], heading)) is not None
         and heading not in summed
         and not bases & {"", _base(heading)}  # beside their extremes these are means
-    )
+    ]
+    # the first one is judged where nobody says which: a wall time, not the size of an input
+    values.sort(key=lambda one: _base(one[1]) not in {*_NAMES["value"], *_ALONE})
     if not values:
         return None
     used = taken | {k for k, _, _ in values}
@@ -119,7 +131,7 @@ def mapped(headings: Sequence[str]) -> Mapping | None:
         session=place["session"],
         process=place["process"],
         iteration=place["iteration"],
-        values=values,
+        values=tuple(values),
         unit_column=place["unit"],
         metric_column=place["metric"],
         better_column=place["better"],
@@ -150,10 +162,53 @@ def summaries(headings: Sequence[str]) -> tuple[str, ...]:
     return tuple(heading for heading, base, word in found if word and len(words[base]) > 1)
 
 
-def unclear(headings: Sequence[str]) -> str | None:
+def _unclear(headings: Sequence[str]) -> str | None:
     """Give a heading such as ``time_min``, which may mean minutes or the minimum."""
     ends = tuple(f"{name}_min" for name in _NAMES["value"])
     return next((one for one in headings if plain_heading(one) in ends), None)
+
+
+def is_long(headings: Sequence[str]) -> bool:
+    """Tell whether the headings name a benchmark and a value, or what looks like one."""
+    found = mapped(headings)
+    if found is not None:
+        return found.benchmark is not None
+    about = mapped([*headings, "value", "run"])  # with a value and runs it would be a long table
+    named = about is not None and about.benchmark is not None
+    return named and (bool(summaries(headings)) or _unclear(headings) is not None)
+
+
+def long_mapping(opened: Opened, headings: Sequence[str], *, at: str = "") -> Mapping:
+    """Find which column is what.
+
+    Raises
+    ------
+    AnalysisError
+        If no column names a benchmark, or none holds values.
+    """
+    found = mapped(headings)
+    if found is not None and found.benchmark is not None:
+        return found
+    if summed := summaries(headings):
+        raise fail(
+            opened,
+            f"the table holds summaries only, no runs: {figures.listed(summed, _SHOWN)}",
+            "give a row for each run; if each row is one, number them in a column 'run'",
+            at=at,
+        )
+    if (one := _unclear(headings)) is not None:
+        raise fail(
+            opened,
+            f"the heading {one!r} may mean minutes or the minimum",
+            f"write {one[:-4] + ' (min)'!r} for minutes",
+            at=at,
+        )
+    raise fail(
+        opened,
+        "no heading names a benchmark and a value",
+        "name the columns benchmark, variant, session, run, value (or time_ms, ...)",
+        at=at,
+    )
 
 
 def _places(plain: Sequence[str]) -> dict[str, int | None]:
@@ -200,6 +255,8 @@ def _value(plain: str, heading: str) -> str | None:
     last = base.rpartition("_")[2]
     if last in _NO_VALUES:
         return None
+    if base.endswith("_per") and _is_unit(unit):
+        return f"{base.removesuffix('_per')}/{unit}"
     if match[2]:
         if _is_unit(unit):
             return unit

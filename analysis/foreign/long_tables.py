@@ -11,67 +11,22 @@ import numpy as np
 
 from ..errors import AnalysisError
 from ..record import Better
-from ..report import figures
 from .cells import ForeignCell, ForeignFile, Loss
-from .columns import Mapping, mapped, summaries, unclear
+from .columns import Mapping
 from .opening import Opened
 from .outcomes import is_good, is_warmup
-from .parsing import fail, value_of
+from .parsing import fail, in_base_unit, value_of
 
-__all__ = ["Coded", "LongTable", "is_long", "long_file", "long_mapping", "role_places"]
+__all__ = ["Coded", "LongTable", "long_file", "role_places"]
 
 _Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 _Real = np.ndarray[Any, np.dtype[np.float64]]
 _LOWER = ("lower", "less", "smaller", "min", "minimize", "minimise")
 _HIGHER = ("higher", "more", "larger", "bigger", "max", "maximize", "maximise")
-_SHOWN = 8
 _ROLES = (
     "benchmark", "variant", "session", "unit_column", "metric_column", "better_column", "ok",
     "warmup",
 )  # fmt: skip
-
-
-def is_long(headings: Sequence[str]) -> bool:
-    """Tell whether the headings name a benchmark and a value, or what looks like one."""
-    found = mapped(headings)
-    if found is not None:
-        return found.benchmark is not None
-    about = mapped([*headings, "value", "run"])  # with a value and runs it would be a long table
-    named = about is not None and about.benchmark is not None
-    return named and (bool(summaries(headings)) or unclear(headings) is not None)
-
-
-def long_mapping(opened: Opened, headings: Sequence[str], *, at: str = "") -> Mapping:
-    """Find which column is what.
-
-    Raises
-    ------
-    AnalysisError
-        If no column names a benchmark, or none holds values.
-    """
-    found = mapped(headings)
-    if found is not None and found.benchmark is not None:
-        return found
-    if summed := summaries(headings):
-        raise fail(
-            opened,
-            f"the table holds summaries only, no runs: {figures.listed(summed, _SHOWN)}",
-            "give a row for each run; if each row is one, number them in a column 'run'",
-            at=at,
-        )
-    if (one := unclear(headings)) is not None:
-        raise fail(
-            opened,
-            f"the heading {one!r} may mean minutes or the minimum",
-            f"write {one[:-4] + ' (min)'!r} for minutes",
-            at=at,
-        )
-    raise fail(
-        opened,
-        "no heading names a benchmark and a value",
-        "name the columns benchmark, variant, session, run, value (or time_ms, ...)",
-        at=at,
-    )
 
 
 def role_places(found: Mapping) -> list[int]:
@@ -126,7 +81,8 @@ class LongTable:
         Raises
         ------
         AnalysisError
-            If a value that counts is no finite number, or negative; the message names the line.
+            If a value that counts is no finite number, or negative, its process has no name, or the
+            row's unit is not the heading's; the message names the line.
         """
         merged, of_group, fate = self._merged()
         counts = np.bincount(self.groups, minlength=len(self.keys))
@@ -138,6 +94,7 @@ class LongTable:
         values = {place: column[rows] for place, column in self.values.items()}
         self._check(values, rows)
         process = None if self.process is None else self.process.codes[rows]
+        self._check_names(process, rows)
         same = {place: _same(column.codes[rows], ends, mine) for place, column in self.rest.items()}
         for number, (bench, variant, session, unit, metric, better) in enumerate(merged):
             start, end = int(ends[number] - mine[number]), int(ends[number])
@@ -146,20 +103,21 @@ class LongTable:
                 if constant[number]:
                     column = self.rest[place]
                     keys[self.headings[place]] = column.texts[column.codes[rows[start]]]
-            of_process = None if process is None else process[start:end]
-            labels = self._labels(of_process)
+            parts = _Parts() if process is None else _parts(process[start:end])
+            labels = self._names(parts)
             for place, name, in_heading in self.found.values:
                 factor, base, direction = self.found.unit_of(unit, in_heading)
+                own = self.found.is_of_rows(in_heading)
+                if own and start < end:
+                    self._check_unit(name, in_heading, unit, int(rows[start]))
+                said = _better(self.headings, self.found, better) if own else None
                 yield ForeignCell(
                     benchmark=bench,
                     variant=variant or None,
-                    metric=metric or name,
+                    metric=(metric if own else "") or name,
                     unit=base,
-                    better=_better(self.headings, self.found, better) or direction,
-                    processes=_processes(
-                        _in_base(values[place][start:end], factor),
-                        of_process,
-                    ),
+                    better=said or direction,
+                    processes=_processes(_in_base(values[place][start:end], factor), parts),
                     known=self.found.process is not None,
                     labels=labels,
                     warmups=int(warmups[number]) if self.found.warmup is not None else None,
@@ -168,14 +126,10 @@ class LongTable:
                     keys=keys,
                 )
 
-    def _labels(self, codes: _Whole | None) -> tuple[str, ...] | None:
-        """Give the names of the processes in the order of `_processes`."""
-        if self.process is None or codes is None:
+    def _names(self, parts: _Parts) -> tuple[str, ...] | None:
+        if self.process is None:
             return None
-        starts = np.flatnonzero(np.diff(codes, prepend=-1))
-        if (np.diff(codes[starts]) < 0).any():  # as they appeared
-            starts = np.sort(np.unique(codes, return_index=True)[1])
-        return tuple(map(self.process.texts.__getitem__, codes[starts].tolist()))
+        return tuple(map(self.process.texts.__getitem__, parts.codes))
 
     def _failed_runs(self, of_group: _Whole, fate: _Whole, cells: int) -> _Whole:
         """Count failed runs: rows, but where iterations have a column of their own the processes."""
@@ -204,20 +158,23 @@ class LongTable:
 
         Gives the cells' names, the cell of each group, and its fate: 0 counts, 1 failed, 2 warm-up.
         """
-        numbers: dict[tuple[str, ...], int] = {}
-        of_group = np.zeros(len(self.keys), np.int64)
         fate = np.zeros(len(self.keys), np.int64)
         there = [getattr(self.found, name) is not None for name in _ROLES]
+        cells = []
         for k, key in enumerate(self.keys):
             given = iter(key)
             texts = [next(given) if one else None for one in there]
             ok, warmup = texts[6:]
-            of_group[k] = numbers.setdefault(tuple(text or "" for text in texts[:6]), len(numbers))
+            cells.append(tuple(text or "" for text in texts[:6]))
             if warmup is not None and self._is_warmup(k, warmup):
                 fate[k] = 2
             elif ok is not None and not self._is_good(k, ok):
                 fate[k] = 1
-        return list(numbers), of_group, fate
+        if fate.any():
+            cells = _completed(cells, fate)
+        numbers: dict[tuple[str, ...], int] = {}
+        of_group = [numbers.setdefault(cell, len(numbers)) for cell in cells]
+        return list(numbers), np.array(of_group, np.int64), fate
 
     def _is_warmup(self, group: int, text: str) -> bool:
         said = is_warmup(text)
@@ -261,6 +218,28 @@ class LongTable:
                     at=at,
                 )
             value_of(self.opened, value, at)
+
+    def _check_unit(self, name: str, in_heading: str, unit: str, row: int) -> None:
+        if in_heading and unit and in_base_unit(unit) != in_base_unit(in_heading):
+            raise fail(
+                self.opened,
+                f"the row's unit is {unit!r}, and the heading {name!r} says {in_heading!r}",
+                "leave the unit in one place",
+                at=self.line_of(row),
+            )
+
+    def _check_names(self, process: _Whole | None, rows: _Whole) -> None:
+        """Refuse a run without a name: all such rows would be taken for one process."""
+        if self.process is None or process is None or "" not in self.process.texts:
+            return
+        nameless = np.flatnonzero(process == list(self.process.texts).index(""))
+        if nameless.size:
+            raise fail(
+                self.opened,
+                f"the column {self.headings[self.found.process or 0]!r} is empty",
+                "number the runs in it, or take the column out",
+                at=self.line_of(int(rows[nameless].min())),
+            )
 
     def _keys(self, bench: str, variant: str) -> dict[str, str]:
         keys = {}
@@ -308,6 +287,32 @@ def long_file(name: str, table: LongTable) -> ForeignFile:
     )
 
 
+def _completed(cells: Sequence[tuple[str, ...]], fate: _Whole) -> list[tuple[str, ...]]:
+    """Give runs that do not count the unit, metric and direction of those that do.
+
+    A failed run has no value, so its row may leave them empty: it is no cell of its own.
+    """
+    good = [cell for cell, one in zip(cells, fate, strict=True) if not one]
+    found: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for cell in dict.fromkeys(good):
+        found.setdefault(cell[:3], []).append(cell[3:])
+    anywhere = dict.fromkeys(cell[3:] for cell in good)
+    return [
+        cell
+        if not one or all(cell[3:])
+        else cell[:3]
+        + next(
+            (
+                like
+                for like in (*found.get(cell[:3], ()), *anywhere)
+                if all(not mine or mine == its for mine, its in zip(cell[3:], like, strict=True))
+            ),
+            cell[3:],
+        )
+        for cell, one in zip(cells, fate, strict=True)
+    ]
+
+
 def _same(codes: _Whole, ends: _Whole, counts: _Whole) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Tell for each cell whether all its rows have one text; false where it has none."""
     result = np.zeros(len(ends), np.bool_)
@@ -319,22 +324,45 @@ def _same(codes: _Whole, ends: _Whole, counts: _Whole) -> np.ndarray[Any, np.dty
     return result
 
 
-def _processes(values: _Real, codes: _Whole | None) -> tuple[tuple[float, ...], ...]:
-    if not len(values):
-        return ()
-    if codes is None:
-        return (tuple(values.tolist()),)
-    steps = np.diff(codes)
-    if (steps < 0).any():  # one process after the other, in the order in which they appear
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """How the values of a cell fall into processes.
+
+    `order` puts one process after the other (None: they stand so), `ends` tells where each one ends,
+    and `codes` which one it is. All empty where processes are unknown.
+    """
+
+    order: _Whole | None = None
+    ends: Sequence[int] = ()
+    codes: Sequence[int] = ()
+
+
+def _parts(codes: _Whole) -> _Parts:
+    """Part values by the numbers of their processes, in the order in which these appear."""
+    if not len(codes):
+        return _Parts()
+    order, steps = None, np.diff(codes)
+    if (steps < 0).any():
         _, first, number = np.unique(codes, return_index=True, return_inverse=True)
         appeared = first[number]
         order = np.argsort(appeared, kind="stable")
-        values, steps = values[order], np.diff(appeared[order])
-    ends = [*(np.flatnonzero(steps) + 1).tolist(), len(values)]
-    ordered = values.tolist()
-    if len(ends) == len(ordered):
+        codes, steps = codes[order], np.diff(appeared[order])
+    starts = np.flatnonzero(steps) + 1
+    ends = [*starts.tolist(), len(codes)]
+    return _Parts(order, ends, [int(codes[0]), *codes[starts].tolist()])
+
+
+def _processes(values: _Real, parts: _Parts) -> tuple[tuple[float, ...], ...]:
+    if not len(values):
+        return ()
+    if not parts.ends:
+        return (tuple(values.tolist()),)
+    ordered = (values if parts.order is None else values[parts.order]).tolist()
+    if len(parts.ends) == len(ordered):
         return tuple([(value,) for value in ordered])
-    return tuple(tuple(ordered[start:end]) for start, end in zip([0, *ends], ends, strict=False))
+    return tuple(
+        tuple(ordered[start:end]) for start, end in zip([0, *parts.ends], parts.ends, strict=False)
+    )
 
 
 def _in_base(values: _Real, factor: float) -> _Real:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from .columns import plain_heading
 
 __all__ = ["is_good", "is_warmup"]
@@ -19,13 +21,15 @@ _BAD = frozenset(
         "failed", "fail", "failure", "error", "errored", "timeout", "killed", "crash",
         "crashed", "aborted", "abort", "exception", "oom", "cancelled", "canceled", "invalid",
         "incomplete", "unsuccessful", "interrupted",
-        "timed out", "out of memory",
+        "timed out", "segfault", "memout", "out of memory",
     )
 )  # fmt: skip
+_KNOWN = 256  # words that are not looked up again
 # columns whose numbers are a process's: 0 is good
 _CODES = frozenset(("status", "exit_code", "exit_status", "exitcode", "returncode", "return_code"))
 
 
+@lru_cache(maxsize=_KNOWN)  # asked for every group of rows
 def is_good(heading: str, text: str) -> bool | None:
     """Tell whether a run counts, by the cell of the column that says it; None where nobody knows."""
     plain, column = text.strip().lower(), plain_heading(heading)
@@ -41,6 +45,7 @@ def is_good(heading: str, text: str) -> bool | None:
     return True if plain in _YES | _GOOD else False if plain in _NO | _BAD else None
 
 
+@lru_cache(maxsize=_KNOWN)
 def is_warmup(text: str) -> bool | None:
     """Tell whether a run is a warm-up; an empty cell says no; None where nobody knows."""
     plain = text.strip().lower()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from ..cells import ForeignFile
-from ..long_tables import is_long
+from ..columns import is_long
 from ..opening import Opened
 from ..parsing import fail, json_of
 from .rows import file_of_rows

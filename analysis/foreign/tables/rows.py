@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..cells import ForeignFile
-from ..long_tables import Coded, LongTable, long_file, long_mapping, role_places
+from ..columns import long_mapping
+from ..long_tables import Coded, LongTable, long_file, role_places
 from ..opening import Opened
 from ..parsing import fail
 

@@ -18,7 +18,7 @@ from ...record import Better
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened
 from ..parsing import TIMES, fail
-from .go_log import EVENT, Failed, Log, Part, lines_of_events, log_of
+from .go_log import EVENT, Failed, Log, Part, lines_of_events, log_of, tidy
 
 __all__ = ["knows", "read"]
 
@@ -107,7 +107,7 @@ def read(opened: Opened) -> ForeignFile:
 def _failures(failed: Sequence[Failed]) -> Iterator[Loss]:
     if failed:
         names = ", ".join(list(dict.fromkeys(one.name for one in failed))[:8])
-        yield Loss(code="failed-benchmarks", text=f"failed, and without values: {names}")
+        yield Loss(code="failed-benchmarks", text=f"failed, and left out: {names}")
 
 
 def _of_processes(cells: tuple[ForeignCell, ...]) -> Iterator[Loss]:
@@ -141,7 +141,7 @@ def _metric(unit: str, better: Mapping[str, Better]) -> tuple[str, str, float, B
         name, base, scale, direction = unit, "s", round(1 / TIMES[time[2]]), "lower"
     else:
         name, base, scale, direction = unit, unit, 1.0, None
-    return name, base, scale, better.get(unit, direction)
+    return name, base, scale, better.get(tidy(unit), direction)
 
 
 def _common_procs(names: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from ...record import Better
 from ..opening import Opened
 from ..parsing import fail, value_of
 
-__all__ = ["EVENT", "Failed", "Log", "Part", "lines_of_events", "log_of"]
+__all__ = ["EVENT", "Failed", "Log", "Part", "lines_of_events", "log_of", "tidy"]
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]*\.?[0-9]*(?:[eE][-+]?[0-9]+)?|NaN|Inf)$")
 EVENT = re.compile(r'^[^{"]{0,200}\{ ?(?:"[A-Z]\w*": ?"[^"]*", ?){0,4}"Action": ?"', re.MULTILINE)
@@ -213,7 +213,7 @@ def _other(log: Log, part: Part, line: str) -> Part:
         log.ended = True
         return part
     if (unit := _UNIT.match(line)) is not None:
-        log.better[unit[1]] = "lower" if unit[2] == "lower" else "higher"
+        log.better[tidy(unit[1])] = "lower" if unit[2] == "lower" else "higher"
         return part
     about, process, told = part.about, part.process, part.told
     if (edge := _EDGE.match(line)) is not None:
@@ -235,3 +235,8 @@ def _other(log: Log, part: Part, line: str) -> Part:
         log.parts.pop()  # the last one it is
     log.parts.append(Part(about, process, told=told))
     return log.parts[-1]
+
+
+def tidy(unit: str) -> str:
+    """Give a unit as the Go project's tools compare it: what is said of sec/op holds for ns/op."""
+    return "B/s" if unit == "MB/s" else re.sub(r"(^|-)ns(?=/|$)", r"\1sec", unit)

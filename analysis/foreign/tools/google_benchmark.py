@@ -272,6 +272,11 @@ def _cells(
         for key in dict.fromkeys(key for _, row in good for key in row if key not in _FIXED):
             found = [row.get(key) for _, row in good]
             if not all(_is_number(value) for value in found):
+                if any(_is_number(value) for value in found):
+                    text = (
+                        f"the counter {key!r} of {name!r} is left out: not every repetition has it"
+                    )
+                    notes.append(Loss(code="left-out", text=text))
                 continue
             unit, better = _KNOWN.get(key, ("", None))
             try:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...errors import AnalysisError
@@ -144,16 +145,22 @@ def _cells(
         notes.append(Loss(code="forks-missing", text=text))
         shared["failed"] = missing
         found = _cell(opened, primary, metric, better, f"{at}.primaryMetric", shared)
-    yield found
+    yield _by_mode(found, mode)
     secondary = result.get("secondaryMetrics")
     for key, one in (secondary if isinstance(secondary, dict) else {}).items():
         if not isinstance(one, dict) or not ("rawData" in one or "rawDataHistogram" in one):
             continue
         try:
-            yield _cell(opened, one, key, None, f"{at}.secondaryMetrics.{key}", shared)
+            cell = _cell(opened, one, key, None, f"{at}.secondaryMetrics.{key}", shared)
+            yield _by_mode(cell, mode)
         except AnalysisError as error:  # such as "NaN", where nothing was allocated
             text = f"{key!r} of {shared['benchmark']!r} is left out: {error.what}"
             notes.append(Loss(code="left-out", text=text))
+
+
+def _by_mode(cell: ForeignCell, mode: str) -> ForeignCell:
+    """Name the forks by their mode: each mode of a benchmark has forks of its own."""
+    return replace(cell, labels=tuple(f"{mode} {one}" for one in cell.labels or ()))
 
 
 def _whole(text: str) -> str:

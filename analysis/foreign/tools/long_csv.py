@@ -18,8 +18,8 @@ import numpy as np
 
 from ...errors import AnalysisError
 from ..cells import ForeignFile
-from ..columns import Mapping
-from ..long_tables import Coded, LongTable, is_long, long_file, long_mapping, role_places
+from ..columns import Mapping, is_long, long_mapping
+from ..long_tables import Coded, LongTable, long_file, role_places
 from ..opening import Opened
 from ..parsing import fail, rows_in
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from ...errors import UsageError
 from ..cells import ForeignFile
-from ..long_tables import Coded, LongTable, long_file, long_mapping, role_places
+from ..columns import long_mapping
+from ..long_tables import Coded, LongTable, long_file, role_places
 from ..opening import Opened, most_of
 from ..parsing import fail
 

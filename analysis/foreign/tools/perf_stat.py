@@ -2,8 +2,8 @@
 
 Without ``--table`` there are no runs, only means of ``-r`` repetitions: one value for each event, and
 that is said. ``<not supported>`` and ``<not counted>`` are no values. Less than 100 % of the time
-counted means an estimate (multiplexed events). ``-A`` counts each CPU, which is a benchmark of its own
-here; the intervals of ``-I`` are parts of one run.
+counted means an estimate (multiplexed events). ``-A`` counts each CPU, ``--per-thread`` each thread: each
+is a benchmark of its own here; the intervals of ``-I`` are parts of one run.
 """
 
 from __future__ import annotations
@@ -194,7 +194,8 @@ def _of_fields(opened: Opened) -> Iterator[_Counter]:
         if value in _NO_VALUE:
             continue
         deviation, rest, group = _behind(parts[place + 3 :])
-        where = next((part for part in parts[:place] if _PLACE.match(part)), group)
+        # a place, or a thread of --per-thread; numbers are a time, or how many CPUs there are
+        where = next((part for part in parts[:place] if part and not _is_value(part)), group)
         yield _Counter(
             event,
             value_of(opened, _number(value), f"{number}"),

@@ -328,3 +328,11 @@ def test_processes_have_numbers(foreign) -> None:
     time, hits = foreign("".join(HEAD + line + END for line in lines), "r.txt").cells
     assert (time.labels, hits.labels) == (("1", "2", "3"), ("1", "3"))
     assert foreign("BenchmarkX 1 5 ns/op\n", "r.txt").cells[0].labels is None
+
+
+def test_what_is_said_of_a_unit_holds_for_its_tidy_form(foreign) -> None:
+    """golang.org/x/perf/benchfmt: unit metadata are found by the unit, and by the tidied unit."""
+    text = "Unit gain-sec better=higher\nUnit MB/s better=lower\n"
+    line = "BenchmarkX 1 5 ns/op 6 gain-ns 7 B/s\n"
+    better = {cell.metric: cell.better for cell in foreign(text + line, "r.txt").cells}
+    assert better == {"time": "lower", "gain-ns": "higher", "B/s": "lower"}

@@ -150,7 +150,7 @@ def test_forks_have_numbers(foreign) -> None:
     """The first fork of the second metric has no sample: its second one stays the second."""
     second = {"score": 1.0, "scoreUnit": "ms", "rawData": [[], [6.0]]}
     time, gc = foreign([result(secondaryMetrics={"gc.time": second})]).cells
-    assert (time.labels, gc.labels) == (("1", "2"), ("2",))
+    assert (time.labels, gc.labels) == (("avgt 1", "avgt 2"), ("avgt 2",))
     assert gc.processes == (pytest.approx((6e-3,)),)
 
 

@@ -198,3 +198,18 @@ def test_parquet_names_processes_too(tmp_path) -> None:
     parquet.write_table(table, tmp_path / "r.parquet")
     (cell,) = read_foreign(open_foreign(str(tmp_path / "r.parquet"))).cells
     assert (cell.labels, cell.processes) == (("3", "1"), ((1.0, 3.0), (2.0,)))
+
+
+def test_a_failed_run_needs_no_unit_of_its_own(foreign) -> None:
+    """Its row leaves unit and value empty: it was a metric of its own, without unit."""
+    text = (
+        "benchmark,variant,metric,value,unit,ok\na,x,time,,,0\na,x,time,1,s,1\na,x,rss,9,B,1\n"
+        "a,x,rss,,,0\na,y,time,,,0\na,x,,,,0\n"
+    )
+    assert [
+        (c.variant, c.metric, c.unit, c.values, c.failed) for c in foreign(text, "r.csv").cells
+    ] == [
+        ("x", "time", "s", (1.0,), 2),
+        ("x", "rss", "B", (9.0,), 1),
+        ("y", "time", "s", (), 1),  # as others have it
+    ]
