@@ -6,7 +6,7 @@ program equivalent to itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from ..report import Caution, figures
 from .cells import ForeignCell
@@ -19,12 +19,14 @@ _SHOWN = 8
 _NAME = 40
 _DIGITS_OF_CLOCK = 3  # clocks of fewer digits give two programs the same time by chance
 _DIGITS_OF_COPY = 6  # so many digits hardly come twice
+_VALUES_OF_COPY = 8  # nor do so many values in one order
 
 _SAME = "{} holds exactly the values of {}"
 _TOO_FEW = "too few to tell a copy from a second measurement; both are taken"
 _PART = "all values of {} stand in {} too; both are taken: leave out what is a part of the other"
 
 Rows = list[tuple[float, ...]]
+Double = tuple[Sequence[Placed], Placed]  # what is left out, and one of what it repeats
 Results = dict[tuple[str, str], list[Placed]]  # by benchmark and metric
 
 
@@ -122,24 +124,42 @@ def one_variant_once(placed: Sequence[Placed]) -> tuple[list[Placed], list[Cauti
 
 
 def one_result_once(placed: Sequence[Placed]) -> tuple[list[Placed], list[Caution]]:
-    """Drop a benchmark of a variant where another variant has all its values too.
+    """Drop results that were not measured again, but kept: under a second name, or for a second day.
 
-    So it is where a benchmark was not measured again, and its last result was kept under both names.
+    A benchmark of a variant is dropped where another variant has all its values; then what one file
+    holds of it on one occasion, where that stands under another name or on another occasion too.
     """
-    results: dict[tuple[str, str], dict[str, list[Placed]]] = {}
-    for one in placed:
-        metrics = results.setdefault((one.benchmark, one.variant), {})
-        metrics.setdefault(one.cell.metric, []).append(one)
-    first: dict[object, str] = {}
-    double: dict[tuple[str, str], str] = {}
-    for (benchmark, variant), metrics in results.items():
-        shape = (benchmark, tuple((key, tuple(_rows(of))) for key, of in sorted(metrics.items())))
-        if shape in first and any(map(_may_be_kept, metrics.values())):
-            double[benchmark, variant] = first[shape]
-        else:
-            first.setdefault(shape, variant)
-    told = [_kept_result(*pair, benchmarks) for pair, benchmarks in _by_pair(double).items()]
-    return [one for one in placed if (one.benchmark, one.variant) not in double], told
+    told = []
+    for whole in (True, False):
+        results: dict[object, list[Placed]] = {}
+        for one in placed:
+            key = (one.benchmark, one.variant, None if whole else one.sitting)
+            results.setdefault(key, []).append(one)
+        double = _repeated(results.values(), whole=whole)
+        told += [_kept_result(*pair, names) for pair, names in _by_pair(double).items()]
+        left_out = {id(one) for cells, _ in double for one in cells}
+        placed = [one for one in placed if id(one) not in left_out]
+    return list(placed), told
+
+
+def _repeated(results: Iterable[Sequence[Placed]], *, whole: bool) -> list[Double]:
+    """Find results of one benchmark all of whose values an earlier one has too.
+
+    Of many parts some are alike by chance: there a sign is demanded that is no chance.
+    """
+    first: dict[object, Placed] = {}
+    double: list[Double] = []
+    for cells in results:
+        metrics: dict[str, list[Placed]] = {}
+        for one in cells:
+            metrics.setdefault(one.cell.metric, []).append(one)
+        shape = tuple((name, tuple(_rows(of))) for name, of in sorted(metrics.items()))
+        other = first.setdefault((cells[0].benchmark, shape), cells[0])
+        likely = whole or other.sitting == cells[0].sitting
+        is_sign = _may_be_kept if likely else _surely_kept
+        if other is not cells[0] and any(map(is_sign, metrics.values())):
+            double.append((cells, other))
+    return double
 
 
 def _rows(cells: Iterable[Placed]) -> Rows:
@@ -155,17 +175,33 @@ def _may_be_kept(cells: Sequence[Placed]) -> bool:
     return is_time and any(_digits(value) >= _DIGITS_OF_CLOCK for value in values)
 
 
-def _by_pair(double: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], list[str]]:
+def _surely_kept(cells: Sequence[Placed]) -> bool:
+    """Tell whether, of many results, hardly two would have just these values by chance.
+
+    One value, however fine, is none: a simulator gives it on every day.
+    """
+    values = {value for one in cells for value in one.cell.values}
+    fine = any(_digits(value) >= _DIGITS_OF_COPY for value in values)
+    return len(values) >= (2 if fine else _VALUES_OF_COPY)
+
+
+def _by_pair(double: Iterable[Double]) -> dict[tuple[str, str], list[str]]:
+    """Put benchmarks together that repeat one variant, or one file of it, in the same place."""
     pairs: dict[tuple[str, str], list[str]] = {}
-    for (benchmark, variant), other in double.items():
-        pairs.setdefault((variant, other), []).append(benchmark)
+    for cells, other in double:
+        one = cells[0]
+        names = (one.variant, other.variant)
+        if one.source != other.source:
+            names = (f"{one.variant} in {one.source}", f"{other.variant} in {other.source}")
+        elif one.variant == other.variant:
+            names = (f"{one.variant} on {one.occasion}", f"{other.variant} on {other.occasion}")
+        pairs.setdefault(names, []).append(one.benchmark)
     return pairs
 
 
-def _kept_result(variant: str, other: str, benchmarks: Sequence[str]) -> Caution:
+def _kept_result(name: str, other: str, benchmarks: Sequence[str]) -> Caution:
     text = (
-        f"{figures.shorten(variant, _NAME)!r} has exactly the values of "
-        f"{figures.shorten(other, _NAME)!r} for {figures.listed(benchmarks, _SHOWN)}: not measured "
-        f"again, so left out there"
+        f"{name!r} has exactly the values of {other!r} for {figures.listed(benchmarks, _SHOWN)}: "
+        "not measured again, so left out there"
     )
-    return Caution("one-result-twice", text, (variant, other, *benchmarks[:_SHOWN]))
+    return Caution("one-result-twice", text, (name, other, *benchmarks[:_SHOWN]))

@@ -30,8 +30,9 @@ class Chosen:
         The key whose value is the variant, or the benchmark; ``file`` and ``folder`` are the source's
         own names.
     session : str or None
-        ``file``, ``folder``, or a key: cells of one value were measured on one occasion. Files and
-        folders count by where they lie, not by their bare names.
+        ``file``, ``folder``, ``session`` or a key: cells of one value were measured on one occasion.
+        Files and folders count by where they lie, not by their bare names; ``session`` is the file's
+        own name of the occasion, which several files may share.
     metric : str or None
         Only this one.
     better : {"lower", "higher"} or None
@@ -115,6 +116,8 @@ def _placed(file: ForeignFile, cell: ForeignCell, chosen: Chosen) -> Placed:
         variant = of(chosen.variant, own)
     else:
         variant = name if cell.variant is None else cell.variant
+    if cell.session is not None:
+        lies["session"] = cell.session
     if chosen.session is not None:
         occasion = of(chosen.session, lies)
     else:

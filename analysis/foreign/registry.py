@@ -158,10 +158,6 @@ def read_foreign(opened: Opened, name: str | None = None) -> ForeignFile:
     tool = tool_of(opened, name)
     try:
         return tool.reader.read(opened)
-    except MemoryError:
-        raise fail(
-            opened, "there is not enough memory for it", "split the file, or read it elsewhere"
-        ) from None
     except _STRANGE as error:
         # a part is missing, or of another kind, where no version of the tool writes it so
         raise fail(

@@ -158,6 +158,49 @@ def test_a_benchmark_is_no_copy_while_one_of_its_metrics_differs(cell, file) -> 
     assert codes(found) == []
 
 
+FINE = (1.2345678, 1.3456789)
+
+
+def test_a_result_that_was_kept_for_a_second_day_is_no_second_session(cell, file) -> None:
+    """A folder of results is copied each day, but some benchmarks were not measured again."""
+    days = [
+        file(
+            cell("kept", *FINE, variant="v"),
+            cell("again", day + 0.1234567, day + 0.2345678, variant="v"),
+            source=f"day{day}",
+        )
+        for day in (1, 2)
+    ]
+    found = gather(days, Chosen())
+    assert [(one.source, one.benchmark) for one in found.cells] == [
+        ("day1", "kept"), ("day1", "again"), ("day2", "again"),
+    ]  # fmt: skip
+    (said,) = found.cautions
+    assert (said.code, said.about) == ("one-result-twice", ("v in day2", "v in day1", "kept"))
+
+
+def test_a_result_that_was_kept_on_one_of_two_days_is_left_out_on_that_day(cell, file) -> None:
+    day1 = file(cell("b", *FINE, variant="base"), cell("b", *FINE, variant="new"), source="day1")
+    day2 = file(
+        cell("b", 2.1234567, 2.3, variant="base"), cell("b", 2.4, 2.2, variant="new"), source="day2"
+    )
+    found = gather([day1, day2], Chosen())
+    assert [(one.variant, one.source) for one in found.cells] == [
+        ("base", "day1"), ("base", "day2"), ("new", "day2"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("values", [(5.0, 6.0), (1.2345678,)])
+def test_some_of_many_sessions_may_be_alike(cell, file, values) -> None:
+    """The control: a coarse clock gives two runs twice, and a simulator one value every day."""
+    days = [
+        file(cell("b", *values, variant="v"), cell("c", float(day), variant="v"), source=f"{day}")
+        for day in (1, 2, 3)
+    ]
+    assert [c.code for c in gather(days, Chosen()).cautions] == []
+    assert len(gather(days, Chosen()).cells) == 6
+
+
 values = st.lists(st.floats(0.001, 1e3), min_size=2, max_size=4, unique=True).map(tuple)
 
 

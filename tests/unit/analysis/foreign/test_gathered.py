@@ -62,6 +62,23 @@ def test_files_and_folders_of_one_name_in_two_places_are_two_occasions(cell, fil
     assert len(dict(occasions(gather(near, Chosen(session="folder"))))) == 1
 
 
+def test_files_that_name_the_same_sessions_can_share_them(cell, file, imported) -> None:
+    """One file a variant, measured in turns: the sessions' names join them, if that is asked for."""
+    files = [
+        file(
+            *(cell("b", n * night + 0.5, session=f"night {night}") for night in (1, 2)),
+            source=f"{name}.csv",
+        )
+        for n, name in ((3, "old"), (5, "new"))
+    ]
+    assert len(dict(occasions(gather(files, Chosen())))) == 4
+    trial = imported(*files, session="session")
+    for variant in ("old", "new"):
+        assert trial.matrix(variant, "time").sessions[0].tolist() == [1, 2]
+    with pytest.raises(UsageError, match="no key 'session'"):
+        gather([file(cell())], Chosen(session="session"))
+
+
 def test_a_linked_file_lies_where_its_link_does(cell, file, tmp_path: Path) -> None:
     """Large files are often links into a store of contents: the store is no occasion."""
     (tmp_path / "store").mkdir()

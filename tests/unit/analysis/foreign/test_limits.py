@@ -13,7 +13,7 @@ from contextlib import closing
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.foreign import open_foreign, read_foreign, registry
+from analysis.foreign import open_foreign, read_foreign
 
 CREATE = "CREATE TABLE runs(benchmark TEXT, variant TEXT, value REAL)"
 ROWS = "INSERT INTO runs VALUES ('a', 'x', 1.5), ('a', 'y', 2.5)"
@@ -147,15 +147,3 @@ def test_what_is_packed_two_hundred_times_is_refused_and_less_is_not(tmp_path):
         else:
             with pytest.raises(AnalysisError, match="over 200 times its packed size"):
                 open_foreign(str(path))
-
-
-def test_a_reader_without_memory_says_so(tmp_path, monkeypatch):
-    (tmp_path / "n.csv").write_text("benchmark,value\na,1\n")
-    opened = open_foreign(str(tmp_path / "n.csv"))
-
-    def full(_opened):
-        raise MemoryError
-
-    monkeypatch.setattr(registry.tool_of(opened).reader, "read", full)
-    with pytest.raises(AnalysisError, match="not enough memory"):
-        read_foreign(opened)
