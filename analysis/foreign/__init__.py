@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from .gathered import Chosen as Chosen, Gathered as Gathered, gather as gather
     from .importing import Imported as Imported, import_files as import_files
     from .inspection import Inspected as Inspected, inspect_files as inspect_files
-    from .matrices import matrices_of as matrices_of
     from .opening import Opened as Opened, open_foreign as open_foreign
     from .registry import (
         TOOLS as TOOLS,
@@ -27,7 +26,6 @@ else:
             "gathered": "Chosen Gathered gather",
             "importing": "Imported import_files",
             "inspection": "Inspected inspect_files",
-            "matrices": "matrices_of",
             "opening": "Opened open_foreign",
             "registry": "TOOLS Tool read_foreign tool_of",
         },

@@ -37,6 +37,9 @@ class ForeignCell:
         no failed runs. Where processes are unknown all values stand in one.
     known : bool
         Whether the file tells which values stem from which process.
+    labels : tuple of str or None
+        The file's own names of the processes: one for each of `processes` where they are known, else
+        one for each value, each of which is a run. None where the file names none.
     inner : int or None
         How many iterations each value is the mean of (the most); None where the file does not tell,
         1 where a value is one measurement.
@@ -49,6 +52,11 @@ class ForeignCell:
     keys : mapping of str to str
         Everything by which cells can be told apart, such as parameters: what ``--variant`` and
         ``--benchmark`` choose from.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many names as processes.
     """
 
     benchmark: str
@@ -58,11 +66,20 @@ class ForeignCell:
     better: Better | None = "lower"
     processes: tuple[tuple[float, ...], ...]
     known: bool = False
+    labels: tuple[str, ...] | None = None
     inner: int | None = None
     warmups: int | None = None
     failed: int | None = None
     session: str | None = None
     keys: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Hold names and processes together: a name in the wrong place would join strangers."""
+        if self.labels is None:
+            return
+        named = len(self.processes) if self.known else len(self.values)
+        if len(self.labels) != named:
+            raise ValueError(f"{len(self.labels)} names of {named} processes")
 
     @property
     def values(self) -> tuple[float, ...]:

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..record import Better
-from .parsing import SIZES, TIMES, in_base_unit
+from ..report import figures
+from .opening import Opened
+from .parsing import TIMES, fail, in_base_unit
 
-__all__ = ["Mapping", "mapped"]
+__all__ = ["Mapping", "is_long", "long_mapping", "mapped", "plain_heading", "summaries"]
 
 _NAMES: dict[str, tuple[str, ...]] = {
     "benchmark": ("benchmark", "bench", "test", "workload", "program", "task", "name"),
@@ -24,10 +26,38 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "unit": ("unit",),
     "metric": ("metric", "criterion", "measure"),
     "better": ("better", "direction", "lower_is_better", "higher_is_better"),
-    "ok": ("ok", "success", "failed", "outcome", "status", "exit_code", "returncode"),
+    "ok": (
+        "ok", "success", "passed", "failed", "outcome", "status", "exit_code", "exit_status",
+        "exitcode", "returncode", "return_code",
+    ),
     "warmup": ("warmup", "warm_up", "is_warmup"),
 }  # fmt: skip
-_SUFFIX = re.compile(r"^(.*?)(?:[ _]?[\[(]([A-Za-zµ/]+)[\])]|_([A-Za-zµ]+))$")
+_SHOWN = 8
+_SUFFIX = re.compile(r"^(.*?)(?:[ _]?[\[(]([A-Za-zµμ/]+)[\])]|_([A-Za-zµμ]+))$")
+# headings that are a unit and nothing else; "hour" and "second" may be a clock's
+_ALONE = frozenset(TIMES) - {
+    "h", "s", "min", "mins", "hr", "hrs", "hour", "minute", "second", "day", "days", "micros",
+    "millis", "nanos",
+}  # fmt: skip
+# behind an underscore these are units only where the word before them is one of a value:
+# config_B and cpu_h are none
+_SHORT = frozenset(("h", "s", "B", "hr", "hour", "minute", "second", "day", "days"))
+_TIMED = frozenset((*_NAMES["value"], "user", "sys", "system", "latency"))
+_SIZED = frozenset(("memory", "mem", "rss", "maxrss", "heap"))
+# what ends so was set, or is a point in time, whatever its unit
+_NO_VALUES = frozenset(
+    (
+        "timeout", "limit", "interval", "budget", "deadline", "offset", "timestamp",
+        "start", "started", "end", "ended", "finished",
+    )
+)  # fmt: skip
+_SUMMARY = frozenset(
+    (
+        "mean", "avg", "average", "median", "min", "minimum", "max", "maximum", "std", "stddev",
+        "stdev", "sd", "stderr", "sem", "variance", "var", "cv", "iqr", "mad", "q1", "q3",
+        "p50", "p75", "p90", "p95", "p99", "p999",
+    )
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,25 +89,39 @@ class Mapping:
     rest: tuple[int, ...]
 
     def unit_of(self, said: str, heading: str) -> tuple[float, str, Better | None]:
-        """Give factor, unit and direction of values: by the row's own unit, else by the heading's."""
-        factor, unit = in_base_unit(said or heading)
+        """Give factor, unit and direction of values: by the heading's unit, else by the row's own."""
+        factor, unit = in_base_unit(heading or said)
         return factor, unit, "lower" if unit == "s" else None
+
+    def is_of_rows(self, heading: str) -> bool:
+        """Tell whether unit and metric that a row names are those of the column of this heading's unit.
+
+        Where some columns have a unit in their headings, and others have not, they are the others'.
+        """
+        return not heading or all(unit for _, _, unit in self.values)
 
 
 def mapped(headings: Sequence[str]) -> Mapping | None:
     """Map the columns of a long table; None where no column holds values.
 
     Headings are compared without case, blanks and hyphens; a unit may follow a value's heading:
-    ``time_ms``, ``walltime (s)``.
+    ``time_ms``, ``walltime (s)``. Summaries are no values (`summaries`).
     """
-    plain = [re.sub(r"[ \-]+", "_", heading.strip().lower()) for heading in headings]
-    place = {role: _first(plain, names) for role, names in _NAMES.items() if role != "value"}
+    plain = [plain_heading(heading) for heading in headings]
+    place = _places(plain)
     taken = {k for k in place.values() if k is not None}
-    values = tuple(
+    summed = summaries(headings)
+    bases = {_summary(heading)[0] for heading in summed}
+    values = [
         (k, heading.strip(), unit)
         for k, heading in enumerate(headings)
-        if k not in taken and (unit := _value(plain[k], heading)) is not None
-    )
+        if k not in taken
+        and (unit := _value(plain[k], heading)) is not None
+        and heading not in summed
+        and not bases & {"", _base(heading)}  # beside their extremes these are means
+    ]
+    # the first one is judged where nobody says which: a wall time, not the size of an input
+    values.sort(key=lambda one: _base(one[1]) not in {*_NAMES["value"], *_ALONE})
     if not values:
         return None
     used = taken | {k for k, _, _ in values}
@@ -87,7 +131,7 @@ def mapped(headings: Sequence[str]) -> Mapping | None:
         session=place["session"],
         process=place["process"],
         iteration=place["iteration"],
-        values=values,
+        values=tuple(values),
         unit_column=place["unit"],
         metric_column=place["metric"],
         better_column=place["better"],
@@ -97,20 +141,130 @@ def mapped(headings: Sequence[str]) -> Mapping | None:
     )
 
 
+def plain_heading(heading: str) -> str:
+    """Give a heading in small letters, with underscores for blanks and hyphens."""
+    return re.sub(r"[ \-]+", "_", heading.strip().lower())
+
+
+def summaries(headings: Sequence[str]) -> tuple[str, ...]:
+    """Give the headings that are summaries of one quantity, such as ``time_min`` beside ``time_mean``.
+
+    None in a table with a column of runs or iterations: there each run says them of itself.
+    """
+    place = _places([plain_heading(heading) for heading in headings])
+    if place["process"] is not None or place["iteration"] is not None:
+        return ()
+    found = [(heading, *_summary(heading)) for heading in headings]
+    words: dict[str, set[str]] = {}
+    for _, base, word in found:
+        if word:
+            words.setdefault(base, set()).add(word)
+    return tuple(heading for heading, base, word in found if word and len(words[base]) > 1)
+
+
+def _unclear(headings: Sequence[str]) -> str | None:
+    """Give a heading such as ``time_min``, which may mean minutes or the minimum."""
+    ends = tuple(f"{name}_min" for name in _NAMES["value"])
+    return next((one for one in headings if plain_heading(one) in ends), None)
+
+
+def is_long(headings: Sequence[str]) -> bool:
+    """Tell whether the headings name a benchmark and a value, or what looks like one."""
+    found = mapped(headings)
+    if found is not None:
+        return found.benchmark is not None
+    about = mapped([*headings, "value", "run"])  # with a value and runs it would be a long table
+    named = about is not None and about.benchmark is not None
+    return named and (bool(summaries(headings)) or _unclear(headings) is not None)
+
+
+def long_mapping(opened: Opened, headings: Sequence[str], *, at: str = "") -> Mapping:
+    """Find which column is what.
+
+    Raises
+    ------
+    AnalysisError
+        If no column names a benchmark, or none holds values.
+    """
+    found = mapped(headings)
+    if found is not None and found.benchmark is not None:
+        return found
+    if summed := summaries(headings):
+        raise fail(
+            opened,
+            f"the table holds summaries only, no runs: {figures.listed(summed, _SHOWN)}",
+            "give a row for each run; if each row is one, number them in a column 'run'",
+            at=at,
+        )
+    if (one := _unclear(headings)) is not None:
+        raise fail(
+            opened,
+            f"the heading {one!r} may mean minutes or the minimum",
+            f"write {one[:-4] + ' (min)'!r} for minutes",
+            at=at,
+        )
+    raise fail(
+        opened,
+        "no heading names a benchmark and a value",
+        "name the columns benchmark, variant, session, run, value (or time_ms, ...)",
+        at=at,
+    )
+
+
+def _places(plain: Sequence[str]) -> dict[str, int | None]:
+    return {role: _first(plain, names) for role, names in _NAMES.items() if role != "value"}
+
+
 def _first(plain: Sequence[str], names: Sequence[str]) -> int | None:
     return next((plain.index(name) for name in names if name in plain), None)
+
+
+def _is_unit(word: str) -> bool:
+    return in_base_unit(word)[1] in ("s", "B")
+
+
+def _base(heading: str) -> str:
+    """Give a heading, plain, without its unit; ``min`` may be the minimum, and stays."""
+    match = _SUFFIX.match(heading.strip())
+    if match is not None and (unit := match[2] or match[3]).lower() != "min" and _is_unit(unit):
+        return plain_heading(match[1])
+    return plain_heading(re.sub(r"[()\[\]]", " ", heading))
+
+
+def _summary(heading: str) -> tuple[str, str]:
+    """Part a heading from the word of a summary in it, first or last; "" for none."""
+    base = _base(heading)
+    words = base.replace("std_dev", "stddev").split("_")
+    for place in (-1, 0):
+        if words[place] in _SUMMARY:
+            word = words.pop(place)
+            return "_".join(words), word
+    return base, ""
 
 
 def _value(plain: str, heading: str) -> str | None:
     """Give the unit in the heading of a value column, "" for none; None for another column."""
     if plain in _NAMES["value"]:
         return "s" if plain == "seconds" else ""
-    if plain in TIMES and plain not in ("h", "s", "min"):
+    if plain in _ALONE:
         return plain
     match = _SUFFIX.match(heading.strip())
     if match is None:
         return None
-    unit = match[2] or match[3]
-    base = re.sub(r"[ \-]+", "_", match[1].strip().lower())
-    known = unit in TIMES or unit in SIZES or (match[2] is not None)
-    return unit if known and (base in _NAMES["value"] or unit in TIMES or unit in SIZES) else None
+    base, unit = plain_heading(match[1]), match[2] or match[3]
+    last = base.rpartition("_")[2]
+    if last in _NO_VALUES:
+        return None
+    if base.endswith("_per") and _is_unit(unit):
+        return f"{base.removesuffix('_per')}/{unit}"
+    if match[2]:
+        if (each := unit.partition("/")[0]) in TIMES:  # us/op: a time of one operation
+            return each
+        if _is_unit(unit):
+            return unit
+        return None if base not in _NAMES["value"] else "" if unit.lower() in _SUMMARY else unit
+    if not _is_unit(unit) or unit.lower() == "min":
+        return None
+    if unit in _SHORT and last not in (_SIZED if unit == "B" else _TIMED):
+        return None
+    return unit

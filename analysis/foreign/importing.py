@@ -32,7 +32,10 @@ from ..report import Caution, figures
 from ..version import VERSION
 from .gathered import Gathered, Placed, occasions
 from .inspection import inspect_files
+from .joining import joined_processes
+from .meanings import require_agreement
 from .opening import readable
+from .placed import Sitting
 
 __all__ = ["Imported", "import_files"]
 
@@ -82,17 +85,13 @@ def import_files(
     Raises
     ------
     UsageError
-        If the folder is there, the baseline is no variant, or a metric's direction is unknown.
+        If the folder is there, the baseline is no variant, or a metric's direction is unknown or
+        contradicted.
     AnalysisError
         If no run counts.
     StoreError
         If it cannot be written.
     """
-    if baseline is not None and baseline not in gathered.variants:
-        known = ", ".join(gathered.variants)
-        raise UsageError(
-            f"there is no variant {baseline!r}", gathered.files[0].source, f"known here: {known}"
-        )
     if not any(one.cell.values for one in gathered.cells):
         raise AnalysisError(
             "no run counts: all failed, or the files hold none",
@@ -100,6 +99,7 @@ def import_files(
             "look at what the programs wrote, and measure again",
         )
     gathered, metrics = _directed(gathered, better)
+    _require_variant(gathered, baseline)
     told = inspect_files(gathered)
     at = utc_now()
     with appearing(Path(folder)) as fresh:
@@ -129,10 +129,28 @@ def import_files(
     )
 
 
+def _require_variant(gathered: Gathered, baseline: str | None) -> None:
+    """Refuse a baseline that has no values; say what became of it where that is known."""
+    if baseline is None or baseline in gathered.variants:
+        return
+    left_out = [
+        caution.text
+        for caution in gathered.cautions
+        if caution.code == "one-variant-twice" and caution.about[0] == baseline
+    ]
+    known = f"known here: {', '.join(gathered.variants)}"
+    raise UsageError(
+        f"there is no variant {baseline!r}",
+        gathered.files[0].source,
+        "; ".join((*left_out, known)),
+    )
+
+
 def _directed(
     gathered: Gathered, better: Better | None
 ) -> tuple[Gathered, dict[str, dict[str, str]]]:
     """Give each metric its unit and direction; a further one without a direction is left out."""
+    require_agreement(gathered.cells, better)
     found: dict[str, dict[str, str]] = {}
     without = []
     for metric in gathered.metrics:
@@ -204,22 +222,21 @@ def _manifest(
 def _rows(gathered: Gathered) -> Iterator[Measurement]:
     """Give a row for each process, then one for each failed run of the cell.
 
-    The metrics of one process stand in one row, as far as the file measures several of them.
+    The metrics of one process stand in one row, as far as it can be told that they are of one.
     """
     numbers = dict(occasions(gathered))
-    groups: dict[tuple[str, str, str], list[Placed]] = {}
+    groups: dict[tuple[Sitting, str, str], list[Placed]] = {}
     for one in gathered.cells:
-        groups.setdefault((one.occasion, one.benchmark, one.variant), []).append(one)
+        groups.setdefault((one.sitting, one.benchmark, one.variant), []).append(one)
     position = 0
-    for (occasion, benchmark, variant), cells in groups.items():
-        columns = {one.cell.metric: _processes(one) for one in cells}
+    for (sitting, benchmark, variant), cells in groups.items():
+        processes = joined_processes([one.cell for one in cells])
         failed = max((one.cell.failed or 0 for one in cells), default=0)
-        count = max(map(len, columns.values()))
-        for k in range(count + failed):
-            values = {name: rows[k] for name, rows in columns.items() if k < len(rows) and rows[k]}
+        for k in range(len(processes) + failed):
+            ok = k < len(processes)
             yield Measurement(
                 position=position,
-                session=numbers[occasion],
+                session=numbers[sitting[0]],
                 segment=0,
                 block=0,
                 benchmark=benchmark,
@@ -227,14 +244,8 @@ def _rows(gathered: Gathered) -> Iterator[Measurement]:
                 warmup=False,
                 started_at=None,
                 start_ns=None,
-                outcome="ok" if k < count else "exit",
-                detail=None if k < count else "failed, as the file says",
-                metrics=values,
+                outcome="ok" if ok else "exit",
+                detail=None if ok else "failed, as the file says",
+                metrics=dict(processes[k]) if ok else {},
             )
             position += 1
-
-
-def _processes(one: Placed) -> tuple[tuple[float, ...], ...]:
-    if one.cell.known:
-        return one.cell.processes
-    return tuple((value,) for value in one.cell.values)

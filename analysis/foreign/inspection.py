@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ..report import Result
 from .cells import ForeignCell
-from .gathered import Gathered, Placed
+from .gathered import Gathered
 
 __all__ = ["Inspected", "InspectedCell", "inspect_files"]
 
@@ -75,10 +75,6 @@ class Inspected(Result):
     cells: tuple[InspectedCell, ...]
     cannot_recover: tuple[str, ...]
 
-    def body(self) -> dict[str, Any]:
-        """Give what stands below the head."""
-        return Result.body(self)
-
 
 def inspect_files(gathered: Gathered) -> Inspected:
     """Count what the files hold."""
@@ -112,7 +108,7 @@ def _cells(gathered: Gathered) -> Iterator[InspectedCell]:
             warmups=one.cell.warmups,
             failed=one.cell.failed,
             source=one.source,
-            session=_session(one),
+            session=one.cell.session,
         )
 
 
@@ -121,7 +117,3 @@ def _iterations(cell: ForeignCell) -> int | None:
         return None
     counts = {len(process) for process in cell.processes}
     return counts.pop() if len(counts) == 1 else None
-
-
-def _session(one: Placed) -> str | None:
-    return one.cell.session

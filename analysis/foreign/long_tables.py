@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from ..errors import AnalysisError
 from ..record import Better
 from .cells import ForeignCell, ForeignFile, Loss
 from .columns import Mapping
 from .opening import Opened
-from .parsing import fail, value_of
+from .outcomes import is_good, is_warmup
+from .parsing import fail, in_base_unit, value_of
 
 __all__ = ["Coded", "LongTable", "long_file", "role_places"]
 
 _Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 _Real = np.ndarray[Any, np.dtype[np.float64]]
-_FALSE = frozenset(("false", "0", "no", "failed", "fail", "error", "f", ""))
-_GOOD = frozenset(("true", "1", "yes", "ok", "success", "t", "passed", "pass"))
+_LOWER = ("lower", "less", "smaller", "min", "minimize", "minimise")
+_HIGHER = ("higher", "more", "larger", "bigger", "max", "maximize", "maximise")
 _ROLES = (
     "benchmark", "variant", "session", "unit_column", "metric_column", "better_column", "ok",
     "warmup",
@@ -78,7 +81,8 @@ class LongTable:
         Raises
         ------
         AnalysisError
-            If a value that counts is no finite number, or negative; the message names the line.
+            If a value that counts is no finite number, or negative, its process has no name, or the
+            row's unit is not the heading's; the message names the line.
         """
         merged, of_group, fate = self._merged()
         counts = np.bincount(self.groups, minlength=len(self.keys))
@@ -90,6 +94,7 @@ class LongTable:
         values = {place: column[rows] for place, column in self.values.items()}
         self._check(values, rows)
         process = None if self.process is None else self.process.codes[rows]
+        self._check_names(process, rows)
         same = {place: _same(column.codes[rows], ends, mine) for place, column in self.rest.items()}
         for number, (bench, variant, session, unit, metric, better) in enumerate(merged):
             start, end = int(ends[number] - mine[number]), int(ends[number])
@@ -98,24 +103,33 @@ class LongTable:
                 if constant[number]:
                     column = self.rest[place]
                     keys[self.headings[place]] = column.texts[column.codes[rows[start]]]
+            parts = _Parts() if process is None else _parts(process[start:end])
+            labels = self._names(parts)
             for place, name, in_heading in self.found.values:
                 factor, base, direction = self.found.unit_of(unit, in_heading)
+                own = self.found.is_of_rows(in_heading)
+                if own and start < end:
+                    self._check_unit(name, in_heading, unit, int(rows[start]))
+                said = _better(self.headings, self.found, better) if own else None
                 yield ForeignCell(
                     benchmark=bench,
                     variant=variant or None,
-                    metric=metric or name,
+                    metric=(metric if own else "") or name,
                     unit=base,
-                    better=_better(self.headings, self.found, better) or direction,
-                    processes=_processes(
-                        _in_base(values[place][start:end], factor),
-                        None if process is None else process[start:end],
-                    ),
+                    better=said or direction,
+                    processes=_processes(_in_base(values[place][start:end], factor), parts),
                     known=self.found.process is not None,
+                    labels=labels,
                     warmups=int(warmups[number]) if self.found.warmup is not None else None,
                     failed=int(failed[number]) if self.found.ok is not None else None,
                     session=session or None,
                     keys=keys,
                 )
+
+    def _names(self, parts: _Parts) -> tuple[str, ...] | None:
+        if self.process is None:
+            return None
+        return tuple(map(self.process.texts.__getitem__, parts.codes))
 
     def _failed_runs(self, of_group: _Whole, fate: _Whole, cells: int) -> _Whole:
         """Count failed runs: rows, but where iterations have a column of their own the processes."""
@@ -144,20 +158,49 @@ class LongTable:
 
         Gives the cells' names, the cell of each group, and its fate: 0 counts, 1 failed, 2 warm-up.
         """
-        numbers: dict[tuple[str, ...], int] = {}
-        of_group = np.zeros(len(self.keys), np.int64)
         fate = np.zeros(len(self.keys), np.int64)
         there = [getattr(self.found, name) is not None for name in _ROLES]
+        cells = []
         for k, key in enumerate(self.keys):
             given = iter(key)
             texts = [next(given) if one else None for one in there]
             ok, warmup = texts[6:]
-            of_group[k] = numbers.setdefault(tuple(text or "" for text in texts[:6]), len(numbers))
-            if warmup is not None and warmup.strip().lower() not in _FALSE:
+            cells.append(tuple(text or "" for text in texts[:6]))
+            if warmup is not None and self._is_warmup(k, warmup):
                 fate[k] = 2
-            elif ok is not None and _failed(self.headings[self.found.ok or 0], ok):
+            elif ok is not None and not self._is_good(k, ok):
                 fate[k] = 1
-        return list(numbers), of_group, fate
+        if fate.any():
+            cells = _completed(cells, fate)
+        numbers: dict[tuple[str, ...], int] = {}
+        of_group = [numbers.setdefault(cell, len(numbers)) for cell in cells]
+        return list(numbers), np.array(of_group, np.int64), fate
+
+    def _is_warmup(self, group: int, text: str) -> bool:
+        said = is_warmup(text)
+        if said is None:
+            raise self._unknown(
+                group, self.found.warmup, text, "whether the run is a warm-up", "yes"
+            )
+        return said
+
+    def _is_good(self, group: int, text: str) -> bool:
+        column = self.found.ok or 0
+        said = is_good(self.headings[column], text)
+        if said is None:
+            raise self._unknown(group, column, text, "whether the run is good or failed", "ok")
+        return said
+
+    def _unknown(
+        self, group: int, column: int | None, text: str, what: str, word: str
+    ) -> AnalysisError:
+        row = int(np.flatnonzero(self.groups == group)[0])
+        return fail(
+            self.opened,
+            f"{text!r} in the column {self.headings[column or 0]!r} does not say {what}",
+            f"write {word!r} or its opposite in every row, or take the column out",
+            at=self.line_of(row),
+        )
 
     def _check(self, values: dict[int, _Real], rows: _Whole) -> None:
         for place, name, _ in self.found.values:
@@ -175,6 +218,28 @@ class LongTable:
                     at=at,
                 )
             value_of(self.opened, value, at)
+
+    def _check_unit(self, name: str, in_heading: str, unit: str, row: int) -> None:
+        if in_heading and unit and in_base_unit(unit) != in_base_unit(in_heading):
+            raise fail(
+                self.opened,
+                f"the row's unit is {unit!r}, and the heading {name!r} says {in_heading!r}",
+                "leave the unit in one place",
+                at=self.line_of(row),
+            )
+
+    def _check_names(self, process: _Whole | None, rows: _Whole) -> None:
+        """Refuse a run without a name: all such rows would be taken for one process."""
+        if self.process is None or process is None or "" not in self.process.texts:
+            return
+        nameless = np.flatnonzero(process == list(self.process.texts).index(""))
+        if nameless.size:
+            raise fail(
+                self.opened,
+                f"the column {self.headings[self.found.process or 0]!r} is empty",
+                "number the runs in it, or take the column out",
+                at=self.line_of(int(rows[nameless].min())),
+            )
 
     def _keys(self, bench: str, variant: str) -> dict[str, str]:
         keys = {}
@@ -222,6 +287,32 @@ def long_file(name: str, table: LongTable) -> ForeignFile:
     )
 
 
+def _completed(cells: Sequence[tuple[str, ...]], fate: _Whole) -> list[tuple[str, ...]]:
+    """Give runs that do not count the unit, metric and direction of those that do.
+
+    A failed run has no value, so its row may leave them empty: it is no cell of its own.
+    """
+    good = [cell for cell, one in zip(cells, fate, strict=True) if not one]
+    found: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for cell in dict.fromkeys(good):
+        found.setdefault(cell[:3], []).append(cell[3:])
+    anywhere = dict.fromkeys(cell[3:] for cell in good)
+    return [
+        cell
+        if not one or all(cell[3:])
+        else cell[:3]
+        + next(
+            (
+                like
+                for like in (*found.get(cell[:3], ()), *anywhere)
+                if all(not mine or mine == its for mine, its in zip(cell[3:], like, strict=True))
+            ),
+            cell[3:],
+        )
+        for cell, one in zip(cells, fate, strict=True)
+    ]
+
+
 def _same(codes: _Whole, ends: _Whole, counts: _Whole) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Tell for each cell whether all its rows have one text; false where it has none."""
     result = np.zeros(len(ends), np.bool_)
@@ -233,22 +324,45 @@ def _same(codes: _Whole, ends: _Whole, counts: _Whole) -> np.ndarray[Any, np.dty
     return result
 
 
-def _processes(values: _Real, codes: _Whole | None) -> tuple[tuple[float, ...], ...]:
-    if not len(values):
-        return ()
-    if codes is None:
-        return (tuple(values.tolist()),)
-    steps = np.diff(codes)
-    if (steps < 0).any():  # one process after the other, in the order in which they appear
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """How the values of a cell fall into processes.
+
+    `order` puts one process after the other (None: they stand so), `ends` tells where each one ends,
+    and `codes` which one it is. All empty where processes are unknown.
+    """
+
+    order: _Whole | None = None
+    ends: Sequence[int] = ()
+    codes: Sequence[int] = ()
+
+
+def _parts(codes: _Whole) -> _Parts:
+    """Part values by the numbers of their processes, in the order in which these appear."""
+    if not len(codes):
+        return _Parts()
+    order, steps = None, np.diff(codes)
+    if (steps < 0).any():
         _, first, number = np.unique(codes, return_index=True, return_inverse=True)
         appeared = first[number]
         order = np.argsort(appeared, kind="stable")
-        values, steps = values[order], np.diff(appeared[order])
-    ends = [*(np.flatnonzero(steps) + 1).tolist(), len(values)]
-    ordered = values.tolist()
-    if len(ends) == len(ordered):
+        codes, steps = codes[order], np.diff(appeared[order])
+    starts = np.flatnonzero(steps) + 1
+    ends = [*starts.tolist(), len(codes)]
+    return _Parts(order, ends, [int(codes[0]), *codes[starts].tolist()])
+
+
+def _processes(values: _Real, parts: _Parts) -> tuple[tuple[float, ...], ...]:
+    if not len(values):
+        return ()
+    if not parts.ends:
+        return (tuple(values.tolist()),)
+    ordered = (values if parts.order is None else values[parts.order]).tolist()
+    if len(parts.ends) == len(ordered):
         return tuple([(value,) for value in ordered])
-    return tuple(tuple(ordered[start:end]) for start, end in zip([0, *ends], ends, strict=False))
+    return tuple(
+        tuple(ordered[start:end]) for start, end in zip([0, *parts.ends], parts.ends, strict=False)
+    )
 
 
 def _in_base(values: _Real, factor: float) -> _Real:
@@ -264,22 +378,15 @@ def _narrow(numbers: _Whole) -> _Whole:
     return numbers.astype(np.int16) if numbers.size and numbers.max() < 2**15 else numbers
 
 
-def _failed(heading: str, text: str) -> bool:
-    plain, heading = text.strip().lower(), heading.strip().lower()
-    if heading in ("exit_code", "returncode"):
-        return plain not in ("0", "")
-    if heading == "failed":
-        return plain not in _FALSE
-    return plain not in _GOOD
-
-
 def _better(headings: Sequence[str], found: Mapping, text: str) -> Better | None:
     if found.better_column is None:
         return None
-    plain = text.strip().lower()
+    plain = re.sub(r"[_ ]is[_ ]better$", "", text.strip().lower())
+    if plain in _LOWER or plain in _HIGHER:
+        return "lower" if plain in _LOWER else "higher"
     heading = headings[found.better_column].strip().lower()
-    if plain in ("lower", "higher"):
-        return "lower" if plain == "lower" else "higher"
+    if not heading.endswith("better") or heading == "better":
+        return None  # of a direction, neither yes nor no says which
     if plain not in ("true", "false", "1", "0", "yes", "no"):
         return None
     true = plain in ("true", "1", "yes")

@@ -19,7 +19,7 @@ from typing import IO, Any, BinaryIO, cast
 
 from ..errors import AnalysisError, UsageError
 
-__all__ = ["MOST_BYTES", "STDIN", "Opened", "open_foreign", "readable"]
+__all__ = ["MOST_BYTES", "STDIN", "Opened", "most_of", "open_foreign", "readable"]
 
 STDIN = "-"
 MOST_BYTES = 2 * 1024**3  # unpacked
@@ -175,6 +175,11 @@ def packer_of(data: bytes) -> str | None:
     return next((name for magic, name in _MAGIC if data.startswith(magic)), None)
 
 
+def most_of(packed: int) -> int:
+    """Give how many bytes a packed file may become."""
+    return min(MOST_BYTES, max(_SMALL, packed * _RATIO))
+
+
 def _unpacked(data: bytes, source: str) -> bytes:
     packer = packer_of(data)
     if packer is None:
@@ -242,7 +247,7 @@ def _limited(file: IO[bytes], source: str, *, packed: int | None) -> bytes:
     """Read all of it, unless it is too much."""
     parts: list[bytes] = []
     size = 0
-    most = MOST_BYTES if packed is None else min(MOST_BYTES, max(_SMALL, packed * _RATIO))
+    most = MOST_BYTES if packed is None else most_of(packed)
     while chunk := file.read(_CHUNK):
         size += len(chunk)
         if size > most:

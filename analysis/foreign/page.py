@@ -23,9 +23,15 @@ def _(found: Inspected) -> Page:
             Section(
                 (Sentence(said), _table(shown), *([Sentence(f"and {more} more")] * (more > 0)))
             ),
-            Section(
-                tuple(Sentence(text) for text in found.cannot_recover),
-                title="cannot be told from them",
+            *(
+                [
+                    Section(
+                        tuple(Sentence(text) for text in found.cannot_recover),
+                        title="cannot be told from them",
+                    )
+                ]
+                if found.cannot_recover
+                else []
             ),
         ),
         cautions=found.cautions,

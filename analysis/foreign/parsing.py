@@ -22,6 +22,7 @@ __all__ = [
     "json_of",
     "looks_like_json",
     "mentions",
+    "number_or_text",
     "rows_in",
     "structure_of",
     "text_of",
@@ -38,26 +39,19 @@ _TOKEN = 24
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 TIMES: dict[str, float] = {
-    "s": 1.0,
-    "sec": 1.0,
-    "second": 1.0,
-    "seconds": 1.0,
-    "ms": 1e-3,
-    "msec": 1e-3,
-    "milliseconds": 1e-3,
-    "us": 1e-6,
-    "µs": 1e-6,  # both characters are met in files
-    "μs": 1e-6,
-    "usec": 1e-6,
-    "microseconds": 1e-6,
-    "ns": 1e-9,
-    "nsec": 1e-9,
-    "nanoseconds": 1e-9,
-    "ps": 1e-12,
-    "min": 60.0,
-    "minutes": 60.0,
-    "h": 3600.0,
-    "hours": 3600.0,
+    name: factor
+    for factor, names in (
+        (1.0, "s sec secs second seconds"),
+        (1e-3, "ms msec msecs millis millisecond milliseconds"),
+        # both characters that stand for micro are met in files
+        (1e-6, "us µs μs usec µsec μsec usecs micros microsecond microseconds"),
+        (1e-9, "ns nsec nsecs nanos nanosecond nanoseconds"),
+        (1e-12, "ps picosecond picoseconds"),
+        (60.0, "min mins minute minutes"),
+        (3600.0, "h hr hrs hour hours"),
+        (86400.0, "day days"),
+    )
+    for name in names.split()
 }
 SIZES: dict[str, float] = {
     "B": 1.0,
@@ -67,10 +61,13 @@ SIZES: dict[str, float] = {
     "KB": 1e3,
     "MB": 1e6,
     "GB": 1e9,
+    "TB": 1e12,
     "KiB": 1024.0,
     "MiB": 1024.0**2,
     "GiB": 1024.0**3,
+    "TiB": 1024.0**4,
 }
+_SPELT = 3  # letters from which a unit may have capitals: MS and Ms are none of ours
 
 
 Row_co = TypeVar("Row_co", covariant=True)
@@ -87,7 +84,12 @@ class _Rows(Protocol[Row_co]):
 
 
 def in_base_unit(unit: str) -> tuple[float, str]:
-    """Give the factor into seconds or bytes, and that unit; (1, the unit) for every other one."""
+    """Give the factor into seconds or bytes, and that unit; (1, the unit) for every other one.
+
+    Words may have capitals (``Seconds``), symbols may not.
+    """
+    if unit not in SIZES and len(unit) >= _SPELT and unit.lower() in TIMES.keys() | SIZES.keys():
+        unit = unit.lower()
     if unit in TIMES:
         return TIMES[unit], "s"
     if unit in SIZES:
@@ -256,6 +258,14 @@ def _shown(value: object) -> str:
     if isinstance(value, (list, dict)):
         return "a list" if isinstance(value, list) else "an object"
     return figures.shorten(repr(value), 40)
+
+
+def number_or_text(text: str) -> float | str:
+    """Give the number that a text is, else the text itself: `value_of` refuses it with its place."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def count_of(value: object) -> int | None:

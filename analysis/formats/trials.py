@@ -6,6 +6,7 @@ that is gone afterwards. What it cannot tell is one of the trial's cautions.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import re
@@ -99,10 +100,11 @@ def trial_and_variant(text: str) -> tuple[Path, str | None] | None:
 
 
 def _has_variant(path: Path, variant: str) -> bool:
-    try:
-        return variant in open_trial(path, better="lower").manifest.variants
-    except FairtrialError:
-        return False
+    better: tuple[Better | None, ...] = (None, "lower")  # the names are the same in any direction
+    for direction in better:
+        with contextlib.suppress(FairtrialError):
+            return variant in open_trial(path, better=direction).manifest.variants
+    return False
 
 
 def _splits(text: str) -> Iterator[tuple[str, str | None]]:

@@ -42,7 +42,6 @@ from analysis.foreign import (
     gather,
     import_files,
     inspect_files,
-    matrices_of,
     open_foreign,
     tool_of,
 )
@@ -146,13 +145,15 @@ def _foreign(folder: Path, name: str) -> None:
     told = inspect_files(gathered)
     str(told).encode("utf-8", "backslashreplace")
     json.dumps(told.to_dict(), allow_nan=False)
-    for metric in gathered.metrics:
-        with contextlib.suppress(FairtrialError):
-            matrices_of(gathered, metric, "lower")
     made = folder / ".made"
+    unsaid = any(one.cell.better is None for one in gathered.cells)
     try:
-        import_files(gathered, made, better="lower")
-        str(read_trial(made).cautions).encode("utf-8", "backslashreplace")
+        import_files(gathered, made, better="lower" if unsaid else None)
+        trial = read_trial(made)
+        str(trial.cautions).encode("utf-8", "backslashreplace")
+        for metric in gathered.metrics:
+            with contextlib.suppress(FairtrialError):
+                trial.matrix(gathered.variants[0], metric)
     finally:
         shutil.rmtree(made, ignore_errors=True)
 

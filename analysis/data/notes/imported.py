@@ -53,6 +53,7 @@ def imported_cautions(trial: Path, manifest: Manifest) -> Iterator[Caution]:
             str(path),
             "restore the file, or import again",
         ) from None
-    yield Caution("imported", f"imported from {kind} files: {'; '.join(told)}")
+    told = [f"imported from {kind} files", *(["; ".join(told)] if told else [])]
+    yield Caution("imported", ": ".join(told))
     for code, text in noted:
         yield Caution(str(code), str(text))

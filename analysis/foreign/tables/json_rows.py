@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 from ..cells import ForeignFile
+from ..columns import is_long
 from ..opening import Opened
 from ..parsing import fail, json_of
-from .rows import file_of_rows, is_long
+from .rows import file_of_rows
 
 __all__ = ["knows", "read"]
 

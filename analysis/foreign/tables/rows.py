@@ -7,18 +7,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..cells import ForeignFile
-from ..columns import mapped
+from ..columns import long_mapping
 from ..long_tables import Coded, LongTable, long_file, role_places
 from ..opening import Opened
 from ..parsing import fail
 
-__all__ = ["file_of_rows", "is_long"]
-
-
-def is_long(headings: Sequence[str]) -> bool:
-    """Tell whether the headings name a benchmark and a value."""
-    found = mapped(headings)
-    return found is not None and found.benchmark is not None
+__all__ = ["file_of_rows"]
 
 
 def file_of_rows(
@@ -31,13 +25,7 @@ def file_of_rows(
     AnalysisError
         If the headings name no benchmark or no value, a value is none, or there is no row.
     """
-    found = mapped(headings)
-    if found is None or found.benchmark is None:
-        raise fail(
-            opened,
-            "no column names a benchmark and a value",
-            "name the columns benchmark, variant, session, run, value (or time_ms, ...)",
-        )
+    found = long_mapping(opened, headings)
     columns = list(zip(*(map(_text, row) for row in rows), strict=True))
     if not columns:
         raise fail(opened, "the table has no rows", "is the file whole?")
@@ -82,4 +70,6 @@ def _text(cell: object) -> str:
         return ""
     if isinstance(cell, bool):
         return "true" if cell else "false"
+    if isinstance(cell, bytes):  # a data base may hold texts as such
+        return cell.decode("utf-8", "backslashreplace")
     return repr(cell) if isinstance(cell, float) else str(cell)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened, open_foreign
-from ..parsing import fail, rows_in, value_of
+from ..parsing import fail, number_or_text, rows_in, value_of
 
 __all__ = ["knows", "numbers_of", "read"]
 
@@ -111,14 +111,7 @@ def numbers_of(opened: Opened) -> tuple[float, ...]:
     for number, line in enumerate(opened.text().split("\n"), 1):
         content = line.partition("#")[0].strip().strip('"')
         if content:
-            values.append(value_of(opened, _number(content), f"{number}"))
+            values.append(value_of(opened, number_or_text(content), f"{number}"))
     if not values:
         raise fail(opened, "the file holds no values", "write one number a line")
     return tuple(values)
-
-
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text

@@ -135,6 +135,11 @@ def read(opened: Opened) -> ForeignFile:
                 text="each sample is the mean of several calls; which samples stem from one process is "
                 "not in the file: variation between processes cannot be estimated",
             ),
+            Loss(
+                code="no-sessions",
+                text="each result file is taken for an occasion: which samples stem from a later one "
+                "(asv run --append-samples) is not in it",
+            ),
             Loss(code="warm-ups-unknown", text="the warm-up is not in the file"),
         ),
         notes=tuple(_notes(left)),

@@ -15,7 +15,7 @@ from ...errors import FairtrialError
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..folders import files_in, opened_in
 from ..opening import Opened
-from ..parsing import fail, in_base_unit, value_of
+from ..parsing import fail, in_base_unit, number_or_text, value_of
 from ..xml_tree import xml_of
 
 __all__ = ["knows", "read"]
@@ -174,11 +174,7 @@ def _quantity(opened: Opened, text: str, at: str) -> tuple[float, str]:
     if match is None:
         raise fail(opened, f"{text!r} is no quantity", "is the file damaged?", at=at)
     factor, unit = in_base_unit(match[2])
-    try:
-        number = float(match[1])
-    except ValueError:
-        raise fail(opened, f"{text!r} is no quantity", "is the file damaged?", at=at) from None
-    return value_of(opened, number, at, factor=factor), unit
+    return value_of(opened, number_or_text(match[1]), at, factor=factor), unit
 
 
 def _of_table(opened: Opened) -> Iterator[ForeignCell]:

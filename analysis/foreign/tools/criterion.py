@@ -2,7 +2,8 @@
 
 A sample is the total time of so many iterations; its value is their ratio. All samples of one
 benchmark stem from one process. Saved baselines are variants: ``new`` is the last result, ``base`` the
-one before, and ``change`` holds no data. Names stand in ``benchmark.json``, else they are the folders'.
+one before, and ``change`` holds no data. They were measured one after the other, with a build between
+them, so each is an occasion of its own. Names stand in ``benchmark.json``, else they are the folders'.
 cargo-criterion prints the same as messages (``--message-format=json``); its own files are binary.
 """
 
@@ -130,6 +131,15 @@ def read(opened: Opened) -> ForeignFile:
                 "cannot be estimated",
             ),
             *_unequal(samples),
+            Loss(
+                code="no-sessions",
+                text="when a benchmark was executed is not in the files"
+                + (
+                    ": each saved baseline is taken for an occasion of its own"
+                    if any(sample.baseline for sample in samples)
+                    else ""
+                ),
+            ),
             Loss(code="warm-ups-unknown", text="the warm-up is not in the files"),
         ),
     )
@@ -229,6 +239,7 @@ def _cell(opened: Opened, sample: _Sample) -> ForeignCell:
         processes=(tuple(values),),
         known=True,
         inner=max(counts),
+        session=sample.baseline,
         keys=sample.keys | ({} if sample.baseline is None else {"baseline": sample.baseline}),
     )
 

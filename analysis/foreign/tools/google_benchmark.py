@@ -26,6 +26,7 @@ from ..parsing import (
     json_of,
     looks_like_json,
     mentions,
+    number_or_text,
     structure_of,
     text_of,
     value_of,
@@ -113,6 +114,7 @@ def read(opened: Opened) -> ForeignFile:
             text=f"means of {told} iterations from one process: variation between processes "
             "cannot be estimated",
         ),
+        Loss(code="no-sessions", text="all repetitions stem from one occasion"),
         Loss(code="warm-ups-unknown", text="whether there was a warm-up is not in the file"),
     ]
     if max(len(cell.values) for cell in cells) == 1:
@@ -203,10 +205,7 @@ def _without_times(row: Row) -> bool:
 
 
 def _number(text: str) -> Any:  # noqa: ANN401 - a number where it is one
-    try:
-        return float(text)
-    except ValueError:
-        return text == "true" if text in ("true", "false") else text
+    return text == "true" if text in ("true", "false") else number_or_text(text)
 
 
 def _measured(rows: Rows) -> Rows:
@@ -273,6 +272,11 @@ def _cells(
         for key in dict.fromkeys(key for _, row in good for key in row if key not in _FIXED):
             found = [row.get(key) for _, row in good]
             if not all(_is_number(value) for value in found):
+                if any(_is_number(value) for value in found):
+                    text = (
+                        f"the counter {key!r} of {name!r} is left out: not every repetition has it"
+                    )
+                    notes.append(Loss(code="left-out", text=text))
                 continue
             unit, better = _KNOWN.get(key, ("", None))
             try:

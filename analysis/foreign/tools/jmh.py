@@ -1,7 +1,7 @@
 """JMH's JSON (``-rf json``): forks are processes, each with its measured iterations.
 
-An iteration's value is itself a mean over operations. Throughput is better when higher, every other
-mode when lower. SampleTime keeps histograms: an iteration's value is their mean. With 0 forks all
+An iteration's value is itself a mean over operations. Throughput is better when higher, times are when
+lower; of a mode that is not known nothing is said. SampleTime keeps histograms: an iteration's value is their mean. With 0 forks all
 iterations stem from JMH's own process. Numbers that are none are written as text (``"NaN"``). The
 other result formats, and the log, hold no runs that could be told apart.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...errors import AnalysisError
@@ -114,14 +115,15 @@ def _losses(alone: int, count: int, *, sampled: bool) -> Iterator[Loss]:
             text=f"{alone} of {count} results had no forks: their iterations stem from one process, "
             "and variation between processes cannot be estimated",
         )
+    yield Loss(code="no-sessions", text="all forks stem from one occasion")
     yield Loss(code="failed-unknown", text="JMH keeps no failed forks")
 
 
 def _cells(
     opened: Opened, result: Mapping[str, Any], at: str, notes: list[Loss]
 ) -> Iterator[ForeignCell]:
-    mode = text_of(result.get("mode")) or "avgt"
-    metric, better = _MODES.get(mode, (mode, "lower"))
+    mode = text_of(result.get("mode")) or "value"
+    metric, better = _MODES.get(mode, (mode, None))
     params = {k: _whole(v) for k, v in texts_of(result.get("params")).items()}
     forks, warmups = count_of(result.get("forks")), count_of(result.get("warmupIterations"))
     name = _whole(result["benchmark"])
@@ -143,16 +145,22 @@ def _cells(
         notes.append(Loss(code="forks-missing", text=text))
         shared["failed"] = missing
         found = _cell(opened, primary, metric, better, f"{at}.primaryMetric", shared)
-    yield found
+    yield _by_mode(found, mode)
     secondary = result.get("secondaryMetrics")
     for key, one in (secondary if isinstance(secondary, dict) else {}).items():
         if not isinstance(one, dict) or not ("rawData" in one or "rawDataHistogram" in one):
             continue
         try:
-            yield _cell(opened, one, key, None, f"{at}.secondaryMetrics.{key}", shared)
+            cell = _cell(opened, one, key, None, f"{at}.secondaryMetrics.{key}", shared)
+            yield _by_mode(cell, mode)
         except AnalysisError as error:  # such as "NaN", where nothing was allocated
             text = f"{key!r} of {shared['benchmark']!r} is left out: {error.what}"
             notes.append(Loss(code="left-out", text=text))
+
+
+def _by_mode(cell: ForeignCell, mode: str) -> ForeignCell:
+    """Name the forks by their mode: each mode of a benchmark has forks of its own."""
+    return replace(cell, labels=tuple(f"{mode} {one}" for one in cell.labels or ()))
 
 
 def _whole(text: str) -> str:
@@ -178,7 +186,7 @@ def _cell(  # noqa: PLR0917 - all of one result, in the order of its keys
             at=at,
         )
     kind = "rawData" if histograms is None else "rawDataHistogram"
-    processes = []
+    processes, labels = [], []
     for f, fork in enumerate(raw):
         if not isinstance(fork, list):
             raise fail(opened, "a fork is no list", "is the file damaged?", at=f"{at}.{kind}[{f}]")
@@ -189,9 +197,17 @@ def _cell(  # noqa: PLR0917 - all of one result, in the order of its keys
             values = [_mean(opened, one, place, factor) for one, place in places if one != []]
         if values:
             processes.append(tuple(values))
+            labels.append(f"{f + 1}")
     if not processes:
         raise fail(opened, "no iteration has a value", "give the iterations more time", at=at)
-    return ForeignCell(metric=name, unit=base, better=better, processes=tuple(processes), **shared)
+    return ForeignCell(
+        metric=name,
+        unit=base,
+        better=better,
+        processes=tuple(processes),
+        labels=tuple(labels),
+        **shared,
+    )
 
 
 def _unit(unit: str) -> tuple[float, str]:

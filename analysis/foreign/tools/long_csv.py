@@ -18,13 +18,14 @@ import numpy as np
 
 from ...errors import AnalysisError
 from ..cells import ForeignFile
-from ..columns import Mapping, mapped
+from ..columns import Mapping, is_long, long_mapping
 from ..long_tables import Coded, LongTable, long_file, role_places
 from ..opening import Opened
 from ..parsing import fail, rows_in
 
 __all__ = ["knows", "read"]
 
+_NEWLINE = "\n"
 _SEPARATORS = ",;\t|"
 _DISTINCT = 1024  # texts of a column that may be a key of some cells
 _ROWS, _CHARACTERS = 4096, 65536  # at once: few enough to stay in the processor's cache
@@ -37,8 +38,7 @@ def knows(opened: Opened) -> bool:
     line = next((one for one in opened.head().split("\n") if one.strip() and one[0] != "#"), "")
     if line.lstrip()[:1] in ("{", "[", "<") or not line:
         return False
-    found = mapped(next(csv.reader([line], delimiter=_separator(line)), []))
-    return found is not None and found.benchmark is not None
+    return is_long(next(csv.reader([line], delimiter=_separator(line)), []))
 
 
 def read(opened: Opened) -> ForeignFile:
@@ -73,14 +73,7 @@ def _table(opened: Opened) -> LongTable:
     first = text[start : text.find("\n", start) if "\n" in text[start:] else None]
     separator = _separator(first)
     headings = next(rows_in(opened, csv.reader([first], delimiter=separator)), [])
-    found = mapped(headings)
-    if found is None or found.benchmark is None:
-        raise fail(
-            opened,
-            "no heading names a benchmark and a value",
-            "name the columns benchmark, variant, session, run, value (or time_ms, ...)",
-            at="1",
-        )
+    found = long_mapping(opened, headings, at=f"{text.count(_NEWLINE, 0, start) + 1}")
     rows = _Rows(opened, text, start, separator, len(headings))
     return _coded(rows, headings, found)
 
@@ -207,7 +200,9 @@ def _coded(rows: _Rows, headings: Sequence[str], found: Mapping) -> LongTable:
         groups=whole.get("groups", nothing.astype(np.int32)),
         keys=[tuple(text.removeprefix("\n") for text in key) for key in groups],
         values={place: whole.get(place, nothing) for place, _, _ in found.values},
-        process=Coded(whole["process"], list(processes)) if "process" in whole else None,
+        process=Coded(whole["process"], [text.removeprefix("\n") for text in processes])
+        if "process" in whole
+        else None,
         rest={
             place: Coded(whole[place], [text.removeprefix("\n") for text in texts])
             for place, texts in rest.items()

@@ -9,14 +9,15 @@ import numpy as np
 
 from ...errors import UsageError
 from ..cells import ForeignFile
-from ..columns import mapped
+from ..columns import long_mapping
 from ..long_tables import Coded, LongTable, long_file, role_places
-from ..opening import Opened
+from ..opening import Opened, most_of
 from ..parsing import fail
 
 __all__ = ["knows", "read"]
 
 _MAGIC = b"PAR1"
+_WORD = 8  # bytes of a number, or of what stands for a text
 _TABLE = 1_000_000  # numbers up to here are looked up, not sorted
 _Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 
@@ -46,17 +47,16 @@ def read(opened: Opened) -> ForeignFile:
             "pip install 'fairtrial[parquet]'",
         ) from None
     try:
-        table: Any = parquet.read_table(io.BytesIO(opened.data))
+        whole: Any = parquet.ParquetFile(io.BytesIO(opened.data))
+        _require_room(opened, whole.metadata)
+        # a text that stands in a million rows is kept once
+        kinds = [(one.name, one.type) for one in whole.schema_arrow]
+        texts = [name for name, kind in kinds if pyarrow.types.is_string(kind)]
+        table: Any = parquet.ParquetFile(io.BytesIO(opened.data), read_dictionary=texts).read()
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise fail(opened, f"it is no Parquet file: {error}", "copy the file again") from None
     headings = [str(name) for name in table.column_names]
-    found = mapped(headings)
-    if found is None or found.benchmark is None:
-        raise fail(
-            opened,
-            "no column names a benchmark and a value",
-            "name the columns benchmark, variant, session, run, value (or time_ms, ...)",
-        )
+    found = long_mapping(opened, headings)
     groups, keys = _grouped([_coded(table.column(place)) for place in role_places(found)])
     rest = {place: _coded(table.column(place)) for place in found.rest}
     return long_file(
@@ -76,7 +76,21 @@ def read(opened: Opened) -> ForeignFile:
     )
 
 
+def _require_room(opened: Opened, told: Any) -> None:  # noqa: ANN401 - pyarrow's
+    """Refuse a few bytes that say they are billions of rows: the format packs by itself."""
+    pages = sum(told.row_group(k).total_byte_size for k in range(told.num_row_groups))
+    if max(pages, told.num_rows * told.num_columns * _WORD) > most_of(len(opened.data)):
+        raise fail(
+            opened,
+            f"the file holds too much: {told.num_rows:,} rows of {told.num_columns} columns in "
+            f"{len(opened.data):,} bytes",
+            "split it, or leave out columns that are the same in all rows",
+        )
+
+
 def _text(value: object) -> str:
+    if isinstance(value, bytes):  # older writers do not mark texts as such
+        return value.decode("utf-8", "backslashreplace")
     return "" if value is None else str(value)
 
 
@@ -125,7 +139,8 @@ def _floats(column: Any) -> np.ndarray[Any, np.dtype[np.float64]]:  # noqa: ANN4
     if pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind):
         plain: np.ndarray[Any, Any] = column.to_numpy()
         return plain.astype(np.float64)
-    return np.array([_float(_text(one)) for one in column.to_pylist()], np.float64)
+    coded = _coded(column)
+    return np.array([_float(text) for text in coded.texts], np.float64)[coded.codes]
 
 
 def _float(text: str) -> float:

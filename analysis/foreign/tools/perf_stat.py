@@ -2,8 +2,8 @@
 
 Without ``--table`` there are no runs, only means of ``-r`` repetitions: one value for each event, and
 that is said. ``<not supported>`` and ``<not counted>`` are no values. Less than 100 % of the time
-counted means an estimate (multiplexed events). ``-A`` counts each CPU, which is a benchmark of its own
-here; the intervals of ``-I`` are parts of one run.
+counted means an estimate (multiplexed events). ``-A`` counts each CPU, ``--per-thread`` each thread: each
+is a benchmark of its own here; the intervals of ``-I`` are parts of one run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened
-from ..parsing import fail, in_base_unit, value_of
+from ..parsing import fail, in_base_unit, number_or_text, value_of
 
 __all__ = ["knows", "read"]
 
@@ -194,13 +194,14 @@ def _of_fields(opened: Opened) -> Iterator[_Counter]:
         if value in _NO_VALUE:
             continue
         deviation, rest, group = _behind(parts[place + 3 :])
-        where = next((part for part in parts[:place] if _PLACE.match(part)), group)
+        # a place, or a thread of --per-thread; numbers are a time, or how many CPUs there are
+        where = next((part for part in parts[:place] if part and not _is_value(part)), group)
         yield _Counter(
             event,
             value_of(opened, _number(value), f"{number}"),
             unit,
             deviation,
-            _number(rest[1]) if len(rest) > 1 else None,
+            _share(rest[1]) if len(rest) > 1 else None,
             where,
             interval=place > 0 and _is_value(parts[0]),
         )
@@ -238,17 +239,19 @@ def _of_objects(opened: Opened) -> Iterator[_Counter]:
             value=value_of(opened, _number(value), f"{number}"),
             unit=unit,
             deviation=str(data.get("variance", "")),
-            share=_number(str(share)) if isinstance(share, (int, float)) else None,
+            share=_share(str(share)) if isinstance(share, (int, float)) else None,
             where=" ".join(f"{key} {data[key]}" for key in _WHERE if data.get(key) is not None),
             interval="interval" in data,
         )
 
 
-def _number(text: str) -> float | None:
-    try:
-        return float(text.replace(",", ".").rstrip("%"))
-    except ValueError:
-        return None
+def _number(text: str) -> float | str:
+    return number_or_text(text.replace(",", ".").rstrip("%"))
+
+
+def _share(text: str) -> float | None:
+    share = _number(text)
+    return share if isinstance(share, float) else None
 
 
 def _of_table(opened: Opened) -> ForeignFile:

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 from ...record import Better
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened
-from ..parsing import fail, in_base_unit, value_of
+from ..parsing import fail, in_base_unit, number_or_text, value_of
 from ..xml_tree import xml_of
 
 __all__ = ["knows", "read"]
@@ -21,14 +21,6 @@ __all__ = ["knows", "read"]
 _KEYS = ("Identifier", "Title", "AppVersion", "Arguments", "Description", "Scale")
 _BETTER: dict[str, Better] = {"LIB": "lower", "HIB": "higher"}
 _CPU = re.compile(r"Processor: ([^,]+)")
-_WORDS = {
-    "seconds": "s",
-    "milliseconds": "ms",
-    "microseconds": "us",
-    "nanoseconds": "ns",
-    "minutes": "min",
-    "hours": "h",
-}
 
 
 def knows(opened: Opened) -> bool:
@@ -100,7 +92,7 @@ def _cells(
     about = result.findtext("Description") or result.findtext("Arguments") or ""
     name = f"{title} ({about})" if about else title
     scale = (result.findtext("Scale") or "").strip()
-    factor, unit = in_base_unit(_WORDS.get(scale.lower(), scale))
+    factor, unit = in_base_unit(scale)
     shown = (result.findtext("DisplayFormat") or "BAR_GRAPH").strip()
     keys = {key: text for key in _KEYS if (text := result.findtext(key))}
     for entry in result.iter("Entry"):
@@ -113,7 +105,7 @@ def _cells(
             left.append(name)  # a curve, a picture, or a mean of nobody knows how many
             continue
         values = [
-            value_of(opened, _number(text), at, factor=factor)
+            value_of(opened, number_or_text(text), at, factor=factor)
             for text in raw.split(":")
             if text.strip()
         ]
@@ -133,10 +125,3 @@ def _cells(
 
 def _time_of(time: str | None) -> dict[str, str]:
     return {} if time is None else {"timestamp": time}
-
-
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text

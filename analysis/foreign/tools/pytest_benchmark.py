@@ -80,6 +80,7 @@ def read(opened: Opened) -> ForeignFile:
                 text=f"rounds of {told} iterations, all from one process: variation between "
                 "processes cannot be estimated",
             ),
+            Loss(code="no-sessions", text="all rounds stem from one occasion"),
             Loss(
                 code="warm-ups-unknown",
                 text="how many warm-up rounds there were is not in the file",

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened
-from ..parsing import fail, in_base_unit, value_of
+from ..parsing import fail, in_base_unit, number_or_text, value_of
 
 __all__ = ["knows", "read"]
 
@@ -133,6 +133,7 @@ def _cell(opened: Opened, run: _Run, varying: list[str], *, several: bool) -> Fo
             for values in run.invocations.values()
         ),
         known=True,
+        labels=tuple(map(str, run.invocations)),
         inner=1,
         warmups=None if run.warm is None else run.warmups,
         session=session,
@@ -242,7 +243,7 @@ class _Reader:
             run = self._found[key] = _Run(
                 names, criterion, row["unit"], self._execution, self._started, warm
             )
-        value = value_of(self.opened, _number(row["value"]), at)
+        value = value_of(self.opened, number_or_text(row["value"]), at)
         if warm is not None and place[1] <= warm:
             run.warmups += 1
         else:
@@ -274,10 +275,3 @@ def _warm(bench: object) -> int | None:
     details = bench.get("runDetails") if isinstance(bench, dict) else None
     warm = details.get("warmup") if isinstance(details, dict) else None
     return warm if isinstance(warm, int) and not isinstance(warm, bool) and warm > 0 else None
-
-
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text

@@ -10,12 +10,13 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened
-from ..parsing import fail, value_of
+from ..parsing import fail, number_or_text, value_of
 
 __all__ = ["knows", "read"]
 
@@ -33,7 +34,8 @@ _LONGER = 1024**2  # notes may stand before the table
 _TUNINGS = ("Base", "Peak")
 _GOOD = ("S", "", "1", "*")
 _NOT_RUN = "NR"
-_Runs = dict[tuple[str, str], dict[str, list[tuple[str, str]]]]
+# by benchmark and tuning, then by metric: each value with its run and its place
+_Runs = dict[tuple[str, str], dict[str, list[tuple[str, str, str]]]]
 
 
 def knows(opened: Opened) -> bool:
@@ -105,7 +107,9 @@ def _of_csv(opened: Opened, text: str) -> tuple[_Runs, dict[tuple[str, str], int
     before = text.count("\n", 0, place.start())
     runs: _Runs = {}
     failed: dict[tuple[str, str], int] = {}
+    order: Counter[str] = Counter()
     for number, row in _table(opened, text[place.start() :], before):
+        order[row["Benchmark"].strip()] += 1
         for tuning in _TUNINGS:
             time = row.get(f"{tuning} Run Time", "").strip()
             status = row.get(f"{tuning} Status", "").strip()
@@ -116,10 +120,12 @@ def _of_csv(opened: Opened, text: str) -> tuple[_Runs, dict[tuple[str, str], int
                 failed[key] = failed.get(key, 0) + 1
                 continue
             found = runs.setdefault(key, {})
-            found.setdefault("time", []).append((time, f"{number}"))
+            found.setdefault("time", []).append((time, f"{order[key[0]]}", f"{number}"))
             for column in ("Ratio", "Rate"):
                 if value := row.get(f"{tuning} {column}", "").strip():
-                    found.setdefault(column.lower(), []).append((value, f"{number}"))
+                    found.setdefault(column.lower(), []).append(
+                        (value, f"{order[key[0]]}", f"{number}")
+                    )
     return runs, failed
 
 
@@ -165,15 +171,15 @@ def _of_raw(text: str) -> tuple[_Runs, dict[tuple[str, str], int]]:
             continue
         mine = runs.setdefault(named, {})
         at = f"{bench}.{tuning}.{k:03d}"
-        mine.setdefault("time", []).append((time, at))
+        mine.setdefault("time", []).append((time, f"{k}", at))
         for column in ("ratio", "rate"):
             if re.match(r"^[0-9.]", row.get(column, "")):
-                mine.setdefault(column, []).append((row[column], at))
+                mine.setdefault(column, []).append((row[column], f"{k}", at))
     return runs, failed
 
 
 def _cells(
-    opened: Opened, key: tuple[str, str], found: dict[str, list[tuple[str, str]]], failed: int
+    opened: Opened, key: tuple[str, str], found: dict[str, list[tuple[str, str, str]]], failed: int
 ) -> Iterator[ForeignCell]:
     bench, tuning = key
     for metric, values in found.items():
@@ -186,7 +192,10 @@ def _cells(
             benchmark=bench,
             variant=tuning,
             metric=metric,
-            processes=tuple((value_of(opened, _number(text), at),) for text, at in values),
+            processes=tuple(
+                (value_of(opened, number_or_text(text), at),) for text, _, at in values
+            ),
+            labels=tuple(run for _, run, _ in values),
             known=True,
             inner=1,
             warmups=0,
@@ -194,10 +203,3 @@ def _cells(
             keys={"benchmark": bench, "tuning": tuning},
             **shared,
         )
-
-
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text

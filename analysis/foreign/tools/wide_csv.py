@@ -8,7 +8,7 @@ import re
 
 from ..cells import BARE, ForeignCell, ForeignFile
 from ..opening import Opened
-from ..parsing import fail, rows_in, value_of
+from ..parsing import fail, number_or_text, rows_in, value_of
 
 __all__ = ["knows", "read"]
 
@@ -58,11 +58,11 @@ def read(opened: Opened) -> ForeignFile:
             continue
         at = f"{reader.line_num}"
         texts = [cell.strip() for cell in row[1:]]
+        if separator != ",":
+            texts = [cell.replace(",", ".") for cell in texts]
         while texts and not texts[-1]:
             texts.pop()
-        values = tuple(
-            value_of(opened, _number(cell, decimal_comma=separator != ","), at) for cell in texts
-        )
+        values = tuple(value_of(opened, number_or_text(cell), at) for cell in texts)
         if values:
             cells.append(
                 ForeignCell(
@@ -82,10 +82,3 @@ def read(opened: Opened) -> ForeignFile:
         cells=tuple(cells),
         losses=BARE,
     )
-
-
-def _number(text: str, *, decimal_comma: bool) -> float | str:
-    try:
-        return float(text.replace(",", ".") if decimal_comma else text)
-    except ValueError:
-        return text

@@ -1,39 +1,32 @@
-"""Which cell is which variant of which benchmark, for all formats alike."""
+"""Which cell is which variant of which benchmark, for all formats alike.
+
+Authority: the values written into the cells.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from analysis.errors import AnalysisError, UsageError
-from analysis.foreign import Chosen, ForeignCell, ForeignFile, gather, matrices_of
+from analysis.foreign import Chosen, gather
 from analysis.foreign.gathered import occasions
 
 
-def cell(benchmark: str = "b", *values: float, **more: object) -> ForeignCell:
-    given: dict = {"processes": tuple((v,) for v in values or (1.0, 2.0)), "known": True} | more
-    return ForeignCell(benchmark=benchmark, **given)
-
-
-def file(*cells: ForeignCell, source: str = "r/old.json") -> ForeignFile:
-    return ForeignFile(format="made", source=source, cells=cells)
-
-
-def test_the_file_is_the_variant_where_the_format_has_none() -> None:
+def test_the_file_is_the_variant_where_the_format_has_none(cell, file) -> None:
     found = gather([file(cell()), file(cell("b", 3.0), source="r/new.json.gz")], Chosen())
     assert found.variants == ("old", "new")
     assert "the file's name" in found.rule
     assert dict(occasions(found)) == {"r/old.json": 1, "r/new.json.gz": 2}
 
 
-def test_the_formats_own_variant_wins_over_the_file() -> None:
+def test_the_formats_own_variant_wins_over_the_file(cell, file) -> None:
     found = gather([file(cell(variant="x"), cell("b", 3.0, variant="y"))], Chosen())
     assert found.variants == ("x", "y")
 
 
-def test_keys_choose_variant_benchmark_and_session() -> None:
+def test_keys_choose_variant_benchmark_and_session(cell, file) -> None:
     one = cell(keys={"gc": "on", "n": "10", "night": "3"})
     two = cell("b", 5.0, keys={"gc": "off", "n": "20", "night": "4"})
     chosen = Chosen(variant="gc", benchmark="n", session="night")
@@ -47,108 +40,128 @@ def test_keys_choose_variant_benchmark_and_session() -> None:
     assert "gc, n, night, file, folder" in str(told.value)
 
 
-def test_files_of_one_folder_are_one_occasion_if_asked() -> None:
+def test_files_of_one_folder_are_one_occasion_if_asked(cell, file, imported) -> None:
     files = [
-        file(cell("b", float(k)), source=f"night{k}/{name}.json")
+        file(cell("b", float(k * n)), source=f"night{k}/{name}.json")
         for k in (1, 2)
-        for name in ("old", "new")
+        for n, name in ((3, "old"), (5, "new"))
     ]
+    trial = imported(*files, session="folder")
+    assert trial.manifest.variants == ("old", "new")
+    for variant in ("old", "new"):
+        assert trial.matrix(variant, "time").sessions[0].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("session", ["file", "folder"])
+def test_files_and_folders_of_one_name_in_two_places_are_two_occasions(cell, file, session) -> None:
+    files = [file(cell("b", float(k), variant="v"), source=f"day{k}/out/r.json") for k in (1, 2)]
+    assert len(dict(occasions(gather(files, Chosen(session=session))))) == 2
+    # the control: by another way to the same folder it is the same occasion
+    near = [file(cell("b", 1.0, variant="v"), source="day1/out/r.json"),
+            file(cell("b", 2.0, variant="v"), source="day1/../day1/out/s.json")]  # fmt: skip
+    assert len(dict(occasions(gather(near, Chosen(session="folder"))))) == 1
+
+
+def test_files_that_name_the_same_sessions_can_share_them(cell, file, imported) -> None:
+    """One file a variant, measured in turns: the sessions' names join them, if that is asked for."""
     files = [
-        replace(one, cells=(replace(one.cells[0], processes=((k + 1.0,),)),))
-        for k, one in enumerate(files)
+        file(
+            *(cell("b", n * night + 0.5, session=f"night {night}") for night in (1, 2)),
+            source=f"{name}.csv",
+        )
+        for n, name in ((3, "old"), (5, "new"))
     ]
-    found = gather(files, Chosen(session="folder"))
-    assert found.variants == ("old", "new")
-    matrices = matrices_of(found)
-    for matrix in matrices.values():
-        assert matrix.sessions is not None
-        assert matrix.sessions[0].tolist() == [1, 2]
+    assert len(dict(occasions(gather(files, Chosen())))) == 4
+    trial = imported(*files, session="session")
+    for variant in ("old", "new"):
+        assert trial.matrix(variant, "time").sessions[0].tolist() == [1, 2]
+    with pytest.raises(UsageError, match="no key 'session'"):
+        gather([file(cell())], Chosen(session="session"))
 
 
-def test_identical_values_are_one_variant() -> None:
-    """criterion keeps the last result twice: never a false "equivalent"."""
-    new = cell("b", 1.0, 2.0, variant="new")
-    found = gather([file(replace(new, variant="base"), new)], Chosen())
-    assert found.variants == ("base",)
-    assert [c.code for c in found.cautions] == ["one-variant-twice"]
-    # the control: one other value
-    other = cell("b", 1.0, 2.5, variant="new")
-    assert gather([file(replace(new, variant="base"), other)], Chosen()).variants == ("base", "new")
+def test_a_linked_file_lies_where_its_link_does(cell, file, tmp_path: Path) -> None:
+    """Large files are often links into a store of contents: the store is no occasion."""
+    (tmp_path / "store").mkdir()
+    files = []
+    for k in (1, 2):
+        (tmp_path / "store" / f"{k}.json").write_text("")
+        (tmp_path / f"day{k}").mkdir()
+        link = tmp_path / f"day{k}" / "r.json"
+        link.symlink_to(tmp_path / "store" / f"{k}.json")
+        files.append(file(cell("b", float(k), variant="v"), source=str(link)))
+    assert len(dict(occasions(gather(files, Chosen(session="folder"))))) == 2
+    assert gather(files, Chosen(variant="folder")).variants == ("day1", "day2")
 
 
-def test_cells_of_one_name_are_kept_apart_and_told() -> None:
-    found = gather([file(cell(), cell("b", 7.0))], Chosen())
-    assert found.benchmarks == ("b", "b (2)")
-    assert [c.code for c in found.cautions] == ["equal-names"]
+def test_further_files_of_one_occasion_hold_further_processes(cell, file, imported) -> None:
+    files = [
+        file(cell("b", float(k), k + 0.5, variant="v"), source=f"day1/{k}.json") for k in (1, 2, 3)
+    ]
+    trial = imported(*files, session="folder")
+    matrix = trial.matrix("v", "time")
+    assert matrix.benchmarks == ("b",)
+    assert matrix.values("b").tolist() == [1.0, 1.5, 2.0, 2.5, 3.0, 3.5]
+    assert set(matrix.sessions[0].tolist()) == {1}
 
 
-def test_one_metric_can_be_chosen() -> None:
+def test_one_metric_can_be_chosen(cell, file) -> None:
     both = file(cell(), cell(metric="max_rss", unit="B"))
     assert gather([both], Chosen()).metrics == ("time", "max_rss")
     assert gather([both], Chosen(metric="max_rss")).metrics == ("max_rss",)
-    with pytest.raises(UsageError, match="no metric 'x'"):
+    with pytest.raises(UsageError, match="no metric 'x'") as told:
         gather([both], Chosen(metric="x"))
+    assert "time, max_rss" in str(told.value)
 
 
-def test_matrices_know_processes_and_failures() -> None:
-    some = cell("b", processes=((1.0, 3.0), (5.0,)), failed=2, variant="v")
-    (matrix,) = matrices_of(gather([file(some)], Chosen())).values()
-    assert matrix.values("b").tolist() == [2.0, 5.0]
-    assert matrix.at_level("iteration").values("b").tolist() == [1.0, 3.0, 5.0]
-    assert matrix.failed == {"b": 2}
-    assert matrix.origin == "r/old.json"
+def test_a_metric_is_chosen_after_copies_were_looked_for(cell, file) -> None:
+    """Two programs that allocate alike are two programs: their times say so."""
+    cells = [
+        cell("b", *values, variant=variant, **more)
+        for variant, times in (("old", (1.0, 2.0)), ("new", (3.0, 4.0)))
+        for values, more in ((times, {}), ((7.0, 8.0), {"metric": "allocs", "unit": ""}))
+    ]
+    found = gather([file(*cells)], Chosen(metric="allocs"))
+    assert found.variants == ("old", "new")
+    assert found.cautions == ()
 
 
-def test_where_processes_are_unknown_each_value_is_a_run() -> None:
-    some = cell("b", processes=((1.0, 3.0, 5.0),), known=False)
-    (matrix,) = matrices_of(gather([file(some)], Chosen())).values()
-    assert matrix.values("b").tolist() == [1.0, 3.0, 5.0]
-    with pytest.raises(UsageError, match="nothing is known of iterations"):
-        matrix.at_level("iteration")
+def test_failed_runs_stay_whichever_metric_is_chosen(cell, file, imported) -> None:
+    memory = {"metric": "rss", "unit": "B"}
+    cells = (
+        cell("b", 1.0, failed=2, variant="v"),
+        cell("b", 5.0, variant="v", **memory),
+        cell("only failed", variant="v", processes=(), failed=3),
+        cell("other", 2.0, variant="v"),
+    )
+    found = gather([file(*cells)], Chosen(metric="rss"))
+    assert [(one.benchmark, one.cell.failed, one.cell.values) for one in found.cells] == [
+        ("b", 2, (5.0,)),
+        ("only failed", 3, ()),
+    ]
+    assert {one.cell.metric for one in found.cells} == {"rss"}
+    assert {one.cell.unit for one in found.cells} == {"B"}
+    trial = imported(file(*cells), metric="rss")
+    assert len(trial.failed) == 5
 
 
-def test_a_direction_is_never_guessed() -> None:
-    made = gather([file(cell(better=None, metric="k"))], Chosen())
-    with pytest.raises(UsageError, match="which direction of 'k'"):
-        matrices_of(made)
-    (matrix,) = matrices_of(made, better="higher").values()
-    assert matrix.better == "higher"
-    with pytest.raises(UsageError, match="lower values of 'time' are better"):
-        matrices_of(gather([file(cell())], Chosen()), better="higher")
-
-
-def test_zeros_have_no_ratio_and_are_left_out_with_a_caution() -> None:
-    made = gather([file(cell("a", 0.0, 1.0), cell("b"))], Chosen())
-    (matrix,) = matrices_of(made).values()
-    assert matrix.benchmarks == ("b",)
-    assert "not-positive" in {c.code for c in matrix.cautions}
-
-
-def test_the_source_of_a_file_in_the_working_folder_has_a_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    found = gather([file(cell(), source="x.json")], Chosen(variant="folder"))
-    assert found.variants == (tmp_path.name,)
-
-
-def test_one_metric_in_two_units_is_two_metrics() -> None:
-    """A benchmark in ops/ms beside one in ops/s: neither is compared with the other."""
-    fast = cell("a", metric="throughput", unit="ops/s", better="higher")
-    slow = cell("b", metric="throughput", unit="ops/ms", better="higher")
-    found = gather([file(fast, slow)], Chosen())
-    assert found.metrics == ("throughput", "throughput [ops/ms]")
-    assert [c.code for c in found.cautions] == ["units-apart"]
-    assert {m.unit for m in matrices_of(found, "throughput [ops/ms]").values()} == {"ops/ms"}
-
-
-def test_an_absurd_count_of_failures_is_refused() -> None:
+def test_an_absurd_count_of_failures_is_refused(cell, file) -> None:
     """Each failed run would be a row: a damaged count must not fill a disk."""
     assert gather([file(cell(failed=1000))], Chosen()).cells[0].cell.failed == 1000
     with pytest.raises(AnalysisError, match="2,147,483,648 failed runs"):
         gather([file(cell(failed=2**31))], Chosen())
 
 
-def test_a_value_too_large_for_seconds_is_refused() -> None:
+def test_a_value_too_large_for_seconds_is_refused(cell, file) -> None:
     with pytest.raises(AnalysisError, match="too large"):
         gather([file(cell("b", float("inf")))], Chosen())
+
+
+def test_the_source_of_a_file_in_the_working_folder_has_a_name(
+    cell, file, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "in").mkdir()
+    monkeypatch.chdir(tmp_path / "in")
+    found = gather([file(cell(), source="x.json")], Chosen(variant="folder"))
+    assert found.variants == ("in",)
+    above = gather([file(cell(), source="..")], Chosen(variant="folder"))
+    assert above.variants == (tmp_path.parent.name,)

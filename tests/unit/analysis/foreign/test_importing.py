@@ -107,6 +107,44 @@ def test_the_baseline_must_be_a_variant(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_baseline_of_a_metric_that_is_left_out_is_refused_with_what_is_known(
+    tmp_path: Path,
+) -> None:
+    counter = cell(variant="w", metric="k", unit="", better=None)
+    gathered = gather([made(cell(), counter)], Chosen())
+    with pytest.raises(UsageError, match="no variant 'w'") as told:
+        import_files(gathered, tmp_path / "t", baseline="w")
+    assert "known here: v" in str(told.value)
+    # nothing is said of the baseline where the direction is what is missing
+    with pytest.raises(UsageError, match="which direction of k"):
+        import_files(gather([made(counter)], Chosen()), tmp_path / "t", baseline="x")
+    # the control: with a direction it is one
+    import_files(gathered, tmp_path / "t", baseline="w", better="lower")
+    assert read_trial(tmp_path / "t").manifest.baseline == "w"
+
+
+def test_a_baseline_that_was_left_out_as_a_double_is_told_why(tmp_path: Path) -> None:
+    gathered = gather([made(cell(), cell(variant="w"))], Chosen())
+    with pytest.raises(UsageError, match="exactly the values of 'v'"):
+        import_files(gathered, tmp_path / "t", baseline="w")
+
+
+def test_metrics_stand_beside_each_other_by_the_names_of_processes(
+    tmp_path: Path,
+) -> None:
+    times = cell(processes=((1.0,), (2.0,), (3.0,)), labels=("1", "2", "3"))
+    memory = cell(metric="rss", unit="B", processes=((10.0,), (30.0,)), labels=("1", "3"))
+    import_files(gather([made(times, memory)], Chosen()), tmp_path / "t")
+    lines = (tmp_path / "t/measurements.jsonl").read_text().splitlines()
+    assert [json.loads(line)["metrics"] for line in lines] == [
+        {"time": [1.0], "rss": [10.0]},
+        {"time": [2.0]},
+        {"time": [3.0], "rss": [30.0]},
+    ]
+    trial = read_trial(tmp_path / "t")
+    assert trial.matrix("v", "rss").values("b").tolist() == [10.0, 30.0]
+
+
 def test_without_any_run_that_counts_there_is_no_trial(tmp_path: Path) -> None:
     with pytest.raises(AnalysisError, match="no run counts"):
         import_files(gather([made(cell(processes=(), failed=3))], Chosen()), tmp_path / "t")

@@ -15,6 +15,7 @@ from analysis.foreign.parsing import (
     json_of,
     looks_like_json,
     mentions,
+    number_or_text,
     structure_of,
     text_of,
     texts_of,
@@ -144,3 +145,24 @@ def test_time_stamps_before_json() -> None:
     assert looks_like_json(file)
     assert json_of(file) == {"a": "2026-01-02T03:04:05Z"}
     assert not looks_like_json(opened("2026-01-02T03:04:05Z ok"))
+
+
+@pytest.mark.parametrize(
+    ("unit", "found"),
+    [
+        ("millisecond", (1e-3, "s")), ("milliseconds", (1e-3, "s")), ("Second", (1.0, "s")),
+        ("usec", (1e-6, "s")), ("µs", (1e-6, "s")), ("μs", (1e-6, "s")), ("min", (60.0, "s")),
+        ("microsecond", (1e-6, "s")), ("nanosecond", (1e-9, "s")), ("hr", (3600.0, "s")),
+        ("day", (86400.0, "s")), ("Bytes", (1.0, "B")), ("TiB", (2.0**40, "B")),
+        ("MS", (1.0, "MS")), ("Mb", (1.0, "Mb")), ("ops/s", (1.0, "ops/s")), ("", (1.0, "")),
+    ],
+)  # fmt: skip
+def test_units_of_time_and_size(unit, found) -> None:
+    assert in_base_unit(unit) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("1.5", 1.5), (" 2 ", 2.0), ("1e-3", 0.001), ("x", "x"), ("", "")]
+)
+def test_a_number_or_the_text_itself(text, found) -> None:
+    assert number_or_text(text) == found

@@ -43,7 +43,10 @@ def test_the_sample_folder_value_by_value(read_sample) -> None:
     assert first.values[-1] == pytest.approx(20973046e-9 / 153300, rel=1e-12)
     assert (first.unit, first.better, first.metric) == ("s", "lower", "time")
     assert (first.known, len(first.processes), first.inner) == (True, 1, 153300)
-    assert (first.warmups, first.failed, first.session) == (None, None, None)
+    assert (first.warmups, first.failed) == (None, None)
+    # a build lies between two baselines: they are no runs of one occasion
+    assert [cell.session for cell in file.cells[:2]] == ["base", "new"]
+    assert "no-sessions" in {loss.code for loss in file.losses}
     assert file.cells[2].keys["throughput"] == "100 Elements"
     assert file.variant_rule == "the saved baseline's name"
     # both names hold the last result: never a false "equivalent"

@@ -262,3 +262,77 @@ def test_zero_is_a_value(foreign) -> None:
 def test_a_first_result_behind_a_long_log_is_found(foreign) -> None:
     text = "starting\n" * 20_000 + "BenchmarkX 1 5 ns/op\n"
     assert found(foreign(text, "r.log")) == {("BenchmarkX", "time"): [[5]]}
+
+
+def test_a_failure_belongs_to_its_commit(foreign) -> None:
+    """It was counted for every commit; of one without any result there was nothing."""
+    line = "BenchmarkX-8\t 10\t {} ns/op\n"
+    bad = "--- FAIL: BenchmarkX-8\n    x_test.go:5: no\n"
+    text = (
+        f"commit: aaa\n{HEAD}{line.format(1) * 2}{END}commit: bbb\n{HEAD}{line.format(2)}{bad}{END}"
+        f"commit: ccc\n{HEAD}{bad}{bad}{END}"
+    )
+    cells = foreign(text, "r.txt").cells
+    assert {c.variant: (c.benchmark, len(c.values), c.failed) for c in cells} == {
+        "aaa": ("BenchmarkX", 2, 0),
+        "bbb": ("BenchmarkX", 1, 1),
+        "ccc": ("BenchmarkX", 0, 2),
+    }
+    assert cells[-1].keys["commit"] == "ccc"
+
+
+def test_a_failure_in_a_second_package_is_told_apart(foreign) -> None:
+    text = HEAD + "BenchmarkX-8\t 10\t 1 ns/op\n" + END
+    other = HEAD.replace("/p", "/q") + "--- FAIL: BenchmarkX-8\nFAIL\n"
+    assert {
+        c.benchmark: (len(c.values), c.failed) for c in foreign(text + other, "r.txt").cells
+    } == {
+        "example.org/p.BenchmarkX": (1, 0),
+        "example.org/q.BenchmarkX": (0, 1),
+    }
+
+
+def test_commits_one_after_the_other_were_measured_on_occasions_of_their_own(foreign) -> None:
+    def of(*names: str) -> list[str | None]:
+        text = "".join(f"commit: {n}\n{HEAD}BenchmarkX-8\t 10\t 5 ns/op\n{END}" for n in names)
+        file = foreign(text, "r.txt")
+        assert "no-sessions" in {loss.code for loss in file.losses}
+        return [cell.session for cell in file.cells]
+
+    assert of("a", "a", "b") == ["a", "b"]
+    assert of("a", "b", "a", "b") == [None, None]  # they alternate: one occasion
+
+
+@pytest.mark.parametrize(
+    ("unit", "ours", "value", "better"),
+    [
+        ("p99-ms", "s", 0.004, "lower"), ("us/req", "s", 4e-6, "lower"), ("µs/op", "s", 4e-6, "lower"),
+        ("s/op", "s", 4.0, "lower"), ("total-seconds", "s", 4.0, "lower"), ("ms", "s", 0.004, "lower"),
+        ("req/s", "req/s", 4.0, None), ("ops-per-sec", "ops-per-sec", 4.0, None),
+        ("per-sec", "per-sec", 4.0, None), ("p50-min", "p50-min", 4.0, None), ("items", "items", 4.0, None),
+    ],
+)  # fmt: skip
+def test_times_of_the_benchmarks_own(foreign, unit, ours, value, better) -> None:
+    cell = foreign(f"BenchmarkX 1 4 {unit} 2 ns/op\n", "r.txt").cells[1]
+    assert (cell.metric, cell.unit, cell.better) == (unit, ours, better)
+    assert cell.values[0] == pytest.approx(value, rel=1e-12)
+
+
+def test_processes_have_numbers(foreign) -> None:
+    """The second process does not tell the metric: the third one's is not taken for its own."""
+    lines = [
+        "BenchmarkX 1 5 ns/op 1 hits\n",
+        "BenchmarkX 1 6 ns/op\n",
+        "BenchmarkX 1 7 ns/op 3 hits\n",
+    ]
+    time, hits = foreign("".join(HEAD + line + END for line in lines), "r.txt").cells
+    assert (time.labels, hits.labels) == (("1", "2", "3"), ("1", "3"))
+    assert foreign("BenchmarkX 1 5 ns/op\n", "r.txt").cells[0].labels is None
+
+
+def test_what_is_said_of_a_unit_holds_for_its_tidy_form(foreign) -> None:
+    """golang.org/x/perf/benchfmt: unit metadata are found by the unit, and by the tidied unit."""
+    text = "Unit gain-sec better=higher\nUnit MB/s better=lower\n"
+    line = "BenchmarkX 1 5 ns/op 6 gain-ns 7 B/s\n"
+    better = {cell.metric: cell.better for cell in foreign(text + line, "r.txt").cells}
+    assert better == {"time": "lower", "gain-ns": "higher", "B/s": "lower"}

@@ -243,3 +243,13 @@ def test_the_console_is_refused_with_the_option(foreign) -> None:
 def test_what_cannot_be_read_is_refused_with_its_place(foreign, change, said) -> None:
     with pytest.raises(AnalysisError, match=said):
         foreign(whole(ROW | change))
+
+
+def test_a_counter_that_not_every_repetition_has_is_told(foreign) -> None:
+    row = {"name": "X", "run_name": "X", "run_type": "iteration", "iterations": 1, "real_time": 1,
+           "cpu_time": 1, "time_unit": "ns"}  # fmt: skip
+    found = foreign({"context": {"num_cpus": 1}, "benchmarks": [row | {"hits": 3.0}, row]})
+    assert [cell.metric for cell in found.cells] == ["real_time", "cpu_time"]
+    assert [note.text for note in found.notes] == [
+        "the counter 'hits' of 'X' is left out: not every repetition has it"
+    ]

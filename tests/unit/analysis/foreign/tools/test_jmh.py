@@ -138,3 +138,25 @@ def test_other_outputs_are_refused_with_the_option(foreign, text) -> None:
 def test_what_cannot_be_read_is_refused_with_its_place(foreign, change, said) -> None:
     with pytest.raises(AnalysisError, match=said):
         foreign([result(primary=change)])
+
+
+@pytest.mark.parametrize("mode", ["all", "latency", None])
+def test_the_direction_of_an_unknown_mode_is_not_guessed(foreign, mode) -> None:
+    found = foreign([result(mode=mode, primary={"scoreUnit": "points"})])
+    assert [(c.metric, c.better) for c in found.cells] == [(mode or "value", None)]
+
+
+def test_forks_have_numbers(foreign) -> None:
+    """The first fork of the second metric has no sample: its second one stays the second."""
+    second = {"score": 1.0, "scoreUnit": "ms", "rawData": [[], [6.0]]}
+    time, gc = foreign([result(secondaryMetrics={"gc.time": second})]).cells
+    assert (time.labels, gc.labels) == (("avgt 1", "avgt 2"), ("avgt 2",))
+    assert gc.processes == (pytest.approx((6e-3,)),)
+
+
+@pytest.mark.parametrize(
+    ("unit", "factor"), [("min/op", 60.0), ("hr/op", 3600.0), ("day/op", 86400.0)]
+)
+def test_long_times(foreign, unit, factor) -> None:
+    (cell,) = foreign([result(primary={"scoreUnit": unit})]).cells
+    assert (cell.unit, cell.values[0]) == ("s", factor)

@@ -165,3 +165,51 @@ def test_a_million_characters_in_many_parts(foreign) -> None:
     assert {key: cell["p"] for key, cell in found.items()} == {
         key: list(cell["p"].values()) for key, cell in wanted.items()
     }
+
+
+def test_processes_keep_their_names(foreign) -> None:
+    """The second process has no memory: its time is not joined with the third one's."""
+    text = (
+        "run,benchmark,metric,value,unit\n7,a,time,1,s\n8,a,time,2,s\n9,a,time,3,s\n"
+        "9,a,rss,30,B\n7,a,rss,10,B\n"
+    )
+    assert [(c.metric, c.labels, c.values) for c in foreign(text, "r.csv").cells] == [
+        ("time", ("7", "8", "9"), (1.0, 2.0, 3.0)),
+        ("rss", ("9", "7"), (30.0, 10.0)),
+    ]
+    quoted = "\n".join(",".join(f'"{x}"' for x in row.split(",")) for row in text.split("\n")[:-1])
+    assert [c.labels for c in foreign(quoted, "r.csv").cells] == [("7", "8", "9"), ("9", "7")]
+
+
+def test_names_of_processes_that_come_back(foreign) -> None:
+    text = "benchmark,fork,iteration,value\na,y,1,1\na,x,1,2\na,y,2,3\n"
+    (cell,) = foreign(text, "r.csv").cells
+    assert (cell.labels, cell.processes) == (("y", "x"), ((1.0, 3.0), (2.0,)))
+    assert foreign("benchmark,value\na,1\n", "r.csv").cells[0].labels is None
+
+
+def test_parquet_names_processes_too(tmp_path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pyarrow.table(
+        {"benchmark": ["a"] * 3, "run": [3, 1, 3], "iteration": [1, 1, 2], "value": [1.0, 2.0, 3.0]}
+    )
+    parquet.write_table(table, tmp_path / "r.parquet")
+    (cell,) = read_foreign(open_foreign(str(tmp_path / "r.parquet"))).cells
+    assert (cell.labels, cell.processes) == (("3", "1"), ((1.0, 3.0), (2.0,)))
+
+
+def test_a_failed_run_needs_no_unit_of_its_own(foreign) -> None:
+    """Its row leaves unit and value empty: it was a metric of its own, without unit."""
+    text = (
+        "benchmark,variant,metric,value,unit,ok\na,x,time,,,0\na,x,time,1,s,1\na,x,rss,9,B,1\n"
+        "a,x,rss,,,0\na,y,time,,,0\na,x,,,,0\n"
+    )
+    assert [
+        (c.variant, c.metric, c.unit, c.values, c.failed) for c in foreign(text, "r.csv").cells
+    ] == [
+        ("x", "time", "s", (1.0,), 2),
+        ("x", "rss", "B", (9.0,), 1),
+        ("y", "time", "s", (), 1),  # as others have it
+    ]

@@ -145,3 +145,15 @@ def test_a_table_with_headings_is_not_claimed(foreign) -> None:
     assert foreign(text, "r.csv").format == "long-csv"
     with pytest.raises(UsageError):
         foreign("a,b,c,d,e\n1.5,ms,sort,1,2\n", "r.csv")
+
+
+def test_threads_are_no_runs(foreign) -> None:
+    """--per-thread: two threads of one process were two runs."""
+    text = "".join(
+        f"{name},{value},msec,task-clock,1500000,100.00,0.9,CPUs utilized\n"
+        for name, value in (("sort-12", 1.5), ("sort-13", 2.5))
+    )
+    assert [(c.benchmark, c.values) for c in foreign(text, "r.csv").cells] == [
+        ("r sort-12", (0.0015,)),
+        ("r sort-13", (0.0025,)),
+    ]

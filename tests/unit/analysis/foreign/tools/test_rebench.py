@@ -125,3 +125,12 @@ def test_damage_is_an_error_with_its_line(foreign, text, said, line) -> None:
     with pytest.raises(AnalysisError, match=said) as told:
         foreign(text, "r.data")
     assert f"r.data{line}" in str(told.value)
+
+
+def test_invocations_keep_their_numbers(foreign) -> None:
+    """The second one has no memory: the third one's is not taken for its own."""
+    rows = [row(k, 1, 10 * k) for k in (1, 2, 3)]
+    rss = [row(k, 1, k, unit="KB", criterion="MaxRSS") for k in (1, 3)]
+    time, memory = foreign(HEADINGS + rows[0] + rss[0] + rows[1] + rows[2] + rss[1], "r.data").cells
+    assert (time.labels, memory.labels) == (("1", "2", "3"), ("1", "3"))
+    assert memory.values == (1024.0, 3072.0)

@@ -130,3 +130,19 @@ def test_damage_is_an_error_with_its_place(foreign, text, said, at) -> None:
     with pytest.raises(AnalysisError, match=said) as told:
         foreign(text, "r.x")
     assert at in str(told.value)
+
+
+def test_runs_keep_their_numbers(foreign) -> None:
+    """The second run has no ratio, and the first one failed."""
+    rows = ("401.bzip2,,,RE,,,NR,x", "401.bzip2,10.5,,S,,,NR,x", "401.bzip2,11.5,1.9,S,,,NR,x")
+    time, ratio = foreign(csv_of(*rows), "r.csv").cells
+    assert (time.labels, ratio.labels) == (("2", "3"), ("3",))
+    raw = "spec.cpu2017.results.{}.base.{:03d}.{}: {}\n"
+    text = "".join(
+        raw.format("500_a_r", k, key, value)
+        for k, key, value in (
+            (0, "reported_time", "5"), (0, "valid", "1"), (1, "reported_time", "6"),
+            (1, "valid", "1"), (1, "ratio", "2.5"),
+        )
+    )  # fmt: skip
+    assert [c.labels for c in foreign(text, "r.rsf").cells] == [("0", "1"), ("1",)]

@@ -1,0 +1,207 @@
+"""What stands there twice: copied files, one variant under two names, results that were kept.
+
+A copy is no further measurement: taken for one it makes sessions and certainty of nothing, and finds a
+program equivalent to itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..report import Caution, figures
+from .cells import ForeignCell
+from .opening import STDIN
+from .placed import Placed
+
+__all__ = ["one_result_once", "one_variant_once", "sources_twice"]
+
+_SHOWN = 8
+_NAME = 40
+_DIGITS_OF_CLOCK = 3  # clocks of fewer digits give two programs the same time by chance
+_DIGITS_OF_COPY = 6  # so many digits hardly come twice
+_VALUES_OF_COPY = 8  # nor do so many values in one order
+
+_SAME = "{} holds exactly the values of {}"
+_TOO_FEW = "too few to tell a copy from a second measurement; both are taken"
+_PART = "all values of {} stand in {} too; both are taken: leave out what is a part of the other"
+
+Rows = list[tuple[float, ...]]
+Double = tuple[Sequence[Placed], Placed]  # what is left out, and one of what it repeats
+Results = dict[tuple[str, str], list[Placed]]  # by benchmark and metric
+
+
+def sources_twice(files: Sequence[Sequence[Placed]]) -> tuple[frozenset[int], list[Caution]]:
+    """Find files that were named twice, or hold exactly what an earlier file holds.
+
+    Files that are variants by their names hold different variants, and are none of these. Nor are
+    files of so few values that two measurements may give the same, and files of which another one
+    holds more: a caution says it.
+
+    Parameters
+    ----------
+    files : sequence of sequence of Placed
+        The cells of each file.
+
+    Returns
+    -------
+    tuple of frozenset of int and list of Caution
+        The places of those that are to be left out.
+    """
+    ids: dict[object, int] = {}  # thousands of values are compared once, not for each pair of files
+    contents = [tuple(ids.setdefault(_content(one), len(ids)) for one in cells) for cells in files]
+    sets = [frozenset(content) for content in contents]
+    places: dict[str, int] = {}
+    first: dict[object, int] = {}
+    dropped = set()
+    told = []
+
+    def tell(code: str, text: str, k: int, other: int) -> None:
+        name, whole = files[k][0].source, files[other][0].source
+        told.append(Caution(code, text.format(repr(name), repr(whole)), (name, whole)))
+
+    for k, cells in enumerate(files):
+        place = cells[0].place
+        if place != STDIN and places.setdefault(place, k) != k:
+            dropped.add(k)
+            tell("one-source-twice", "{} is {} again: it is taken once", k, places[place])
+        elif not any(one.cell.values for one in cells):
+            continue
+        elif not any(_hardly_chance(one.cell) for one in cells):
+            if (other := first.setdefault(contents[k], k)) != k:
+                tell("sources-alike", f"{_SAME}: {_TOO_FEW}", k, other)
+        elif (other := first.setdefault(contents[k], k)) != k:
+            dropped.add(k)
+            tell("one-source-twice", f"{_SAME}: a copy, which is left out", k, other)
+        elif (other := next((i for i, of in enumerate(sets) if sets[k] < of), k)) != k:
+            tell("sources-alike", _PART, k, other)
+    return frozenset(dropped), told
+
+
+def _content(one: Placed) -> object:
+    cell = one.cell
+    return (one.benchmark, one.variant, cell.metric, cell.unit, cell.processes)
+
+
+def _hardly_chance(cell: ForeignCell) -> bool:
+    """Tell whether a second measurement would hardly give just these values."""
+    values = set(cell.values)
+    return len(values) > 1 or any(_digits(value) >= _DIGITS_OF_COPY for value in values)
+
+
+def _digits(value: float) -> int:
+    """Count the significant digits; those beyond the ninth may stem from a unit's conversion."""
+    return len(f"{value:.8e}".partition("e")[0].replace(".", "").strip("0"))
+
+
+def one_variant_once(placed: Sequence[Placed]) -> tuple[list[Placed], list[Caution]]:
+    """Drop variants all of whose values another variant has too.
+
+    A tool that keeps its last result under a second name would else be found equivalent to itself.
+    Counts that are the same in every run, and nothing else, tell no copy.
+    """
+    variants: dict[str, Results] = {}
+    for one in placed:
+        results = variants.setdefault(one.variant, {})
+        results.setdefault((one.benchmark, one.cell.metric), []).append(one)
+    first: dict[object, str] = {}
+    double: dict[str, str] = {}
+    for variant, results in variants.items():
+        shape = tuple((key, tuple(_rows(cells))) for key, cells in sorted(results.items()))
+        if shape in first and any(map(_may_be_kept, results.values())):
+            double[variant] = first[shape]
+        else:
+            first.setdefault(shape, variant)
+    told = [
+        Caution(
+            "one-variant-twice",
+            f"{figures.shorten(name, _NAME)!r} holds exactly the values of "
+            f"{figures.shorten(other, _NAME)!r}: they are one variant, and it is left out",
+            (name, other),
+        )
+        for name, other in double.items()
+    ]
+    return [one for one in placed if one.variant not in double], told
+
+
+def one_result_once(placed: Sequence[Placed]) -> tuple[list[Placed], list[Caution]]:
+    """Drop results that were not measured again, but kept: under a second name, or for a second day.
+
+    A benchmark of a variant is dropped where another variant has all its values; then what one file
+    holds of it on one occasion, where that stands under another name or on another occasion too.
+    """
+    told = []
+    for whole in (True, False):
+        results: dict[object, list[Placed]] = {}
+        for one in placed:
+            key = (one.benchmark, one.variant, None if whole else one.sitting)
+            results.setdefault(key, []).append(one)
+        double = _repeated(results.values(), whole=whole)
+        told += [_kept_result(*pair, names) for pair, names in _by_pair(double).items()]
+        left_out = {id(one) for cells, _ in double for one in cells}
+        placed = [one for one in placed if id(one) not in left_out]
+    return list(placed), told
+
+
+def _repeated(results: Iterable[Sequence[Placed]], *, whole: bool) -> list[Double]:
+    """Find results of one benchmark all of whose values an earlier one has too.
+
+    Of many parts some are alike by chance: there a sign is demanded that is no chance.
+    """
+    first: dict[object, Placed] = {}
+    double: list[Double] = []
+    for cells in results:
+        metrics: dict[str, list[Placed]] = {}
+        for one in cells:
+            metrics.setdefault(one.cell.metric, []).append(one)
+        shape = tuple((name, tuple(_rows(of))) for name, of in sorted(metrics.items()))
+        other = first.setdefault((cells[0].benchmark, shape), cells[0])
+        likely = whole or other.sitting == cells[0].sitting
+        is_sign = _may_be_kept if likely else _surely_kept
+        if other is not cells[0] and any(map(is_sign, metrics.values())):
+            double.append((cells, other))
+    return double
+
+
+def _rows(cells: Iterable[Placed]) -> Rows:
+    return [process for one in cells for process in one.cell.processes]
+
+
+def _may_be_kept(cells: Sequence[Placed]) -> bool:
+    """Tell whether equal values are a sign of a kept result, rather than of a count or a clock."""
+    values = {value for one in cells for value in one.cell.values}
+    if len(values) > 1:
+        return True
+    is_time = any(one.cell.unit == "s" for one in cells)
+    return is_time and any(_digits(value) >= _DIGITS_OF_CLOCK for value in values)
+
+
+def _surely_kept(cells: Sequence[Placed]) -> bool:
+    """Tell whether, of many results, hardly two would have just these values by chance.
+
+    One value, however fine, is none: a simulator gives it on every day.
+    """
+    values = {value for one in cells for value in one.cell.values}
+    fine = any(_digits(value) >= _DIGITS_OF_COPY for value in values)
+    return len(values) >= (2 if fine else _VALUES_OF_COPY)
+
+
+def _by_pair(double: Iterable[Double]) -> dict[tuple[str, str], list[str]]:
+    """Put benchmarks together that repeat one variant, or one file of it, in the same place."""
+    pairs: dict[tuple[str, str], list[str]] = {}
+    for cells, other in double:
+        one = cells[0]
+        names = (one.variant, other.variant)
+        if one.source != other.source:
+            names = (f"{one.variant} in {one.source}", f"{other.variant} in {other.source}")
+        elif one.variant == other.variant:
+            names = (f"{one.variant} on {one.occasion}", f"{other.variant} on {other.occasion}")
+        pairs.setdefault(names, []).append(one.benchmark)
+    return pairs
+
+
+def _kept_result(name: str, other: str, benchmarks: Sequence[str]) -> Caution:
+    text = (
+        f"{name!r} has exactly the values of {other!r} for {figures.listed(benchmarks, _SHOWN)}: "
+        "not measured again, so left out there"
+    )
+    return Caution("one-result-twice", text, (name, other, *benchmarks[:_SHOWN]))
