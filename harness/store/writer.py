@@ -14,7 +14,8 @@ import hashlib
 import os
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ from .trial_lock import lock_trial
 from .unused import FRESH_MANIFEST, RESERVE
 
 _RESERVE_BYTES = 256 * 1024
+_PART = 100_000  # lines of a plan that are written at once
 
 
 def new_trial_name(campaign: str) -> str:
@@ -211,8 +213,10 @@ class Store:
             self._synced = now
 
     def append_plan(self, runs: Iterable[PlannedRun]) -> None:
-        """Append the planned runs of a session."""
-        self._append(PLAN, b"".join(encode(run.to_dict()) + b"\n" for run in runs))
+        """Append the planned runs of a session, a part at a time: there may be millions."""
+        lines = (encode(run.to_dict()) + b"\n" for run in runs)
+        while part := b"".join(islice(lines, _PART)):
+            self._append(PLAN, part)
 
     def append_environment(self, record: dict[str, Any]) -> None:
         """Append the environment of a session or segment."""
@@ -225,9 +229,9 @@ class Store:
         at = {"at": utc_now(), "session": session, "when": when}
         self._append(FINDINGS, b"".join(encode(at | f.to_dict()) + b"\n" for f in findings))
 
-    def planned(self) -> list[PlannedRun]:
-        """Read the stored plan back."""
-        return [run for run, _ in records_of(self.path / PLAN, PlannedRun)]
+    def planned(self) -> Iterator[PlannedRun]:
+        """Read the stored plan back, run by run."""
+        return (run for run, _ in records_of(self.path / PLAN, PlannedRun))
 
     def environments(self) -> list[dict[str, Any]]:
         """Read the stored environments back."""
