@@ -62,9 +62,7 @@ def add(subparsers: Subparsers) -> None:
         metavar="CODE",
         help="an expected exit code; may be given again (default: 0)",
     )
-    parser.add_argument(
-        "--cpus", default="auto", help="auto, none or a list such as 2,3 (default: auto)"
-    )
+    parser.add_argument("--cpus", help="auto, none or a list such as 2,3 (default: auto)")
     parser.add_argument("--seed", type=int, default=1, help="of the order (default: 1)")
     add_folder(parser)
     add_wait(parser)

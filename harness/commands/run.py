@@ -83,7 +83,7 @@ campaign.yaml --resume --sessions +2   append two sessions to the newest trial
 
 
 def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..campaign import load_campaign
+    from ..campaign import load_campaign, own_defaults
     from ..errors import UsageError
     from ..screen import View, preview, scale
     from ..trial import Options, resume, start, trial_begun, unfinished_trial, way_on_of
@@ -107,7 +107,11 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             more=more,
             seed=args.seed,
         )
-    campaign = begun.campaign if begun else load_campaign(args.campaign, seed=args.seed)
+    campaign = (
+        begun.campaign
+        if begun
+        else load_campaign(args.campaign, seed=args.seed, own=own_defaults())
+    )
     view = View(err, quiet=args.quiet, verbose=args.verbose)
     options = Options(
         folder=args.dir if place is None else place.parent,

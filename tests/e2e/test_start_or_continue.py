@@ -143,3 +143,19 @@ def test_seconds_that_are_none_are_told(lab):
     done = lab.run_fairtrial("run", "--wait-for-lock", path)
     assert done.returncode == 2
     assert "put it at the end" in done.stderr
+
+
+def test_own_defaults_stay_with_the_trial_that_began_with_them(lab, place):
+    mine = lab.folder / "defaults.yaml"
+    mine.write_text("isolation: {padding: 512}\n")
+    protocol = {"sessions": 1, "runs": 2, "warmup": 0, "max_runs": 1}
+    path = lab.write_campaign(protocol=protocol)
+    lab.environment["FAIRTRIAL_DEFAULTS"] = str(mine)
+    first = start_or_continue(lab, path, place)
+    assert f"isolation.padding = 512 (own default, {mine})" in first.stderr
+    mine.write_text("isolation: {padding: 1024}\n")
+    lab.write_campaign(protocol=protocol | {"max_runs": 50})
+    second = start_or_continue(lab, path, place, "--accept-drift")
+    assert second.returncode == 0, second.stderr
+    assert "isolation.padding = 512 (as the trial began)" in second.stderr
+    assert {row["padding_bytes"] for row in lab.read_rows(place)} == {512}
