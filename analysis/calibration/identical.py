@@ -9,7 +9,15 @@ from typing import Any
 
 from ..data import Trial
 from ..errors import InsufficientDataError, StoreError, UsageError
-from ..record import ENVIRONMENT, RESOLVED, EnvironmentShape, opened, parse, records_of
+from ..record import (
+    ENVIRONMENT,
+    RESOLVED,
+    EnvironmentShape,
+    opened,
+    parse,
+    records_of,
+    whole_targets,
+)
 from ..shapes import ShapeError
 
 __all__ = ["identical_pair", "identical_variants"]
@@ -107,8 +115,7 @@ def _programs(trial: Path) -> Mapping[str, Mapping[tuple[int, int], str | None]]
 def _targets(trial: Path) -> Iterator[tuple[tuple[int, int], str, str | None]]:
     try:
         for record, row in records_of(trial / ENVIRONMENT, EnvironmentShape):
-            targets = row.get("targets") or {}
-            for name, target in targets.items():
+            for name, target in whole_targets(row.get("targets")).items():
                 yield (record.session, record.segment), name, target.get("sha256")
     except StoreError:
         return  # a torn last line; of an ended trial the hashes are verified before

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..record import ENVIRONMENT
+from ..record import ENVIRONMENT, whole_targets
 from .beside import readable_rows
 
 __all__ = ["BOOT_ARGUMENTS", "SessionEnvironment", "read_environments", "without_homes"]
@@ -52,6 +52,8 @@ def read_environments(trial: Path) -> tuple[SessionEnvironment, ...]:
     """
     found = []
     for row in readable_rows(trial / ENVIRONMENT):
+        if isinstance(targets := row.get("targets"), dict):
+            row["targets"] = whole_targets(targets)
         session, segment, at = row.get("session"), row.get("segment", 0), row.get("at")
         if type(session) is not int or type(segment) is not int:
             continue

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..record import ENVIRONMENT, FINDINGS
+from ..record import ENVIRONMENT, FINDINGS, whole_targets
 from .beside import readable_rows
 from .environments import BOOT_ARGUMENTS
 
@@ -99,10 +99,9 @@ def _notes(path: Path) -> Iterator[HostNote]:
 def _programs(path: Path) -> Iterator[Program]:
     for row in readable_rows(path):
         session, segment = _whole(row.get("session")), _whole(row.get("segment"))
-        targets = row.get("targets")
-        if session is None or segment is None or not isinstance(targets, dict):
+        if session is None or segment is None:
             continue
-        for name, about in targets.items():
+        for name, about in whole_targets(row.get("targets")).items():
             benchmark, slash, variant = name.partition("/")
             if not (slash and isinstance(about, dict)):
                 continue

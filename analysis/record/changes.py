@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from .kinds import Finding
+from .targets import whole_targets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,7 +247,7 @@ def _variables(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
 
 
 def _targets(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
-    before, after = a.get("targets") or _MISSING, b.get("targets") or _MISSING
+    before, after = whole_targets(a.get("targets")), whole_targets(b.get("targets"))
     shared = [name for name in before if name in after]
     for name in dict.fromkeys((*before, *after)):
         if name not in shared:

@@ -23,8 +23,13 @@ if TYPE_CHECKING:
         MetricRule as MetricRule,
         Order as Order,
     )
+    from .own import OwnDefaults as OwnDefaults, own_defaults as own_defaults
     from .part import one_block as one_block, one_cell as one_cell
-    from .resolved import resolved_text as resolved_text, stored_defaults as stored_defaults
+    from .resolved import (
+        resolved_text as resolved_text,
+        stored_defaults as stored_defaults,
+        stored_own_defaults as stored_own_defaults,
+    )
     from .schema.defaults import Table as Table
     from .schema.quantities import MAX_SECONDS as MAX_SECONDS
     from .source.json_path import JsonPathError as JsonPathError, find as find
@@ -36,8 +41,9 @@ else:
             "identity": "RULE first_defaults identity_of",
             "load": "campaign_name load_campaign",
             "model": "Build Campaign Cell CheckPolicy Command Isolation MetricRule Order",
+            "own": "OwnDefaults own_defaults",
             "part": "one_block one_cell",
-            "resolved": "resolved_text stored_defaults",
+            "resolved": "resolved_text stored_defaults stored_own_defaults",
             "schema.defaults": "Table",
             "schema.quantities": "MAX_SECONDS",
             "source.json_path": "JsonPathError find",

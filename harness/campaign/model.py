@@ -165,7 +165,7 @@ class Campaign:
 
     `cells` is ordered benchmark by benchmark, variant by variant. `notes` are cautions for the
     reader, such as a baseline that was chosen by default; `defaults` held for the keys that the
-    file leaves out.
+    file leaves out, `own_defaults` in place of some of them.
     """
 
     name: str
@@ -185,6 +185,7 @@ class Campaign:
     source: Path
     text: bytes
     defaults: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    own_defaults: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     # asked for once or twice a run, of up to 10,000 cells
     _index: Mapping[tuple[str, str], Cell] = field(init=False, repr=False, compare=False)
@@ -204,7 +205,7 @@ class Campaign:
 
 # What says where a campaign came from, and where in it something stands: moving a line is no change.
 _NO_CONTENT: Mapping[type, frozenset[str]] = {
-    Campaign: frozenset({"source", "text", "notes", "defaults", "_index"}),
+    Campaign: frozenset({"source", "text", "notes", "defaults", "own_defaults", "_index"}),
     Command: frozenset({"mark"}),
 }
 # What may differ between the campaign of a trial and the one that goes on with it.

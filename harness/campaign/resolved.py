@@ -17,7 +17,10 @@ from .schema.defaults import Table, is_default
 
 def resolved_text(campaign: Campaign) -> bytes:
     """Give the text of ``resolved.json``."""
-    stored = {"defaults": dict(campaign.defaults), "campaign": campaign.to_dict()}
+    stored: dict[str, Any] = {"defaults": dict(campaign.defaults)}
+    if campaign.own_defaults:
+        stored["own_defaults"] = dict(campaign.own_defaults)
+    stored["campaign"] = campaign.to_dict()
     return json.dumps(stored, indent=2, allow_nan=False).encode() + b"\n"
 
 
@@ -29,11 +32,31 @@ def stored_defaults(text: bytes) -> Table:
     ValueError
         If the text is none of ours.
     """
+    found = _table(text, "defaults")
+    if found is None:
+        raise ValueError("it holds no defaults")
+    return found
+
+
+def stored_own_defaults(text: bytes) -> Table:
+    """Read back the own defaults of whoever began the trial; nothing where there were none.
+
+    Raises
+    ------
+    ValueError
+        If the text is none of ours.
+    """
+    return _table(text, "own_defaults") or {}
+
+
+def _table(text: bytes, name: str) -> Table | None:
     stored: Any = parse(text.strip())
-    defaults = stored.get("defaults") if isinstance(stored, dict) else None
-    if not isinstance(defaults, dict):
+    if not isinstance(stored, dict):
         raise ValueError("it holds no defaults")  # noqa: TRY004 - one way out for every wrong text
-    for name, value in defaults.items():
-        if not is_default(name, value):
-            raise ValueError(f"{name} cannot have had the default that stands there")
-    return defaults
+    table = stored.get(name)
+    if table is not None and not isinstance(table, dict):
+        raise ValueError(f"its {name} are no table")
+    for key, value in (table or {}).items():
+        if not is_default(key, value):
+            raise ValueError(f"{key} cannot have had the default that stands there")
+    return table

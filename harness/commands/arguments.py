@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
@@ -44,6 +45,34 @@ def add_share(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--share", action="store_true", help="let others read the new trial; it is yours alone else"
     )
+
+
+def add_wait(parser: argparse.ArgumentParser) -> None:
+    """Add ``--wait-for-lock``."""
+    parser.add_argument(
+        "--wait-for-lock",
+        type=_patience,
+        nargs="?",
+        const=math.inf,
+        default=0.0,
+        metavar="SECONDS",
+        help="wait while another trial measures on the same CPUs, for at most so long (default: do "
+        "not wait; without SECONDS: as long as it takes); written --wait-for-lock=SECONDS",
+    )
+
+
+def _patience(text: str) -> float:
+    """Read a number of seconds; argparse reports what is none."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not seconds >= 0:
+        raise argparse.ArgumentTypeError(
+            f"must be seconds, not {text!r}; behind the option stands its number or nothing, so "
+            "put it at the end"
+        )
+    return seconds
 
 
 def add_talk(parser: argparse.ArgumentParser) -> None:

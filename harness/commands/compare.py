@@ -12,6 +12,7 @@ from .arguments import (
     add_folder,
     add_share,
     add_talk,
+    add_wait,
     not_negative,
     positive,
     report_ending,
@@ -61,11 +62,10 @@ def add(subparsers: Subparsers) -> None:
         metavar="CODE",
         help="an expected exit code; may be given again (default: 0)",
     )
-    parser.add_argument(
-        "--cpus", default="auto", help="auto, none or a list such as 2,3 (default: auto)"
-    )
+    parser.add_argument("--cpus", help="auto, none or a list such as 2,3 (default: auto)")
     parser.add_argument("--seed", type=int, default=1, help="of the order (default: 1)")
     add_folder(parser)
+    add_wait(parser)
     add_share(parser)
     add_talk(parser)
     parser.set_defaults(run=_compare)
@@ -100,7 +100,10 @@ def _compare(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
         campaign = campaign_of(compared, Path.cwd(), Path(place))
         view.say(scale(campaign, campaign.protocol.sessions, None))
-        ending = start(campaign, Options(folder=args.dir, passing=True, share=args.share), view)
+        options = Options(
+            folder=args.dir, passing=True, share=args.share, wait_s=args.wait_for_lock
+        )
+        ending = start(campaign, options, view)
     trial = shlex.quote(str(ending.trial))
     again = f"fairtrial run {trial}/campaign.yaml --resume --trial {trial}"
     code = report_ending(ending, view, again=again)

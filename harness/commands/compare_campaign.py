@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..campaign import MAX_SECONDS, Campaign, Isolation, load_campaign
+from ..campaign import MAX_SECONDS, Campaign, Isolation, load_campaign, own_defaults
 from ..errors import CampaignError, LaunchError, UsageError
 from ..launch import (
     Execution,
@@ -61,7 +61,7 @@ class CompareOptions:
     stdin: Path | None = None
     prepare: str | None = None
     exit_codes: tuple[int, ...] = (0,)
-    cpus: str = "auto"
+    cpus: str | None = None
     seed: int = 1
 
 
@@ -90,7 +90,7 @@ def campaign_of(options: CompareOptions, folder: Path, place: Path) -> Campaign:
     _check_bounds(options)
     if options.stdin is not None:
         check_stdin(options.stdin)
-    if not _CPUS.fullmatch(options.cpus):
+    if options.cpus is not None and not _CPUS.fullmatch(options.cpus):
         raise UsageError(
             f"'{options.cpus}' names no CPUs", "--cpus", "write auto, none, or a list such as 2,3"
         )
@@ -103,8 +103,9 @@ def campaign_of(options: CompareOptions, folder: Path, place: Path) -> Campaign:
     text = _yaml(options, names, runs, folder, long=long)
     path = place / "campaign.yaml"
     path.write_text(text, encoding="utf-8")
+    own = own_defaults()
     try:
-        campaign = load_campaign(path)
+        campaign = load_campaign(path, own=own)
     except CampaignError as error:  # the file is ours: what it is about is what was typed
         raise UsageError(error.what, "fairtrial compare", error.fix) from None
     typed = dict(zip(names, options.commands, strict=True))
@@ -312,5 +313,6 @@ def _yaml(
     if options.prepare is not None:
         prepare = f"cd {shlex.quote(str(folder))} || exit\n{options.prepare}"
         lines += ["hooks:", f"  before: [{{shell: {quoted(prepare)}}}]"]
-    lines += ["isolation:", f"  cpus: {options.cpus}"]
+    if options.cpus is not None:
+        lines += ["isolation:", f"  cpus: {options.cpus}"]
     return "\n".join(lines) + "\n"

@@ -12,6 +12,7 @@ from .arguments import (
     add_folder,
     add_share,
     add_talk,
+    add_wait,
     report_ending,
     sessions_or_more,
     write_json,
@@ -54,7 +55,11 @@ campaign.yaml --resume --sessions +2   append two sessions to the newest trial
     parser.add_argument(
         "--resume", action="store_true", help="go on with the newest unfinished trial"
     )
-    parser.add_argument("--trial", type=Path, help="go on with this trial (with --resume)")
+    parser.add_argument(
+        "--trial",
+        type=Path,
+        help="with --resume: go on with this trial, or start it there if no run was ever made there",
+    )
     parser.add_argument(
         "--sessions",
         type=sessions_or_more,
@@ -71,13 +76,14 @@ campaign.yaml --resume --sessions +2   append two sessions to the newest trial
         action="store_true",
         help="with --resume: go on although something has changed, and record it",
     )
+    add_wait(parser)
     add_share(parser)
     add_talk(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..campaign import load_campaign
+    from ..campaign import load_campaign, own_defaults
     from ..errors import UsageError
     from ..screen import View, preview, scale
     from ..trial import Options, resume, start, trial_begun, unfinished_trial, way_on_of
@@ -91,7 +97,8 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     if more and not args.resume:
         what = f"+{more} adds to the sessions of a trial that there is"
         raise UsageError(what, "--sessions", f"add --resume, or write --sessions {more}")
-    if args.resume:
+    place = _place(args, more) if args.resume else None
+    if args.resume and place is None:
         begun = trial_begun(
             args.campaign,
             args.dir,
@@ -100,14 +107,20 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             more=more,
             seed=args.seed,
         )
-    campaign = begun.campaign if begun else load_campaign(args.campaign, seed=args.seed)
+    campaign = (
+        begun.campaign
+        if begun
+        else load_campaign(args.campaign, seed=args.seed, own=own_defaults())
+    )
     view = View(err, quiet=args.quiet, verbose=args.verbose)
     options = Options(
-        folder=args.dir,
+        folder=args.dir if place is None else place.parent,
+        name=None if place is None else place.name,
         strict=args.strict,
         accept_drift=args.accept_drift,
         share=args.share,
         sessions=begun.sessions if begun else count,
+        wait_s=args.wait_for_lock,
     )
     if args.only is not None:
         from .trial_run import execute_only
@@ -126,7 +139,9 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     if args.dry_run:
         out.write(str(shown) + "\n") if not args.json else write_json(shown.to_dict(), out)
         return 0
-    unfinished = None if begun else unfinished_trial(args.dir, campaign.name)
+    if place is not None:
+        view.say(f"starting a new trial in {args.trial}")
+    unfinished = None if begun or place else unfinished_trial(args.dir, campaign.name)
     if unfinished is not None:
         path, manifest = unfinished
         view.say(f"note    {path} of this campaign is unfinished; this is a new trial")
@@ -134,6 +149,20 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     view.say(scale(campaign, shown.sessions, shown.seconds))
     ending = resume(begun, options, view) if begun else start(campaign, options, view)
     return report_ending(ending, view, again=_again(args), json_to=out if args.json else None)
+
+
+def _place(args: argparse.Namespace, more: int) -> Path | None:
+    """Give the folder in which ``--resume --trial`` starts a new trial; None where it goes on.
+
+    Drift is accepted of, and sessions are added to, a trial that there is.
+    """
+    from ..campaign import campaign_name
+    from ..trial import begins_there
+
+    if args.trial is None or args.accept_drift or more:
+        return None
+    begins = begins_there(args.trial, campaign_name(args.campaign))
+    return args.trial.resolve() if begins else None
 
 
 def _check_tries(args: argparse.Namespace) -> None:

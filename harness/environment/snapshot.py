@@ -19,6 +19,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from analysis.record import packed_targets
+
 from ..host import Host, HostState, format_cpus
 from .key_file import VariableKey
 from .redaction import redact_text
@@ -102,7 +104,7 @@ def capture(
             "mitigations": dict(state.vulnerabilities),
         },
         "tools": _tools(variables, tool_version),
-        "targets": {name: programs[path] for name, path in sorted(targets.items())},
+        "targets": packed_targets(targets, programs),
         "process": {
             "cwd": _redacted(_folder(), home),
             "umask": host.umask(),

@@ -64,9 +64,9 @@ def check_up(campaign_path: Path | None, folder: Path, *, strict: bool) -> Check
     """
     campaign: Campaign | None = None
     if campaign_path is not None:
-        from ..campaign import load_campaign
+        from ..campaign import load_campaign, own_defaults
 
-        campaign = load_campaign(campaign_path)
+        campaign = load_campaign(campaign_path, own=own_defaults())
     with Host() as host:
         first = host.read()
         setting = campaign.isolation.cpus if campaign else "auto"

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
         is_written_now as is_written_now,
         written_by_another as written_by_another,
     )
+    from .unused import (
+        clear_unused as clear_unused,
+        holds_only_a_start as holds_only_a_start,
+    )
     from .writer import (
         Store as Store,
         new_trial_name as new_trial_name,
@@ -29,6 +33,7 @@ else:
             "folder": "mode_of_files open_inside storing",
             "locks": "CpuLock cpus_in_use",
             "trial_lock": "is_written_now written_by_another",
+            "unused": "clear_unused holds_only_a_start",
             "writer": "Store new_trial_name sha256_file",
         },
     )

@@ -155,6 +155,7 @@ class storing:  # noqa: N801 - reads as a phrase: "with storing(path):"
         errno.ENOSPC: "free some space, then continue with --resume",
         errno.EDQUOT: "your disk quota is used up: free some space, then continue with --resume",
         errno.EACCES: "choose a folder that you may write with --dir DIR",
+        errno.EEXIST: "something is there: another process has just begun a trial in that folder?",
         errno.EROFS: "choose a folder on a writable file system with --dir DIR",
     }
 

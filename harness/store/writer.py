@@ -14,7 +14,8 @@ import hashlib
 import os
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -56,10 +57,10 @@ from .folder import (
 )
 from .rows import damage_in, require_files, rows_done
 from .trial_lock import lock_trial
+from .unused import FRESH_MANIFEST, RESERVE
 
-# Kept aside so that a full disk still leaves room for the last manifest.
-_RESERVE = ".reserve"
 _RESERVE_BYTES = 256 * 1024
+_PART = 100_000  # lines of a plan that are written at once
 
 
 def new_trial_name(campaign: str) -> str:
@@ -81,8 +82,8 @@ class Store:
         with storing(path):
             self._fd = open_inside(path, MEASUREMENTS, os.O_RDWR | os.O_APPEND | os.O_CREAT)
             lock_trial(self._fd, path)
-            if not (path / _RESERVE).exists():
-                write_synced(path, _RESERVE, b"\0" * _RESERVE_BYTES)
+            if not (path / RESERVE).exists():
+                write_synced(path, RESERVE, b"\0" * _RESERVE_BYTES)
 
     @classmethod
     def create(
@@ -96,7 +97,8 @@ class Store:
     ) -> Store:
         """Make a new trial directory below `runs`, with its campaign as a file and resolved.
 
-        Nobody else may read it, unless it is shared: then the umask decides.
+        Nobody else may read it, unless it is shared: then the umask decides. An empty folder of that
+        name is taken as it is.
 
         Raises
         ------
@@ -106,8 +108,9 @@ class Store:
         path = runs / manifest.trial
         with storing(path):
             runs.mkdir(parents=True, exist_ok=True)
-            for folder in (path, path / OUTPUTS):
-                folder.mkdir(mode=0o777 if share else 0o700)
+            mode = 0o777 if share else 0o700
+            path.mkdir(mode=mode, exist_ok=True)
+            (path / OUTPUTS).mkdir(mode=mode)  # of two that begin at once, one fails here
             for name in (ENVIRONMENT, PLAN, FINDINGS):
                 (path / name).touch(mode_of_files(path))
             write_synced(path, CAMPAIGN, campaign_text)
@@ -210,8 +213,10 @@ class Store:
             self._synced = now
 
     def append_plan(self, runs: Iterable[PlannedRun]) -> None:
-        """Append the planned runs of a session."""
-        self._append(PLAN, b"".join(encode(run.to_dict()) + b"\n" for run in runs))
+        """Append the planned runs of a session, a part at a time: there may be millions."""
+        lines = (encode(run.to_dict()) + b"\n" for run in runs)
+        while part := b"".join(islice(lines, _PART)):
+            self._append(PLAN, part)
 
     def append_environment(self, record: dict[str, Any]) -> None:
         """Append the environment of a session or segment."""
@@ -224,9 +229,9 @@ class Store:
         at = {"at": utc_now(), "session": session, "when": when}
         self._append(FINDINGS, b"".join(encode(at | f.to_dict()) + b"\n" for f in findings))
 
-    def planned(self) -> list[PlannedRun]:
-        """Read the stored plan back."""
-        return [run for run, _ in records_of(self.path / PLAN, PlannedRun)]
+    def planned(self) -> Iterator[PlannedRun]:
+        """Read the stored plan back, run by run."""
+        return (run for run, _ in records_of(self.path / PLAN, PlannedRun))
 
     def environments(self) -> list[dict[str, Any]]:
         """Read the stored environments back."""
@@ -243,12 +248,11 @@ class Store:
 
     def write_manifest(self) -> None:
         """Replace ``manifest.json`` atomically."""
-        fresh = f".{MANIFEST}.new"
         with storing(self.path / MANIFEST):
-            write_synced(self.path, fresh, manifest_text(self.manifest))
+            write_synced(self.path, FRESH_MANIFEST, manifest_text(self.manifest))
             with contextlib.suppress(FileNotFoundError):  # who changed its mode meant it
-                (self.path / fresh).chmod((self.path / MANIFEST).stat().st_mode & 0o777)
-            (self.path / fresh).replace(self.path / MANIFEST)
+                (self.path / FRESH_MANIFEST).chmod((self.path / MANIFEST).stat().st_mode & 0o777)
+            (self.path / FRESH_MANIFEST).replace(self.path / MANIFEST)
             sync_folder(self.path)
 
     def finish(
@@ -278,7 +282,7 @@ class Store:
     def free_reserve(self) -> None:
         """Give up the space that was kept aside for the end."""
         with contextlib.suppress(OSError):
-            (self.path / _RESERVE).unlink(missing_ok=True)
+            (self.path / RESERVE).unlink(missing_ok=True)
 
     def release(self) -> None:
         """Close the trial without a word, as a kill would."""

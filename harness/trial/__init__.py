@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         planned_runs as planned_runs,
     )
     from .resuming.begun import Begun as Begun, trial_begun as trial_begun
+    from .resuming.fresh import begins_there as begins_there
     from .resuming.resumption import unfinished_trial as unfinished_trial
     from .resuming.trials import trials_in as trials_in
     from .resuming.way_on import (
@@ -35,6 +36,7 @@ else:
             "files.metric_files": "files_to_set_aside",
             "order": "plan_session",
             "preparation": "Prepared expected_seconds planned_runs",
+            "resuming.fresh": "begins_there",
             "resuming.resumption": "unfinished_trial",
             "situation": "cpus_for situation_of",
             "resuming.trials": "trials_in",

@@ -16,11 +16,12 @@ from analysis.version import VERSION
 from ..campaign import RULE, Build, Campaign, identity_of, resolved_text
 from ..errors import FairtrialError
 from ..launch import Interrupted, Interrupts, SideCommands, base_environment, hashes, resolve_all
-from ..store import CpuLock, Store, new_trial_name
+from ..store import Store, clear_unused, new_trial_name
 from .ending import Ending
 from .files.metric_files import files_to_set_aside, set_aside
 from .files.spools import kept_bytes
 from .preparation import Prepared, on_housekeeping_cpus, planned_runs, prepare
+from .reserving import reserve
 from .resuming.begun import Begun
 from .resuming.programs import programs_again
 from .resuming.resumption import (
@@ -41,7 +42,9 @@ class Options:
     """What the command line adds to a campaign. `folder` holds the trials.
 
     `passing` says that the campaign file will not last: the copy in the trial is the campaign.
-    `share` lets others read a new trial, as the campaign's key does.
+    `share` lets others read a new trial, as the campaign's key does. `name` is that of a new trial,
+    where it is not made from the campaign's and the time; `wait_s` is for how long other trials on
+    its CPUs are waited for.
     """
 
     folder: Path
@@ -50,6 +53,8 @@ class Options:
     sessions: int | None = None
     passing: bool = False
     share: bool = False
+    name: str | None = None
+    wait_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +125,8 @@ def start(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
         files_to_set_aside(campaign, executables)  # refuses inputs
         manifest = _manifest(campaign, means.prepared, sessions, options)
         resolved = resolved_text(campaign)
+        if options.name is not None and (options.folder / options.name).is_dir():
+            clear_unused(options.folder / options.name)
         store = Store.create(
             manifest,
             options.folder,
@@ -238,27 +245,30 @@ def _ready(
 ) -> Iterator[_Means]:
     """Hold signals, host and CPUs; give them back at the end."""
     with Interrupts() as interrupts:
-        prepared = prepare(
-            campaign,
-            options.folder,
-            sessions,
-            interrupts,
-            strict=options.strict,
-            kept_bytes=kept,
-        )
-        with prepared.host, CpuLock(prepared.cpus.reserved), on_housekeeping_cpus(prepared):
-            commands = SideCommands(prepared.cpus.housekeeping, interrupts)
-            try:
-                yield _Means(
-                    campaign=campaign,
-                    prepared=prepared,
-                    environment=base_environment(campaign.isolation, os.environ),
-                    commands=commands,
-                    interrupts=interrupts,
-                    watcher=watcher,
-                )
-            finally:
-                commands.close()
+        cpus, lock = reserve(campaign, interrupts, watcher.say, options.wait_s)
+        with lock:
+            prepared = prepare(
+                campaign,
+                options.folder,
+                sessions,
+                interrupts,
+                cpus,
+                strict=options.strict,
+                kept_bytes=kept,
+            )
+            with prepared.host, on_housekeeping_cpus(prepared):
+                commands = SideCommands(prepared.cpus.housekeeping, interrupts)
+                try:
+                    yield _Means(
+                        campaign=campaign,
+                        prepared=prepared,
+                        environment=base_environment(campaign.isolation, os.environ),
+                        commands=commands,
+                        interrupts=interrupts,
+                        watcher=watcher,
+                    )
+                finally:
+                    commands.close()
 
 
 def _broken_off(store: Store, error: FairtrialError | Interrupted) -> Ending:
@@ -285,7 +295,7 @@ def _host(prepared: Prepared) -> tuple[str, str]:
 
 
 def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Options) -> Manifest:
-    trial = new_trial_name(campaign.name)
+    trial = options.name or new_trial_name(campaign.name)
     stored = options.folder.absolute() / trial / CAMPAIGN
     host, host_id = _host(prepared)
     return Manifest(

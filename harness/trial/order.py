@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
 
 from analysis.record import PlannedRun
 
@@ -19,15 +21,32 @@ _Pair = tuple[str, str]
 PADDING_LIMIT = 4096  # bytes; one page moves the initial stack through all its alignments
 
 
+@dataclass(frozen=True, slots=True)
+class SessionPlan:
+    """The planned runs of one session (from 1) in their order, made anew at each pass over them.
+
+    A session may have millions of runs: they are never held all at once.
+    """
+
+    campaign: Campaign
+    seed: int
+    session: int
+
+    def __iter__(self) -> Iterator[PlannedRun]:
+        """Give them in their order."""
+        return plan_session(self.campaign, self.seed, self.session)
+
+
 def plan_session(campaign: Campaign, seed: int, session: int) -> Iterator[PlannedRun]:
-    """List the planned runs of one session (from 1) in their order; warm-ups first, in block 0."""
+    """Give the planned runs of one session (from 1) in their order; warm-ups first, in block 0."""
     protocol = campaign.protocol
     pairs = [(cell.benchmark, cell.variant) for cell in campaign.cells]
     rng = random.Random(f"{seed}/order/{session}")
     position = protocol.passes(session - 1) * len(pairs)
     rounds = protocol.warmups(session) - protocol.warmups(session - 1)
-    warmups = [(0, pair) for _, pair in _rounds(pairs, rounds, protocol.order, rng)]
-    for block, (benchmark, variant) in warmups + _rounds(pairs, protocol.runs, protocol.order, rng):
+    warmups = ((0, pair) for _, pair in _rounds(pairs, rounds, protocol.order, rng))
+    measured = _rounds(pairs, protocol.runs, protocol.order, rng)
+    for block, (benchmark, variant) in chain(warmups, measured):
         yield PlannedRun(
             position=position,
             session=session,
@@ -41,15 +60,14 @@ def plan_session(campaign: Campaign, seed: int, session: int) -> Iterator[Planne
 
 def _rounds(
     pairs: list[_Pair], count: int, order: Order, rng: random.Random
-) -> list[tuple[int, _Pair]]:
+) -> Iterator[tuple[int, _Pair]]:
     """Give `count` rounds of all cells, numbered from 1, in the campaign's order."""
     if order == "sequential":
-        return [(block, pair) for pair in pairs for block in range(1, count + 1)]
-    rounds = []
+        yield from ((block, pair) for pair in pairs for block in range(1, count + 1))
+        return
     for block in range(1, count + 1):
         cells = rng.sample(pairs, len(pairs)) if order == "shuffled" else pairs
-        rounds += [(block, pair) for pair in cells]
-    return rounds
+        yield from ((block, pair) for pair in cells)
 
 
 def padding(seed: int, session: int, position: int, setting: str | int) -> int:

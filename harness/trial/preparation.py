@@ -23,7 +23,7 @@ from ..host import CpuPlan, Host, HostState, format_cpus
 from ..launch import Interrupts, LauncherClient
 from ..store import cpus_in_use
 from .files.inputs import declared_inputs
-from .situation import cpus_for, situation_of
+from .situation import situation_of
 
 _ROW_BYTES = 1200  # a row of measurements and one of the plan, generously
 _MARGIN_BYTES = 16 * 1024 * 1024
@@ -139,6 +139,7 @@ def prepare(
     folder: Path,
     sessions: int,
     interrupts: Interrupts,
+    cpus: CpuPlan,
     *,
     strict: bool,
     kept_bytes: int = 0,
@@ -155,6 +156,8 @@ def prepare(
         How many sessions are planned.
     interrupts : Interrupts
         Handed to the launcher that tries the settings.
+    cpus : CpuPlan
+        The CPUs of the trial.
     strict : bool
         Whether warnings of required checks stop the trial.
     kept_bytes : int
@@ -163,13 +166,12 @@ def prepare(
     Raises
     ------
     HostError
-        If a required check fails, a CPU cannot be used or a setting is not permitted.
+        If a required check fails or a setting is not permitted.
     StoreError
         If the folder cannot be written or has too little space.
     """
     host = Host()
     state = host.read()
-    cpus = cpus_for(campaign, state)
     measured = cpus.targets or state.usable
     state = host.read(measured)
     free = _free_space(folder)

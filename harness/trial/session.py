@@ -22,7 +22,7 @@ from .files.inputs import ArgumentFiles
 from .hopeless import Hopeless, finding_of_given_up
 from .launchers import SessionLauncher
 from .measure import CapReached, Measurer, Setting
-from .order import plan_session
+from .order import SessionPlan
 from .preparation import Prepared
 from .resuming.resumption import still_to_do
 from .resuming.way_on import RUN_CAP
@@ -182,15 +182,19 @@ class TrialRun:
 
     def _session(self, session: int) -> bool:
         """Execute what is left of a session; tell whether there was anything."""
+        runs = SessionPlan(self._campaign, self._store.manifest.seed, session)
         with self._interrupts.at_once():  # a long plan takes a while
-            runs = list(plan_session(self._campaign, self._store.manifest.seed, session))
-        left = still_to_do(runs, self._store.done)
-        hopeless = self._hopeless(runs, session)
+            hopeless = self._hopeless(runs)
+        for one in hopeless.unrecorded:
+            self._give_up(one)
         stop = self._stop(session, hopeless)
         if stop is not None and (end := stop.end()) is not None:
             self._session_ended(end)  # a kill came between its last run and this record
             return False
-        if all(map(hopeless.without, left)) or self._has_ended(session):
+        with self._interrupts.at_once():
+            left = (run for run in runs if run.position not in self._store.done)
+            nothing = all(map(hopeless.without, left))
+        if nothing or self._has_ended(session):
             return False
         self._interrupts.check()
         segment = self._surroundings.next_segment(session)
@@ -206,7 +210,7 @@ class TrialRun:
         try:  # a setup that fails half-way is cleaned up too
             self._hooks.setup(session)
             with self._launcher() as launcher:
-                self._runs(left, segment, launcher, stop, hopeless)
+                self._runs(runs, segment, launcher, stop, hopeless)
             if stop is not None and (end := stop.end()) is not None:
                 self._session_ended(end)
         finally:
@@ -220,14 +224,11 @@ class TrialRun:
             self._watcher.findings(found)
         return True
 
-    def _hopeless(self, runs: list[PlannedRun], session: int) -> Hopeless:
+    def _hopeless(self, runs: SessionPlan) -> Hopeless:
         """Make what counts the failures of each cell of a session, with its stored runs."""
         most = self._campaign.protocol.give_up
         given_up = self._store.manifest.given_up
-        hopeless = Hopeless(most, runs, self._store.done, given_up, session)
-        for one in hopeless.unrecorded:
-            self._give_up(one)
-        return hopeless
+        return Hopeless(most, runs, self._store.done, given_up, runs.session)
 
     def _give_up(self, one: GivenUp) -> None:
         """Record that a session goes on without a cell, and say so."""
@@ -277,7 +278,7 @@ class TrialRun:
 
     def _runs(
         self,
-        left: list[PlannedRun],
+        runs: SessionPlan,
         segment: int,
         launcher: SessionLauncher,
         stop: SessionStop | None,
@@ -303,11 +304,13 @@ class TrialRun:
         )
         host = self._prepared.host
         before, looked = host.counters(self._measured), time.monotonic()
-        block = left[0].block
+        block = None
         gc.freeze()  # what is loaded by now stays: no collection between two runs looks at it
         try:
-            for run in left:
+            for run in still_to_do(runs, self._store.done):
                 self._interrupts.check()
+                if block is None:
+                    block = run.block
                 if run.block != block:
                     if stop is not None and stop.end() is not None:
                         break
@@ -342,7 +345,7 @@ class TrialRun:
         finally:
             dropped = measurer.close()
             if dropped is not None:
-                self._store.append_findings("after", [dropped], left[0].session)
+                self._store.append_findings("after", [dropped], runs.session)
                 self._watcher.findings([dropped])
 
     def _note(self, run: Measurement) -> None:

@@ -256,7 +256,7 @@ def test_a_further_key_changes_nothing(tmp_path, name, which):
     store = Store.reopen(trial)
     try:
         assert len(store.done) == len(first)
-        assert store.planned() == [PlannedRun(**row) for row in lines(FIRST, "plan.jsonl")]
+        assert list(store.planned()) == [PlannedRun(**row) for row in lines(FIRST, "plan.jsonl")]
     finally:
         store.release()
     if name == "manifest.json" and which == "every":  # a key that we do not know is kept

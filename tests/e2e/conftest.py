@@ -31,6 +31,7 @@ class Lab:
         self.folder = folder
         self.marker = f"9999.{uuid.uuid4().int % 10**15:015d}"
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("FAIRTRIAL_")}
+        self.environment["FAIRTRIAL_DEFAULTS"] = ""  # whoever tests may have some
         self.started: list[subprocess.Popen[str]] = []
 
     def write_campaign(self, name="c", **sections):

@@ -16,6 +16,7 @@ from ..source.excerpt import quote
 from ..source.templates import TemplateError, parse_template
 from ..source.yaml_marks import Document, Location
 from .cells import CellMaker
+from .cpus import FIX, cpu_numbers, said_of_range, wrong_range
 from .filler import Filler
 from .matrix import MAX_CELLS, Entry, entries
 
@@ -31,14 +32,17 @@ class Resolver:
         The document held against the shape of a campaign; what it gives must not be ``None``.
     defaults : Table
         What holds for keys that are left out.
+    own : Table
+        What holds in place of some of them, as if it stood in the file.
     """
 
-    def __init__(self, document: Document, shape: Shape, defaults: Table) -> None:
+    def __init__(self, document: Document, shape: Shape, defaults: Table, own: Table) -> None:
         assert shape.given is not None
         self.document = document
         self.shape = shape
         self.defaults = defaults
-        self.values = completed("", shape.given, defaults)
+        self.own = own
+        self.values = completed("", shape.given, {**defaults, **own})
         self.filler = Filler(document)
         self.variants, problems = entries(document, "variants", self.values["variants"])
         self.benchmarks, more = entries(document, "benchmarks", self.values["benchmarks"])
@@ -79,6 +83,7 @@ class Resolver:
             source=maker.source,
             text=text,
             defaults=self.defaults,
+            own_defaults=self.own,
         )
         self._unused_values()
         self.filler.finish(self._broken_values())
@@ -157,18 +162,11 @@ class Resolver:
             return (given,)
         if isinstance(given, list):
             return tuple(given)
-        cpus: list[int] = []
-        for part in given.split(","):
-            first, _, last = part.partition("-")
-            some = range(int(first), int(last or first) + 1)
-            if not some or some[-1] > 4095 or set(some) & set(cpus):
-                what = f"the range {quote(part)} of 'cpus' is empty, too large or given twice"
-                self._problem(
-                    ("isolation", "cpus"), what, "write ranges upwards, such as 2-3,6", part=part
-                )
-                break
-            cpus += some
-        return tuple(cpus)
+        wrong = wrong_range(given)
+        if wrong is not None:
+            self._problem(("isolation", "cpus"), said_of_range(wrong), FIX, part=wrong)
+            return ()
+        return cpu_numbers(given)
 
     def _checks(self, values: Mapping[str, Any]) -> CheckPolicy:
         for index, name in enumerate(values["warn"]):

@@ -11,11 +11,13 @@ from analysis.record import MANIFEST, RESOLVED, Manifest, opened, read_manifest
 from ...campaign import (
     RULE,
     Campaign,
+    OwnDefaults,
     Table,
     campaign_name,
     first_defaults,
     load_campaign,
     stored_defaults,
+    stored_own_defaults,
 )
 from ...errors import StoreError
 from .resumption import refuse_imported, trial_to_resume
@@ -72,21 +74,23 @@ def trial_begun(
         refuse_imported(file, read_manifest(file))  # else the file is missed, not the reason told
     name = campaign_name(file)
     path, manifest = trial_to_resume(folder, name, named)
+    defaults, own = defaults_of(path, manifest)
     return Begun(
         path=path,
         manifest=manifest,
         campaign=load_campaign(
             file,
             seed=manifest.seed if seed is None else seed,  # it may not be the file's
-            defaults=defaults_of(path, manifest),
+            defaults=defaults,
+            own=own,
         ),
         sessions=max(manifest.sessions, sessions or 0) + more,
         passed_over=trials_in(folder, name).unreadable if named is None else (),
     )
 
 
-def defaults_of(path: Path, manifest: Manifest) -> Table:
-    """Give the defaults with which a trial began.
+def defaults_of(path: Path, manifest: Manifest) -> tuple[Table, OwnDefaults]:
+    """Give the defaults with which a trial began, and those of the person who began it.
 
     Raises
     ------
@@ -94,7 +98,7 @@ def defaults_of(path: Path, manifest: Manifest) -> Table:
         If a later version began it, or if what it stored of them is not there.
     """
     if manifest.campaign_identity == 1:
-        return first_defaults()
+        return first_defaults(), OwnDefaults()
     if manifest.campaign_identity > RULE:
         raise StoreError(
             f"the campaign's identity is made by rule {manifest.campaign_identity}, and {RULE} is "
@@ -108,7 +112,7 @@ def defaults_of(path: Path, manifest: Manifest) -> Table:
         digest = hashlib.sha256(text).hexdigest()
         if manifest.files.get(RESOLVED, digest) != digest:  # of a killed trial none is known
             raise ValueError("it has changed since the trial ended")
-        return stored_defaults(text)
+        return stored_defaults(text), OwnDefaults(values=stored_own_defaults(text))
     except (OSError, ValueError, StoreError) as error:
         reason = getattr(error, "what", None) or getattr(error, "strerror", None) or str(error)
         raise StoreError(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from operator import ne
 from pathlib import Path
 from typing import Any
@@ -207,13 +207,14 @@ def check_plan(store: Store, campaign: Campaign) -> None:
         If they differ: the measurements' positions would not mean the same.
     """
     seed = store.manifest.seed
-    stored = store.planned()
-    sessions = max((run.session for run in stored), default=0)
+    count = sessions = 0
+    for run in store.planned():
+        count, sessions = count + 1, max(sessions, run.session)
     planned = (
         run for session in range(1, sessions + 1) for run in plan_session(campaign, seed, session)
     )
-    # counted before it is listed: a session may have any number
-    if sessions * planned_runs(campaign, 1) != len(stored) or any(map(ne, stored, planned)):
+    # counted before it is compared: a session may have any number
+    if sessions * planned_runs(campaign, 1) != count or any(map(ne, store.planned(), planned)):
         raise StoreError(
             "the stored plan is not the one that this campaign gives: its benchmarks, variants, "
             "runs, warm-ups, order or seed have changed, or the file was edited",
@@ -222,28 +223,23 @@ def check_plan(store: Store, campaign: Campaign) -> None:
         )
 
 
-def still_to_do(runs: list[PlannedRun], done: Mapping[int, str]) -> list[PlannedRun]:
+def still_to_do(runs: Iterable[PlannedRun], done: Mapping[int, str]) -> Iterator[PlannedRun]:
     """Give the runs of a session that are left, with its warm-ups repeated if it was broken off.
 
     A warm-up that was done already stands in no plan when it is repeated: it gets a negative
     position of its own.
+
+    Parameters
+    ----------
+    runs : iterable of PlannedRun
+        The session's, in their order; they are passed over more than once.
+    done : mapping of int to str
+        Position -> outcome of those that were executed; it may grow by those that are given.
     """
-    left = [run for run in runs if run.position not in done]
-    if len(left) == len(runs) or not left:
-        return left
-    fresh = min([0, *done]) - 1
-    repeated = []
-    for run in runs:
-        if run.warmup and run.position in done:
-            repeated.append(
-                PlannedRun(
-                    position=fresh,
-                    session=run.session,
-                    block=run.block,
-                    benchmark=run.benchmark,
-                    variant=run.variant,
-                    warmup=True,
-                )
-            )
-            fresh -= 1
-    return repeated + left
+    if all(run.position in done for run in runs):
+        return
+    again = [run for run in runs if run.warmup and run.position in done]
+    if again:  # else nothing was done of it, or it has no warm-ups
+        for fresh, run in enumerate(again, 1 - min([0, *done])):
+            yield replace(run, position=-fresh)
+    yield from (run for run in runs if run.position not in done)

@@ -8,7 +8,8 @@ from textwrap import dedent
 
 import pytest
 
-from harness.campaign.load import MAX_BYTES, load_campaign
+from harness.campaign.load import load_campaign
+from harness.campaign.source.text_file import MAX_BYTES
 from harness.errors import CampaignError, Problem
 
 

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.record import describe_changes, diff
+from analysis.record import describe_changes, diff, whole_targets
 from harness.environment import targets as targets_module
 from harness.environment.elf import read_elf
 from harness.environment.redaction import HIDDEN, redact_text
@@ -35,12 +35,13 @@ def record(tmp_path):
     """A capture of the prepared AMD host, with one script as target and no compilers."""
     target = script(tmp_path / "program", "#!/bin/sh\nexit 0\n")
     with Host(hosts.plant(tmp_path / "host", hosts.amd())) as host:
-        return capture(
+        found = capture(
             host,
             targets={"text/a": target, "text/b": target},
             variables={"PATH": str(tmp_path), "LANG": "C", "API_KEY": "hunter2"},
             tool_version="0.1.0",
         )
+    return found | {"targets": whole_targets(found["targets"])}
 
 
 def changed(record, *path, value):
@@ -262,7 +263,8 @@ def test_no_file_is_hashed_twice_for_many_cells(tmp_path, monkeypatch):
     assert sorted(seen) == sorted(set(seen))
     assert len(seen) > 1
     assert set(record["targets"]) == {*cells, "b/copy"}
-    entry = json.loads(json.dumps(record["targets"]["b7/v"]))
+    assert record["targets"]["b7/v"] == {"same_as": "b0/v"}
+    entry = json.loads(json.dumps(whole_targets(record["targets"])["b7/v"]))
     assert entry["sha256"] == record["targets"]["b/copy"]["sha256"] == sha256_of(copy_of_it)
     assert set(entry["libraries"]) == set(describe_target(Path(sys.executable), {})["libraries"])
 

@@ -117,7 +117,7 @@ def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(store, name):
 def test_a_damaged_line_of_another_file_is_refused(store, name, line, said):
     (store.path / name).write_bytes(line + b"\n")
     with pytest.raises(StoreError, match=said) as error:
-        store.planned(), store.environments()
+        list(store.planned()), store.environments()
     assert error.value.where == f"{store.path / name}:1"
 
 

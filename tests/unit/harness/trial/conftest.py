@@ -255,10 +255,11 @@ def stage(tmp_path, monkeypatch, planted_host):
     monkeypatch.setattr("harness.trial.session.LauncherClient", launcher_for("target"))
     monkeypatch.setattr("harness.trial.preparation.LauncherClient", launcher_for("trying"))
     monkeypatch.setattr("harness.launch.hooks.LauncherClient", launcher_for("command"))
-    monkeypatch.setattr("harness.trial.preparation.Host", lambda: Host(made.host))
+    for room in ("preparation", "reserving"):
+        monkeypatch.setattr(f"harness.trial.{room}.Host", lambda: Host(made.host))
     monkeypatch.setattr("harness.trial.execution.Interrupts", Interruptible)
-    monkeypatch.setattr("harness.trial.execution.CpuLock", Free)
-    for room in ("session", "measure"):
+    monkeypatch.setattr("harness.trial.reserving.CpuLock", Free)
+    for room in ("session", "measure", "reserving"):
         monkeypatch.setattr(f"harness.trial.{room}.time", made.clock)
     for room in ("preparation", "situation"):
         monkeypatch.setattr(f"harness.trial.{room}.cpus_in_use", lambda: ())

@@ -13,6 +13,7 @@ import pytest
 from analysis.record import read_manifest
 from harness.campaign.identity import RULE, first_defaults, identity_of
 from harness.campaign.load import load_campaign
+from harness.campaign.own import OwnDefaults
 from harness.campaign.resolved import resolved_text
 from harness.campaign.schema.defaults import todays_defaults
 from harness.campaign.schema.sections import PROTOCOL
@@ -184,7 +185,7 @@ def test_a_changed_campaign_of_the_first_version_is_told(unfinished):
 
 def test_the_first_versions_defaults_are_not_stored_with_its_trials(unfinished):
     assert not (unfinished / "resolved.json").exists()
-    assert defaults_of(unfinished, read_manifest(unfinished)) == first_defaults()
+    assert defaults_of(unfinished, read_manifest(unfinished)) == (first_defaults(), OwnDefaults())
 
 
 # --- what can be wrong with it ----------------------------------------------------------------

@@ -83,10 +83,10 @@ def test_cpus_of_another_trial_are_refused_before_anything_is_made(stage, campai
     def refuse(cpus):
         raise HostError("another trial measures on CPU 1")
 
-    monkeypatch.setattr("harness.trial.execution.CpuLock", refuse)
+    monkeypatch.setattr("harness.trial.reserving.CpuLock", refuse)
     with pytest.raises(HostError, match="another trial"):
         stage.start(campaign())
-    assert list(stage.runs.iterdir()) == []
+    assert not stage.runs.exists()
 
 
 def test_the_measured_cpus_are_held_while_the_trial_lasts(stage, campaign, isolation):

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import dataclasses
+import tracemalloc
 from collections import Counter
 
 import pytest
 
-from harness.trial.order import PADDING_LIMIT, padding, plan_session
+from harness.trial.order import PADDING_LIMIT, SessionPlan, padding, plan_session
 from harness.trial.preparation import planned_runs
 
 
@@ -118,3 +119,21 @@ def test_warm_ups_of_the_first_session_only(make_campaign):
     every = dataclasses.replace(campaign, protocol=in_all)
     assert planned_runs(every, 3) == 9 * cells
     assert list(plan_session(every, 7, 1)) == plans[0]  # the first session is the same
+
+
+def test_a_session_of_a_million_runs_is_planned_in_little_memory(make_campaign):
+    long = make_campaign(runs=200_000, warmup=1)
+    assert len(long.cells) == 6
+    tracemalloc.start()
+    try:
+        count = sum(1 for _ in SessionPlan(long, 7, 1))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert count == 1_200_006
+    assert most < 1_000_000  # bytes: one for each run
+
+
+def test_every_pass_over_a_plan_gives_the_same(make_campaign):
+    plan = SessionPlan(make_campaign(), 7, 2)
+    assert list(plan) == list(plan) == list(plan_session(make_campaign(), 7, 2))

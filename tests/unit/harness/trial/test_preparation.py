@@ -29,7 +29,10 @@ def ready(stage):
     """Prepare a campaign on the stage."""
 
     def make(campaign, *, strict=False, sessions=1, **more):
-        prepared = prepare(campaign, stage.runs, sessions, Interrupts(), strict=strict, **more)
+        with Host(stage.host) as host:
+            cpus = cpus_for(campaign, host.read())
+        given = (campaign, stage.runs, sessions, Interrupts(), cpus)
+        prepared = prepare(*given, strict=strict, **more)
         prepared.host.close()
         return prepared
 
@@ -79,7 +82,9 @@ def test_the_folder_of_trials_is_made_and_nothing_is_left_in_it(stage, campaign,
 
 
 def test_every_look_reads_the_host_anew(stage, campaign):
-    prepared = prepare(campaign(), stage.runs, 1, Interrupts(), strict=False)
+    with Host(stage.host) as host:
+        cpus = cpus_for(campaign(), host.read())
+    prepared = prepare(campaign(), stage.runs, 1, Interrupts(), cpus, strict=False)
     with prepared.host:
         first = {finding.check: finding.status for finding in prepared.look()}
         stage.tree(ASLR_OFF)

@@ -116,17 +116,17 @@ def _session(campaign, session=1):
 
 def test_untouched_session_is_left_whole(make_campaign):
     runs = _session(make_campaign(runs=2, warmup=1))
-    assert still_to_do(runs, {}) == runs
+    assert list(still_to_do(runs, {})) == runs
 
 
 def test_finished_session_leaves_nothing_not_even_warmups(make_campaign):
     runs = _session(make_campaign(runs=2, warmup=1))
-    assert still_to_do(runs, {run.position: "ok" for run in runs}) == []
+    assert list(still_to_do(runs, {run.position: "ok" for run in runs})) == []
 
 
 def test_failed_runs_count_as_done(make_campaign):
     runs = _session(make_campaign(runs=1, warmup=0))
-    left = still_to_do(runs, {runs[0].position: "timeout"})
+    left = list(still_to_do(runs, {runs[0].position: "timeout"}))
     assert left == runs[1:]
 
 
@@ -135,7 +135,7 @@ def test_broken_off_session_repeats_its_warmups_at_negative_positions(make_campa
     runs = _session(campaign)
     warmups = [run for run in runs if run.warmup]
     done = {run.position: "ok" for run in runs[: len(warmups) + 1]}
-    left = still_to_do(runs, done)
+    left = list(still_to_do(runs, done))
     repeated, rest = left[: len(warmups)], left[len(warmups) :]
     assert rest == runs[len(warmups) + 1 :]
     assert [run.position for run in repeated] == [-1, -2, -3, -4, -5, -6]
@@ -148,13 +148,13 @@ def test_broken_off_session_repeats_its_warmups_at_negative_positions(make_campa
 def test_second_resume_takes_fresh_negative_positions(make_campaign):
     runs = _session(make_campaign(runs=2, warmup=1))
     done = {run.position: "ok" for run in runs[:8]} | dict.fromkeys(range(-6, 0), "ok")
-    positions = [run.position for run in still_to_do(runs, done) if run.position < 0]
+    positions = [run.position for run in list(still_to_do(runs, done)) if run.position < 0]
     assert positions == list(range(-7, -13, -1))
 
 
 def test_warmup_that_is_still_to_do_is_not_done_twice(make_campaign):
     runs = _session(make_campaign(runs=1, warmup=1))
-    left = still_to_do(runs, {runs[0].position: "ok"})
+    left = list(still_to_do(runs, {runs[0].position: "ok"}))
     assert [run.position for run in left] == [-1, *(run.position for run in runs[1:])]
 
 
@@ -312,7 +312,7 @@ def test_a_signal_is_served_while_a_long_trial_is_read(stage, campaign, monkeypa
             b"".join(stage.trial.joinpath("plan.jsonl").read_bytes().splitlines(keepends=True)[:12])
         )
     elif place == "plan_session":
-        monkeypatch.setattr("harness.trial.session.plan_session", then(plan_session, 1))
+        monkeypatch.setattr("harness.trial.order.plan_session", then(plan_session, 1))
     else:
         monkeypatch.setattr("harness.store.rows.checksum_holds", then(checksum_holds, 3))
     try:
