@@ -23,7 +23,9 @@ _VALUES_OF_COPY = 8  # nor do so many values in one order
 
 _SAME = "{} holds exactly the values of {}"
 _TOO_FEW = "too few to tell a copy from a second measurement; both are taken"
-_PART = "all values of {} stand in {} too; both are taken: leave out what is a part of the other"
+_PART = "all values of {} stand at the beginning of those of {}"
+_PART_OUT = ("one-source-twice", f"{_PART}: a part of it, which is left out")
+_PART_IN = ("sources-alike", f"{_PART}; both are taken: leave it out if it is a part")
 
 Rows = list[tuple[float, ...]]
 Double = tuple[Sequence[Placed], Placed]  # what is left out, and one of what it repeats
@@ -31,11 +33,11 @@ Results = dict[tuple[str, str], list[Placed]]  # by benchmark and metric
 
 
 def sources_twice(files: Sequence[Sequence[Placed]]) -> tuple[frozenset[int], list[Caution]]:
-    """Find files that were named twice, or hold exactly what an earlier file holds.
+    """Find files that were named twice, or hold only what another file holds.
 
-    Files that are variants by their names hold different variants, and are none of these. Nor are
-    files of so few values that two measurements may give the same, and files of which another one
-    holds more: a caution says it.
+    So do copies, and copies that were made before more was appended. Files that are variants by their
+    names hold different variants, and are none of these. Nor are files of so few or coarse values
+    that two measurements may give the same: a caution says it.
 
     Parameters
     ----------
@@ -49,7 +51,11 @@ def sources_twice(files: Sequence[Sequence[Placed]]) -> tuple[frozenset[int], li
     """
     ids: dict[object, int] = {}  # thousands of values are compared once, not for each pair of files
     contents = [tuple(ids.setdefault(_content(one), len(ids)) for one in cells) for cells in files]
-    sets = [frozenset(content) for content in contents]
+    wholes = [_by_key(cells) for cells in files]
+    beginning: dict[object, list[int]] = {}  # files by the first value of each of their results
+    for k, whole in enumerate(wholes):
+        for key, values in whole.items():
+            beginning.setdefault((key, values[0]), []).append(k)
     places: dict[str, int] = {}
     first: dict[object, int] = {}
     dropped = set()
@@ -72,14 +78,44 @@ def sources_twice(files: Sequence[Sequence[Placed]]) -> tuple[frozenset[int], li
         elif (other := first.setdefault(contents[k], k)) != k:
             dropped.add(k)
             tell("one-source-twice", f"{_SAME}: a copy, which is left out", k, other)
-        elif (other := next((i for i, of in enumerate(sets) if sets[k] < of), k)) != k:
-            tell("sources-alike", _PART, k, other)
+        elif (larger := _larger(k, wholes, beginning)) is not None:
+            sure = any(_surely_kept([one]) for one in cells)
+            if sure:
+                dropped.add(k)
+            tell(*(_PART_OUT if sure else _PART_IN), k, larger)
     return frozenset(dropped), told
 
 
 def _content(one: Placed) -> object:
     cell = one.cell
     return (one.benchmark, one.variant, cell.metric, cell.unit, cell.processes)
+
+
+def _by_key(cells: Sequence[Placed]) -> dict[object, list[float]]:
+    """Give all values of each benchmark, variant and metric that has some."""
+    found: dict[object, list[float]] = {}
+    for one in cells:
+        if one.cell.values:
+            key = (one.benchmark, one.variant, one.cell.metric, one.cell.unit)
+            found.setdefault(key, []).extend(one.cell.values)
+    return found
+
+
+def _larger(
+    k: int,
+    wholes: Sequence[dict[object, list[float]]],
+    beginning: dict[object, list[int]],
+) -> int | None:
+    """Find a file that goes on where this one ends, as tools do that append to their files."""
+    mine = wholes[k]
+    key, values = next(iter(mine.items()))
+    for other in beginning[key, values[0]]:
+        theirs = wholes[other]
+        if other != k and all(of == theirs.get(key, [])[: len(of)] for key, of in mine.items()):
+            longer = len(theirs) > len(mine) or any(theirs[x] != of for x, of in mine.items())
+            if longer:
+                return other
+    return None
 
 
 def _hardly_chance(cell: ForeignCell) -> bool:

@@ -87,6 +87,27 @@ def test_a_file_that_is_a_part_of_another_is_told(cell, file) -> None:
     assert found.cautions[0].about == ("1.json", "2.json")
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_a_file_that_was_appended_to_holds_its_earlier_copy(cell, file, known) -> None:
+    """Authority: ReBench adds a day's runs to the file of the days before."""
+
+    def of(*values: float):
+        processes = tuple((v,) for v in values) if known else (values,)
+        return cell("b", variant="v", processes=processes, known=known)
+
+    early, late = (1.2345678, 1.3456789), (1.2345678, 1.3456789, 1.4567891)
+    other = cell("c", 1.1234567, 1.2345678, variant="v")
+    for first, second in ((early, late), (late, early)):
+        files = [file(of(*first), source="1.data"), file(of(*second), other, source="2.data")]
+        found = gather(files, Chosen())
+        if second == late:
+            assert [one.source for one in found.files] == ["2.data"]
+            assert codes(found) == ["one-source-twice"]
+        else:  # the control: each has what the other has not
+            assert len(found.files) == 2
+            assert codes(found) == []
+
+
 def test_files_that_are_variants_by_their_names_are_one_variant(cell, file) -> None:
     files = [file(cell(), source="r/old.json"), file(cell(), source="r/new.json")]
     found = gather(files, Chosen())
