@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..report import Caution, figures
-from .cells import ForeignCell
 from .opening import STDIN
-from .placed import Placed
+from .placed import Placed, name_of
 
 __all__ = ["one_result_once", "one_variant_once", "sources_twice"]
 
@@ -21,11 +20,7 @@ _DIGITS_OF_CLOCK = 3  # clocks of fewer digits give two programs the same time b
 _DIGITS_OF_COPY = 6  # so many digits hardly come twice
 _VALUES_OF_COPY = 8  # nor do so many values in one order
 
-_SAME = "{} holds exactly the values of {}"
-_TOO_FEW = "too few to tell a copy from a second measurement; both are taken"
-_PART = "all values of {} stand at the beginning of those of {}"
-_PART_OUT = ("one-source-twice", f"{_PART}: a part of it, which is left out")
-_PART_IN = ("sources-alike", f"{_PART}; both are taken: leave it out if it is a part")
+_UNSURE = "too little to tell a copy from a measurement, so both are taken"
 
 Rows = list[tuple[float, ...]]
 Double = tuple[Sequence[Placed], Placed]  # what is left out, and one of what it repeats
@@ -50,45 +45,49 @@ def sources_twice(files: Sequence[Sequence[Placed]]) -> tuple[frozenset[int], li
         The places of those that are to be left out.
     """
     ids: dict[object, int] = {}  # thousands of values are compared once, not for each pair of files
-    contents = [tuple(ids.setdefault(_content(one), len(ids)) for one in cells) for cells in files]
+
+    def content(cells: Sequence[Placed], name: str | None = None) -> tuple[int, ...]:
+        return tuple(ids.setdefault(_content(one, name), len(ids)) for one in cells)
+
     wholes = [_by_key(cells) for cells in files]
     beginning: dict[object, list[int]] = {}  # files by the first value of each of their results
     for k, whole in enumerate(wholes):
         for key, values in whole.items():
             beginning.setdefault((key, values[0]), []).append(k)
-    places: dict[str, int] = {}
     first: dict[object, int] = {}
     dropped = set()
     told = []
-
-    def tell(code: str, text: str, k: int, other: int) -> None:
-        name, whole = files[k][0].source, files[other][0].source
-        told.append(Caution(code, text.format(repr(name), repr(whole)), (name, whole)))
-
     for k, cells in enumerate(files):
-        place = cells[0].place
-        if place != STDIN and places.setdefault(place, k) != k:
-            dropped.add(k)
-            tell("one-source-twice", "{} is {} again: it is taken once", k, places[place])
-        elif not any(one.cell.values for one in cells):
+        if cells[0].place != STDIN and (other := first.setdefault(cells[0].place, k)) != k:
+            found = (True, "{} is {} again", other)
+        elif not wholes[k]:
             continue
-        elif not any(_hardly_chance(one.cell) for one in cells):
-            if (other := first.setdefault(contents[k], k)) != k:
-                tell("sources-alike", f"{_SAME}: {_TOO_FEW}", k, other)
-        elif (other := first.setdefault(contents[k], k)) != k:
+        elif (other := first.setdefault(content(cells), k)) != k:
+            found = (any(map(_hardly_chance, cells)), "{} holds exactly the values of {}", other)
+        elif (other := first.setdefault((None, content(cells, name_of(cells[0].source))), k)) != k:
+            text = "{} holds exactly the values of {} under another name"
+            found = (_any_kept(cells), text, other)
+        elif any(map(_hardly_chance, cells)) and (other := _larger(k, wholes, beginning)) != k:
+            text = "all values of {} stand at the beginning of those of {}"
+            found = (_any_kept(cells), text, other)
+        else:
+            continue
+        sure, text, other = found
+        names = (cells[0].source, files[other][0].source)
+        said = text.format(*map(repr, names))
+        if sure:
             dropped.add(k)
-            tell("one-source-twice", f"{_SAME}: a copy, which is left out", k, other)
-        elif (larger := _larger(k, wholes, beginning)) is not None:
-            sure = any(_surely_kept([one]) for one in cells)
-            if sure:
-                dropped.add(k)
-            tell(*(_PART_OUT if sure else _PART_IN), k, larger)
+            told.append(Caution("one-source-twice", f"{said}: a copy, which is left out", names))
+        else:
+            told.append(Caution("sources-alike", f"{said}: {_UNSURE}", names))
     return frozenset(dropped), told
 
 
-def _content(one: Placed) -> object:
+def _content(one: Placed, file: str | None = None) -> object:
+    """Give what a copy has too; a benchmark that is called like the file changes its name with it."""
     cell = one.cell
-    return (one.benchmark, one.variant, cell.metric, cell.unit, cell.processes)
+    benchmark = None if one.benchmark == file else one.benchmark
+    return (benchmark, one.variant, cell.metric, cell.unit, cell.processes)
 
 
 def _by_key(cells: Sequence[Placed]) -> dict[object, list[float]]:
@@ -105,8 +104,8 @@ def _larger(
     k: int,
     wholes: Sequence[dict[object, list[float]]],
     beginning: dict[object, list[int]],
-) -> int | None:
-    """Find a file that goes on where this one ends, as tools do that append to their files."""
+) -> int:
+    """Find a file that goes on where this one ends, as tools do that append; else give this one."""
     mine = wholes[k]
     key, values = next(iter(mine.items()))
     for other in beginning[key, values[0]]:
@@ -115,12 +114,16 @@ def _larger(
             longer = len(theirs) > len(mine) or any(theirs[x] != of for x, of in mine.items())
             if longer:
                 return other
-    return None
+    return k
 
 
-def _hardly_chance(cell: ForeignCell) -> bool:
+def _any_kept(cells: Sequence[Placed]) -> bool:
+    return any(_surely_kept([one]) for one in cells)
+
+
+def _hardly_chance(one: Placed) -> bool:
     """Tell whether a second measurement would hardly give just these values."""
-    values = set(cell.values)
+    values = set(one.cell.values)
     return len(values) > 1 or any(_digits(value) >= _DIGITS_OF_COPY for value in values)
 
 
