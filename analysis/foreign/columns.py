@@ -258,6 +258,8 @@ def _value(plain: str, heading: str) -> str | None:
     if base.endswith("_per") and _is_unit(unit):
         return f"{base.removesuffix('_per')}/{unit}"
     if match[2]:
+        if (each := unit.partition("/")[0]) in TIMES:  # us/op: a time of one operation
+            return each
         if _is_unit(unit):
             return unit
         return None if base not in _NAMES["value"] else "" if unit.lower() in _SUMMARY else unit

@@ -24,7 +24,7 @@ def values(*headings: str) -> list[tuple[str, str]]:
         ("Time (µs)", "µs"), ("Time (μs)", "μs"), ("time_μs", "μs"), ("ns", "ns"), ("seconds", "s"),
         ("max_rss_B", "B"), ("memory_KiB", "KiB"), ("value", ""), ("latency_ms", "ms"),
         ("score (points)", "points"), ("score", ""),
-        ("ops_per_sec", "ops/sec"), ("requests_per_second", "requests/second"),
+        ("ops_per_sec", "ops/sec"), ("time (us/op)", "us"), ("requests_per_second", "requests/second"),
         ("bytes_per_s", "bytes/s"), ("time_per_op_ms", "ms"),
     ],
 )  # fmt: skip
