@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..report import Caution, figures
-from .cells import ForeignCell
 from .opening import STDIN
-from .placed import Placed
+from .placed import Placed, name_of
 
 __all__ = ["one_result_once", "one_variant_once", "sources_twice"]
 
@@ -21,9 +20,7 @@ _DIGITS_OF_CLOCK = 3  # clocks of fewer digits give two programs the same time b
 _DIGITS_OF_COPY = 6  # so many digits hardly come twice
 _VALUES_OF_COPY = 8  # nor do so many values in one order
 
-_SAME = "{} holds exactly the values of {}"
-_TOO_FEW = "too few to tell a copy from a second measurement; both are taken"
-_PART = "all values of {} stand in {} too; both are taken: leave out what is a part of the other"
+_UNSURE = "too little to tell a copy from a measurement, so both are taken"
 
 Rows = list[tuple[float, ...]]
 Double = tuple[Sequence[Placed], Placed]  # what is left out, and one of what it repeats
@@ -31,11 +28,11 @@ Results = dict[tuple[str, str], list[Placed]]  # by benchmark and metric
 
 
 def sources_twice(files: Sequence[Sequence[Placed]]) -> tuple[frozenset[int], list[Caution]]:
-    """Find files that were named twice, or hold exactly what an earlier file holds.
+    """Find files that were named twice, or hold only what another file holds.
 
-    Files that are variants by their names hold different variants, and are none of these. Nor are
-    files of so few values that two measurements may give the same, and files of which another one
-    holds more: a caution says it.
+    So do copies, and copies that were made before more was appended. Files that are variants by their
+    names hold different variants, and are none of these. Nor are files of so few or coarse values
+    that two measurements may give the same: a caution says it.
 
     Parameters
     ----------
@@ -48,43 +45,85 @@ def sources_twice(files: Sequence[Sequence[Placed]]) -> tuple[frozenset[int], li
         The places of those that are to be left out.
     """
     ids: dict[object, int] = {}  # thousands of values are compared once, not for each pair of files
-    contents = [tuple(ids.setdefault(_content(one), len(ids)) for one in cells) for cells in files]
-    sets = [frozenset(content) for content in contents]
-    places: dict[str, int] = {}
+
+    def content(cells: Sequence[Placed], name: str | None = None) -> tuple[int, ...]:
+        return tuple(ids.setdefault(_content(one, name), len(ids)) for one in cells)
+
+    wholes = [_by_key(cells) for cells in files]
+    beginning: dict[object, list[int]] = {}  # files by the first value of each of their results
+    for k, whole in enumerate(wholes):
+        for key, values in whole.items():
+            beginning.setdefault((key, values[0]), []).append(k)
     first: dict[object, int] = {}
     dropped = set()
     told = []
-
-    def tell(code: str, text: str, k: int, other: int) -> None:
-        name, whole = files[k][0].source, files[other][0].source
-        told.append(Caution(code, text.format(repr(name), repr(whole)), (name, whole)))
-
     for k, cells in enumerate(files):
-        place = cells[0].place
-        if place != STDIN and places.setdefault(place, k) != k:
-            dropped.add(k)
-            tell("one-source-twice", "{} is {} again: it is taken once", k, places[place])
-        elif not any(one.cell.values for one in cells):
+        if cells[0].place != STDIN and (other := first.setdefault(cells[0].place, k)) != k:
+            found = (True, "{} is {} again", other)
+        elif not wholes[k]:
             continue
-        elif not any(_hardly_chance(one.cell) for one in cells):
-            if (other := first.setdefault(contents[k], k)) != k:
-                tell("sources-alike", f"{_SAME}: {_TOO_FEW}", k, other)
-        elif (other := first.setdefault(contents[k], k)) != k:
+        elif (other := first.setdefault(content(cells), k)) != k:
+            found = (any(map(_hardly_chance, cells)), "{} holds exactly the values of {}", other)
+        elif (other := first.setdefault((None, content(cells, name_of(cells[0].source))), k)) != k:
+            text = "{} holds exactly the values of {} under another name"
+            found = (_any_kept(cells), text, other)
+        elif any(map(_hardly_chance, cells)) and (other := _larger(k, wholes, beginning)) != k:
+            text = "all values of {} stand at the beginning of those of {}"
+            found = (_any_kept(cells), text, other)
+        else:
+            continue
+        sure, text, other = found
+        names = (cells[0].source, files[other][0].source)
+        said = text.format(*map(repr, names))
+        if sure:
             dropped.add(k)
-            tell("one-source-twice", f"{_SAME}: a copy, which is left out", k, other)
-        elif (other := next((i for i, of in enumerate(sets) if sets[k] < of), k)) != k:
-            tell("sources-alike", _PART, k, other)
+            told.append(Caution("one-source-twice", f"{said}: a copy, which is left out", names))
+        else:
+            told.append(Caution("sources-alike", f"{said}: {_UNSURE}", names))
     return frozenset(dropped), told
 
 
-def _content(one: Placed) -> object:
+def _content(one: Placed, file: str | None = None) -> object:
+    """Give what a copy has too; a benchmark that is called like the file changes its name with it."""
     cell = one.cell
-    return (one.benchmark, one.variant, cell.metric, cell.unit, cell.processes)
+    benchmark = None if one.benchmark == file else one.benchmark
+    return (benchmark, one.variant, cell.metric, cell.unit, cell.processes)
 
 
-def _hardly_chance(cell: ForeignCell) -> bool:
+def _by_key(cells: Sequence[Placed]) -> dict[object, list[float]]:
+    """Give all values of each benchmark, variant and metric that has some."""
+    found: dict[object, list[float]] = {}
+    for one in cells:
+        if one.cell.values:
+            key = (one.benchmark, one.variant, one.cell.metric, one.cell.unit)
+            found.setdefault(key, []).extend(one.cell.values)
+    return found
+
+
+def _larger(
+    k: int,
+    wholes: Sequence[dict[object, list[float]]],
+    beginning: dict[object, list[int]],
+) -> int:
+    """Find a file that goes on where this one ends, as tools do that append; else give this one."""
+    mine = wholes[k]
+    key, values = next(iter(mine.items()))
+    for other in beginning[key, values[0]]:
+        theirs = wholes[other]
+        if other != k and all(of == theirs.get(key, [])[: len(of)] for key, of in mine.items()):
+            longer = len(theirs) > len(mine) or any(theirs[x] != of for x, of in mine.items())
+            if longer:
+                return other
+    return k
+
+
+def _any_kept(cells: Sequence[Placed]) -> bool:
+    return any(_surely_kept([one]) for one in cells)
+
+
+def _hardly_chance(one: Placed) -> bool:
     """Tell whether a second measurement would hardly give just these values."""
-    values = set(cell.values)
+    values = set(one.cell.values)
     return len(values) > 1 or any(_digits(value) >= _DIGITS_OF_COPY for value in values)
 
 

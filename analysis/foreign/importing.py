@@ -30,7 +30,7 @@ from ..record import (
 )
 from ..report import Caution, figures
 from ..version import VERSION
-from .gathered import Gathered, Placed, occasions
+from .gathered import Gathered, Placed
 from .inspection import inspect_files
 from .joining import joined_processes
 from .meanings import require_agreement
@@ -224,7 +224,7 @@ def _rows(gathered: Gathered) -> Iterator[Measurement]:
 
     The metrics of one process stand in one row, as far as it can be told that they are of one.
     """
-    numbers = dict(occasions(gathered))
+    numbers: dict[str, int] = {}  # occasions without a run are none
     groups: dict[tuple[Sitting, str, str], list[Placed]] = {}
     for one in gathered.cells:
         groups.setdefault((one.sitting, one.benchmark, one.variant), []).append(one)
@@ -233,10 +233,11 @@ def _rows(gathered: Gathered) -> Iterator[Measurement]:
         processes = joined_processes([one.cell for one in cells])
         failed = max((one.cell.failed or 0 for one in cells), default=0)
         for k in range(len(processes) + failed):
+            session = numbers.setdefault(sitting[0], len(numbers) + 1)
             ok = k < len(processes)
             yield Measurement(
                 position=position,
-                session=numbers[sitting[0]],
+                session=session,
                 segment=0,
                 block=0,
                 benchmark=benchmark,

@@ -12,7 +12,7 @@ from ..record import Better
 from .cells import ForeignCell, ForeignFile
 from .opening import STDIN, readable
 
-__all__ = ["Chosen", "Placed", "Sitting", "placed_cells"]
+__all__ = ["Chosen", "Placed", "Sitting", "name_of", "placed_cells"]
 
 _LONGEST = 60
 _MOST_FAILED = 1_000_000
@@ -97,7 +97,7 @@ def placed_cells(files: Sequence[ForeignFile], chosen: Chosen) -> list[list[Plac
 def _placed(file: ForeignFile, cell: ForeignCell, chosen: Chosen) -> Placed:
     source = readable(file.source)
     folder = _folder_of(file.source)
-    name = readable(_name_of(file.source))
+    name = name_of(file.source)
     place = STDIN if file.source == STDIN else readable(str(folder / Path(file.source).name))
     own = {"file": name, "folder": STDIN if file.source == STDIN else readable(folder.name)}
     lies = {"file": place, "folder": STDIN if file.source == STDIN else readable(str(folder))}
@@ -140,13 +140,14 @@ def _folder_of(source: str) -> Path:
     return path.parent.resolve()
 
 
-def _name_of(source: str) -> str:
+def name_of(source: str) -> str:
+    """Give the name of a file by which a variant, or a benchmark, is called."""
     if source == STDIN:
         return "standard input"
     name = Path(source).name or Path(source).resolve().name
     for ending in (".gz", ".bz2", ".xz", ".zst"):
         name = name.removesuffix(ending)
-    return name.rpartition(".")[0] or name
+    return readable(name.rpartition(".")[0] or name)
 
 
 def _require_sound(one: Placed) -> None:

@@ -62,17 +62,16 @@ def _variant(
     yield f"variant: {variant}"
     if leaving.cpu_model:
         yield f"cpu: {_one_line(leaving.cpu_model)}"
-    columns = {
-        (k, metric.name): sample.processes(metric.name)
-        for k, sample in enumerate(samples)
-        for metric in leaving.metrics
-    }
-    for process in range(max(map(len, columns.values()))):
-        for k, sample in enumerate(samples):
+    # a run without one of the metrics keeps its own values together
+    names = [metric.name for metric in leaving.metrics]
+    runs = [[run for run in one.counted if any(map(run.values.get, names))] for one in samples]
+    for process in range(max(map(len, runs))):
+        for sample, own in zip(samples, runs, strict=True):
+            if process >= len(own):
+                continue
+            values_of = own[process].values
             mine = [
-                (metric, columns[k, metric.name][process])
-                for metric in leaving.metrics
-                if process < len(columns[k, metric.name])
+                (metric, of) for metric in leaving.metrics if (of := values_of.get(metric.name))
             ]
             for value in range(max((len(values) for _, values in mine), default=0)):
                 pairs = [

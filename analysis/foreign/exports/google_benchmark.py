@@ -92,11 +92,11 @@ def _units_lost(counters: tuple[Metric, ...]) -> Iterator[Loss]:
 
 
 def _aligned(leaving: Leaving, metric: str, other: str) -> bool:
-    """Tell whether each value of the metric has one of the other: a row holds both."""
+    """Tell whether each value of the metric has one of the other, of the same run."""
     return all(
-        [len(one) for one in sample.processes(metric)]
-        == [len(one) for one in sample.processes(other)]
+        len(run.values.get(metric, ())) == len(run.values.get(other, ()))
         for sample in leaving.samples
+        for run in sample.counted
     )
 
 
@@ -109,7 +109,7 @@ def _rows(
         name: kept_apart(sample.processes(name)) if processes else () for name in (metric, *further)
     }
     values = columns[metric]
-    good = [run for run in sample.runs if run.ok and not run.warmup and run.values.get(metric)]
+    good = [run for run in sample.counted if run.values.get(metric)]
     # the kernel's account is of a whole run
     cpu = [_cpu(run) for run in good] if len(good) == len(values) else [0.0] * len(values)
     count = len(values) + len(sample.failed)

@@ -66,11 +66,12 @@ class Sample:
 
     def processes(self, metric: str) -> tuple[tuple[float, ...], ...]:
         """Give the values that count, those of each run in an inner tuple."""
-        return tuple(
-            run.values[metric]
-            for run in self.runs
-            if run.ok and not run.warmup and run.values.get(metric)
-        )
+        return tuple(of for run in self.counted if (of := run.values.get(metric)))
+
+    @property
+    def counted(self) -> tuple[Run, ...]:
+        """The runs that count: no warm-ups, none that failed."""
+        return tuple(run for run in self.runs if run.ok and not run.warmup)
 
     @property
     def failed(self) -> tuple[Run, ...]:

@@ -11,6 +11,7 @@ from .leaving import Leaving, Metric
 
 __all__ = ["WALL", "kept_apart", "lost", "mean_of", "metrics_lost", "one_variant", "time_of"]
 
+_LONGEST = 1e100  # s; the squares of longer times are beyond all numbers
 # names of a wall time: read back, each is the tool's own name of it
 WALL = frozenset(("wall", "time", "real_time", "value", "elapsed"))
 
@@ -119,9 +120,19 @@ def time_of(leaving: Leaving, said: str) -> tuple[Metric, tuple[Loss, ...]]:
     Raises
     ------
     UsageError
-        If the first metric is no time of which less is better.
+        If the first metric is no time of which less is better, or a time is beyond all measure.
     """
     first = leaving.metrics[0]
+    longest = max(
+        (v for sample in leaving.samples for of in sample.processes(first.name) for v in of),
+        default=0.0,
+    )
+    if longest > _LONGEST:
+        raise UsageError(
+            f"{said} holds means and deviations, and {longest:.3g} s are too long for them",
+            leaving.name,
+            "is the value right? a table holds it: --to long-csv",
+        )
     if first.unit != "s" or first.better != "lower":
         raise UsageError(
             f"{said} holds times in seconds; {first.name!r} has the unit {first.unit or 'none'!r}, "

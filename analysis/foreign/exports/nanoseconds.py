@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from ...errors import UsageError
 from ..cells import Loss
 
 __all__ = ["Nanoseconds"]
@@ -17,8 +18,19 @@ class Nanoseconds:
         self.rounded = 0
 
     def of(self, seconds: float) -> float:
-        """Give the number that, divided by 1e9, is `seconds` again, or the nearest."""
+        """Give the number that, divided by 1e9, is `seconds` again, or the nearest.
+
+        Raises
+        ------
+        UsageError
+            If there is no number of so many nanoseconds.
+        """
         near = seconds * 1e9
+        if near == math.inf:
+            raise UsageError(
+                f"{seconds:.3g} s are too many for nanoseconds",
+                fix="write a table, such as --to long-csv",
+            )
         for tried in (near, math.nextafter(near, 0), math.nextafter(near, math.inf)):
             if tried / 1e9 == seconds:
                 return tried

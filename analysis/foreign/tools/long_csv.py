@@ -127,10 +127,11 @@ class _Rows:
                 if chunk:
                     yield len(chunk), list(zip(*chunk, strict=True))
         except csv.Error as error:
-            raise fail(
-                self.opened, f"it is no CSV: {error}", "is a quote open?",
-                at=f"{self._before() + reader.line_num}",
-            ) from None  # fmt: skip
+            raise self._damaged(error, reader) from None
+
+    def _damaged(self, error: csv.Error, reader: Any) -> AnalysisError:  # noqa: ANN401 - as below
+        at = f"{self._before() + reader.line_num}"
+        return fail(self.opened, f"it is no CSV: {error}", "is a quote open?", at=at)
 
     def _reader(self) -> Any:  # noqa: ANN401 - csv gives its readers no public name
         lines = io.StringIO(self._text, newline="\n")
@@ -142,9 +143,12 @@ class _Rows:
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         """Give each row with its line, slowly."""
         reader, before = self._reader(), self._before()
-        for row in reader:
-            if row:
-                yield before + reader.line_num, row
+        try:
+            for row in reader:
+                if row:
+                    yield before + reader.line_num, row
+        except csv.Error as error:
+            raise self._damaged(error, reader) from None
 
     def _before(self) -> int:
         return self._text.count("\n", 0, self._start)

@@ -74,6 +74,9 @@ def test_few_coarse_values_that_are_equal_are_no_copy_for_sure(cell, file) -> No
     found = gather(coarse, Chosen())
     assert len(dict(occasions(found))) == 2
     assert codes(found) == ["sources-alike"]
+    # nor is a further file that begins with such a value one that holds more
+    more = file(cell("b", 0.52, 0.53, variant="v"), source="3.csv")
+    assert codes(gather([coarse[0], more], Chosen())) == []
     # the control: so many digits do not come twice
     fine = [file(cell("b", 0.5234567, variant="v"), source=f"{k}.csv") for k in (1, 2)]
     assert codes(gather(fine, Chosen())) == ["one-source-twice"]
@@ -85,6 +88,44 @@ def test_a_file_that_is_a_part_of_another_is_told(cell, file) -> None:
     found = gather(files, Chosen())
     assert (len(found.files), codes(found)) == (2, ["sources-alike"])
     assert found.cautions[0].about == ("1.json", "2.json")
+
+
+def test_a_copy_under_another_name_is_no_further_benchmark(cell, file) -> None:
+    """Authority: hyperfine names no benchmark, so that the file's name is taken for it."""
+
+    def of(name: str, *values: float):
+        cells = [cell(name, *(v + k for v in values), variant=f"v{k}") for k in (1, 2)]
+        return file(*cells, source=f"{name}.json")
+
+    found = gather([of("sort", *FINE), of("copy", *FINE)], Chosen())
+    assert (found.benchmarks, codes(found)) == (("sort",), ["one-source-twice"])
+    # the control: few coarse values may be those of another benchmark
+    found = gather([of("sort", 1.0, 2.0), of("copy", 1.0, 2.0)], Chosen())
+    assert (found.benchmarks, codes(found)) == (("sort", "copy"), ["sources-alike"])
+    # and of benchmarks that the files name, equal values are left as they are
+    named = [file(cell(name, *FINE, variant="v"), source=f"{name}1.json") for name in "ab"]
+    assert (gather(named, Chosen()).benchmarks, codes(gather(named, Chosen()))) == (("a", "b"), [])
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_file_that_was_appended_to_holds_its_earlier_copy(cell, file, known) -> None:
+    """Authority: ReBench adds a day's runs to the file of the days before."""
+
+    def of(*values: float):
+        processes = tuple((v,) for v in values) if known else (values,)
+        return cell("b", variant="v", processes=processes, known=known)
+
+    early, late = (1.2345678, 1.3456789), (1.2345678, 1.3456789, 1.4567891)
+    other = cell("c", 1.1234567, 1.2345678, variant="v")
+    for first, second in ((early, late), (late, early)):
+        files = [file(of(*first), source="1.data"), file(of(*second), other, source="2.data")]
+        found = gather(files, Chosen())
+        if second == late:
+            assert [one.source for one in found.files] == ["2.data"]
+            assert codes(found) == ["one-source-twice"]
+        else:  # the control: each has what the other has not
+            assert len(found.files) == 2
+            assert codes(found) == []
 
 
 def test_files_that_are_variants_by_their_names_are_one_variant(cell, file) -> None:

@@ -123,6 +123,18 @@ def test_a_baseline_of_a_metric_that_is_left_out_is_refused_with_what_is_known(
     assert read_trial(tmp_path / "t").manifest.baseline == "w"
 
 
+def test_an_occasion_without_a_run_is_no_session(tmp_path: Path) -> None:
+    files = [
+        made(cell(processes=(), failed=0), source="1.json"),
+        made(cell(), source="2.json"),
+        made(cell(processes=((5.0,),)), source="3.json"),
+    ]
+    import_files(gather(files, Chosen()), tmp_path / "t")
+    trial = read_trial(tmp_path / "t")
+    assert trial.manifest.sessions == 2
+    assert trial.matrix("v", "time").sessions[0].tolist() == [1, 1, 2]
+
+
 def test_a_baseline_that_was_left_out_as_a_double_is_told_why(tmp_path: Path) -> None:
     gathered = gather([made(cell(), cell(variant="w"))], Chosen())
     with pytest.raises(UsageError, match="exactly the values of 'v'"):

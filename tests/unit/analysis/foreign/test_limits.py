@@ -147,3 +147,11 @@ def test_what_is_packed_two_hundred_times_is_refused_and_less_is_not(tmp_path):
         else:
             with pytest.raises(AnalysisError, match="over 200 times its packed size"):
                 open_foreign(str(path))
+
+
+def test_a_row_that_no_reader_of_csv_takes_is_named(tmp_path):
+    """The fast way takes it; the slow one, which looks for the line of a mistake, does not."""
+    long = "x" * 200_000
+    (tmp_path / "l.csv").write_text(f"benchmark,value,note\na,1,{long}\na,-1,n\n")
+    with pytest.raises(AnalysisError, match=r"l\.csv:2.*field larger"):
+        read(tmp_path / "l.csv")

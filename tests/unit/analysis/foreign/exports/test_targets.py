@@ -242,3 +242,34 @@ def test_the_runs_of_a_matrix_leave_with_their_iterations():
     (one,) = leaving_matrices("m", [matrix]).samples
     assert one.processes("value") == ((1.0, 2.0), (3.0,))
     assert len(one.failed) == 1
+
+
+def ragged():
+    """Two runs, each without the other's metric, beside one that has both."""
+    runs = (
+        Run(number=1, values={"wall": (1.0,), "rss": (10.0,)}),
+        Run(number=2, values={"wall": (2.0,)}),
+        Run(number=3, values={"rss": (30.0,)}),
+    )
+    memory = Metric(name="rss", unit="B", better="lower")
+    return leaving(Sample(benchmark="b", variant="v", runs=runs), metrics=(TIME, memory))
+
+
+def test_values_of_different_runs_never_share_a_row():
+    """As many times as sizes, but not of the same runs."""
+    lines = [line for line in made("go-bench", ragged()).data.decode().splitlines() if "\t" in line]
+    assert lines == [
+        "BenchmarkB\t1\t1000000000.0 ns/op\t10.0 rss",
+        "BenchmarkB\t1\t2000000000.0 ns/op",
+        "BenchmarkB\t1\t30.0 rss",
+    ]
+    written = made("google-benchmark", ragged())
+    assert "metrics-lost" in [loss.code for loss in written.lost]
+    assert all("rss" not in row for row in json.loads(written.data)["benchmarks"])
+
+
+@pytest.mark.parametrize("name", ["hyperfine", "google-benchmark", "pytest-benchmark", "go-bench"])
+def test_times_beyond_all_measure_are_refused_by_targets_that_compute_with_them(name):
+    with pytest.raises(UsageError, match=r"1e\+300 s are too"):
+        made(name, leaving(sample(1e300, 1.0)))
+    assert made("long-csv", leaving(sample(1e300, 1.0))).lost == ()
