@@ -11,6 +11,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long a machine takes is no property of what is tested.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 # Started in the background or under nohup, this process ignores signals, and so would commands
 # under test: Ctrl-C and a hang-up would not end them.
@@ -26,6 +31,7 @@ for _number, _default in (
 # Trials keep a key there, and tests leave nothing in the home of who executes them.
 _STATE = tempfile.TemporaryDirectory(prefix="fairtrial-state-")
 os.environ["XDG_STATE_HOME"] = _STATE.name
+os.environ["FAIRTRIAL_DEFAULTS"] = ""  # own defaults of whoever tests
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
