@@ -34,6 +34,7 @@ COMMANDS = (
     "merge",
     "importing",
     "exporting",
+    "bundle",
 )
 
 
