@@ -1,0 +1,223 @@
+"""Computes every stored result of an artifact anew from its raw rows.
+
+Nothing of the bundle is executed: only commands of this installation, which read and print. So what
+comes out is what these raw rows give here, whoever packed them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from ...errors import FairtrialError
+from ...report import Caution
+from ...version import VERSION
+from ..archive import MOST_BYTES, MOST_ENTRIES, Archive, open_archive
+from ..contents import Analysis, Contents
+from ..recomputing import Recomputed, recompute
+from .badges import SOURCE, badges_of
+from .checking import check_archive, unpack_bundle, unpack_into
+from .documents import compare_documents
+from .result import ClaimCheck, OtherVersion, Recomputation, Reproduction
+
+__all__ = ["other_versions", "reproduce"]
+
+Say = Callable[[str], None]
+
+
+def reproduce(
+    path: Path,
+    *,
+    folder: Path | None = None,
+    max_entries: int = MOST_ENTRIES,
+    max_bytes: int = MOST_BYTES,
+    timeout_s: float | None = None,
+    say: Say = lambda _: None,
+) -> Reproduction:
+    """Check an artifact, and compute what it says anew.
+
+    Parameters
+    ----------
+    path : Path
+        The file that ``fairtrial bundle`` wrote; it is only read.
+    folder : Path, optional
+        A new folder to unpack it in, which stays; without one nothing stays.
+    max_entries, max_bytes : int
+        The most files, and the most bytes of them all, that are accepted.
+    timeout_s : float, optional
+        The longest time of one command, in seconds.
+    say : callable
+        Is told what is under way, a line each.
+
+    Returns
+    -------
+    Reproduction
+        What came out; what differs is no error.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be read, or the folder is there.
+    StoreError
+        If the bundle is damaged, or none that can be trusted to be only read.
+    """
+    with open_archive(path, max_entries=max_entries, max_bytes=max_bytes) as archive:
+        say(f"checking {len(archive.entries):,} files of {path}")
+        contents = check_archive(archive)
+        with _unpacked(archive, folder) as place:
+            recomputing = _Recomputing(archive, contents, place, timeout_s, say)
+            analyses = tuple(recomputing.analyses())
+        claims: tuple[ClaimCheck, ...] = ()
+        results = analyses
+        others = other_versions(contents)
+        return Reproduction(
+            bundle=path.name,
+            sha256=_sha256(path),
+            title=contents.metadata.title,
+            doi=contents.metadata.doi,
+            license=contents.metadata.license,
+            packed_by=contents.tool_version,
+            tool_here=VERSION,
+            files=len(archive.entries),
+            bytes=sum(entry.bytes for entry in archive.entries.values()),
+            other_versions=others,
+            analyses=analyses,
+            report=None,
+            claims=claims,
+            missing=contents.missing,
+            redacted=contents.redacted,
+            badges=badges_of(archive, contents, results, claims),
+            cautions=tuple(_cautions(contents, results, others)),
+            references=(SOURCE,),
+        )
+
+
+def _cautions(
+    contents: Contents, results: Sequence[Recomputation], others: Sequence[OtherVersion]
+) -> Iterator[Caution]:
+    if not results:
+        yield Caution(
+            "bundle-nothing-stored", "the bundle stores no result: that it is whole is all there is"
+        )
+    if others and not all(one.standing == "same bytes" for one in results):
+        names = ", ".join(f"{one.name} {one.here or 'not here'}" for one in others)
+        yield Caution(
+            "bundle-other-versions",
+            f"other versions than those that it was packed with ({names}): to have the same bytes, "
+            "install software/requirements.txt of the bundle",
+        )
+    if contents.redacted is not None:
+        kinds = ", ".join(contents.redacted.what)
+        yield Caution(
+            "bundle-redacted",
+            f"names were replaced before it was packed ({kinds}): {len(contents.redacted.files)} files "
+            "are not the bytes that were measured",
+        )
+    if contents.missing:
+        names = ", ".join(one.what for one in contents.missing[:3])
+        more = len(contents.missing) - 3
+        yield Caution(
+            "bundle-incomplete",
+            f"the bundle says what it lacks: {names}{f' and {more} more' if more > 0 else ''}",
+            tuple(one.what for one in contents.missing),
+        )
+
+
+def other_versions(contents: Contents) -> tuple[OtherVersion, ...]:
+    """Give what the bundle was packed with and is of another version here, or not there."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = []
+    if contents.tool_version != VERSION:
+        found.append(OtherVersion(name="fairtrial", packed=contents.tool_version, here=VERSION))
+    if contents.python != platform.python_version():
+        here = platform.python_version()
+        found.append(OtherVersion(name="Python", packed=contents.python, here=here))
+    for name, packed in sorted(contents.libraries.items()):
+        try:
+            installed: str | None = version(name)
+        except (PackageNotFoundError, ValueError):
+            installed = None
+        if installed != packed:
+            found.append(OtherVersion(name=name, packed=packed, here=installed))
+    return tuple(found)
+
+
+@contextmanager
+def _unpacked(archive: Archive, folder: Path | None) -> Iterator[Path]:
+    """Unpack into a new folder: the one that is named, which stays, or a passing one."""
+    if folder is not None:
+        unpack_bundle(archive, folder)
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
+        unpack_into(archive, Path(place))
+        yield Path(place)
+
+
+class _Recomputing:
+    """The commands of a checked and unpacked bundle, executed one after the other."""
+
+    def __init__(
+        self, archive: Archive, contents: Contents, folder: Path, timeout_s: float | None, say: Say
+    ) -> None:
+        self._archive = archive
+        self._contents = contents
+        self._folder = folder
+        self._timeout_s = timeout_s
+        self._say = say
+        self.printed: dict[tuple[str, ...], bytes] = {}  # by what each command printed
+
+    def analyses(self) -> Iterator[Recomputation]:
+        """Give each stored result beside what comes out now."""
+        count = len(self._contents.analyses)
+        for number, one in enumerate(self._contents.analyses, 1):
+            self._say(f"computing {number} of {count}: fairtrial {' '.join(one.command)}")
+            stored = self._archive.read(one.result, most=MOST_BYTES)
+            try:
+                fresh = recompute(one.command, self._folder, timeout_s=self._timeout_s)
+            except FairtrialError as error:
+                yield Recomputation(
+                    name=one.name,
+                    command=one.command,
+                    result=one.result,
+                    standing="failed",
+                    exit_code=one.exit_code,
+                    reason=error.what,
+                )
+                continue
+            self.printed[one.command] = fresh.stdout
+            yield self._held(one, stored, fresh)
+
+    def _held(self, one: Analysis, stored: bytes, fresh: Recomputed) -> Recomputation:
+        """Compare a stored result with what its command printed."""
+        same_tool = self._contents.tool_version == VERSION
+        found = compare_documents(stored, fresh.stdout, same_tool=same_tool)
+        other_end = one.exit_code != fresh.exit_code
+        return Recomputation(
+            name=one.name,
+            command=one.command,
+            result=one.result,
+            standing="different" if other_end else found.grade,
+            numbers=found.numbers,
+            same=found.same,
+            near=found.near,
+            different=found.different,
+            differences=found.differences,
+            unlisted=found.unlisted,
+            exit_code=one.exit_code,
+            exit_code_now=fresh.exit_code,
+            reason=f"it ends with {fresh.exit_code}, not {one.exit_code}" if other_end else None,
+        )
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+    return digest.hexdigest()
