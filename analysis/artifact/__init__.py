@@ -13,6 +13,15 @@ if TYPE_CHECKING:
         Archive as Archive,
         open_archive as open_archive,
     )
+    from .claims import (
+        Claim as Claim,
+        StoredClaim as StoredClaim,
+        Weighing as Weighing,
+        pointed as pointed,
+        read_stored_claims as read_stored_claims,
+        said_of as said_of,
+        weigh_claim as weigh_claim,
+    )
     from .contents import (
         BUNDLE as BUNDLE,
         SUMS as SUMS,
@@ -34,6 +43,7 @@ else:
         __name__,
         {
             "archive": "MOST_BYTES MOST_ENTRIES Archive open_archive",
+            "claims": "Claim StoredClaim Weighing pointed read_stored_claims said_of weigh_claim",
             "contents": "BUNDLE SUMS Analysis BundleSource Contents Missing RedactionRecord read_contents",
             "recomputing": "Recomputed fault_of_command recompute",
             "tarball": "read_tar unpack_tar",
