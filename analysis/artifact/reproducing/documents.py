@@ -16,7 +16,7 @@ from fractions import Fraction
 from itertools import zip_longest
 from typing import Any, Literal
 
-__all__ = ["NEAR", "Comparison", "Difference", "Grade", "compare_documents"]
+__all__ = ["NEAR", "Comparison", "Difference", "Grade", "compare_documents", "document_of"]
 
 NEAR = 1e-9  # relative to the larger of two numbers
 
@@ -70,7 +70,7 @@ class Comparison:
         The same value; the same within 1e-9; another one, or none.
     differences : tuple of Difference
         In the order of the document, the first thousand.
-    unlisted : int
+    not_listed : int
         How many more there are.
     """
 
@@ -80,7 +80,7 @@ class Comparison:
     near: int
     different: int
     differences: tuple[Difference, ...] = ()
-    unlisted: int = 0
+    not_listed: int = 0
 
 
 def compare_documents(stored: bytes, fresh: bytes, *, same_tool: bool) -> Comparison:
@@ -112,6 +112,12 @@ def compare_documents(stored: bytes, fresh: bytes, *, same_tool: bool) -> Compar
     return walk.comparison(same_bytes=stored == fresh)
 
 
+def document_of(text: bytes) -> Any:  # noqa: ANN401 - JSON
+    """Read what a command printed: a JSON value, a list of several, None where it is no JSON."""
+    found = _parsed(text)
+    return found[0] if found is not None and len(found) == 1 else found
+
+
 @dataclass(slots=True)
 class _Walk:
     """Both documents are walked once; what is found is counted here."""
@@ -133,7 +139,7 @@ class _Walk:
             near=self.near,
             different=self.different,
             differences=tuple(self.listed),
-            unlisted=self.total - len(self.listed),
+            not_listed=self.total - len(self.listed),
         )
 
     def values(self, pointer: str, stored: Any, fresh: Any) -> None:  # noqa: ANN401 - JSON

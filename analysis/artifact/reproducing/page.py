@@ -162,8 +162,8 @@ def _why(one: ClaimCheck) -> str:
     where = f"{shown(one.value)} of fairtrial {_line(one.command)}"
     if one.holds:
         return ""
-    moved = "" if one.packed == one.now else f"; {_text(one.packed)} was stored"
-    return f"{shown(one.reason) + ': ' if one.reason else ''}{where}{moved}"
+    moved = "" if one.packed == one.now else f"; {_text(one.packed)} when it was packed"
+    return f"{shown(one.reason) + '; ' if one.reason else ''}{where}{moved}"
 
 
 def _results(found: Reproduction) -> Table:
@@ -198,7 +198,7 @@ def _differences(one: Recomputation) -> Iterator[Block]:
     wrong = [each for each in one.differences if each.grade == "different"]
     if wrong:
         yield _table(one, wrong[:_LISTED])
-    left = len(wrong) - _LISTED + one.unlisted
+    left = len(wrong) - _LISTED + one.not_listed
     if left > 0:
         yield Sentence(f"and {left:,} more places: see --json, or {shown(one.result)}")
 

@@ -11,17 +11,19 @@ import platform
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from ...errors import FairtrialError
 from ...report import Caution
 from ...version import VERSION
 from ..archive import MOST_BYTES, MOST_ENTRIES, Archive, open_archive
+from ..claims import read_stored_claims, weigh_claim
 from ..contents import Analysis, Contents
 from ..recomputing import Recomputed, recompute
 from .badges import SOURCE, badges_of
 from .checking import check_archive, unpack_bundle, unpack_into
-from .documents import compare_documents
+from .documents import compare_documents, document_of
 from .result import ClaimCheck, OtherVersion, Recomputation, Reproduction
 
 __all__ = ["other_versions", "reproduce"]
@@ -71,7 +73,7 @@ def reproduce(
         with _unpacked(archive, folder) as place:
             recomputing = _Recomputing(archive, contents, place, timeout_s, say)
             analyses = tuple(recomputing.analyses())
-        claims: tuple[ClaimCheck, ...] = ()
+            claims = tuple(recomputing.claims())
         results = analyses
         others = other_versions(contents)
         return Reproduction(
@@ -170,7 +172,7 @@ class _Recomputing:
         self._folder = folder
         self._timeout_s = timeout_s
         self._say = say
-        self.printed: dict[tuple[str, ...], bytes] = {}  # by what each command printed
+        self._printed: dict[str, bytes] = {}  # by the file with the stored result
 
     def analyses(self) -> Iterator[Recomputation]:
         """Give each stored result beside what comes out now."""
@@ -190,8 +192,43 @@ class _Recomputing:
                     reason=error.what,
                 )
                 continue
-            self.printed[one.command] = fresh.stdout
+            self._printed[one.result] = fresh.stdout
             yield self._held(one, stored, fresh)
+
+    def claims(self) -> Iterator[ClaimCheck]:
+        """Hold each claim against what its command prints now."""
+        name = self._contents.claims
+        if name is None:
+            return
+        asked = {one.result: one.command for one in self._contents.analyses}
+        for number, stored in enumerate(
+            read_stored_claims(self._archive.read(name), str(self._archive.path)), 1
+        ):
+            claim = stored.claim
+            check = ClaimCheck(
+                number=number,
+                text=claim.text,
+                command=claim.command,
+                value=claim.value,
+                relation=claim.relation,
+                expected=claim.expected,
+                digits=claim.digits,
+                packed=stored.found,
+            )
+            printed = self._printed.get(stored.result)
+            if asked.get(stored.result) != claim.command:
+                told = f"its command is not the one whose result {stored.result} is"
+                yield replace(check, reason=told)
+            elif printed is None:
+                yield replace(check, reason="its command gave no answer")
+            else:
+                weighing = weigh_claim(claim, document_of(printed))
+                yield replace(
+                    check,
+                    now=weighing.found,
+                    holds=weighing.holds,
+                    reason=weighing.why or None,
+                )
 
     def _held(self, one: Analysis, stored: bytes, fresh: Recomputed) -> Recomputation:
         """Compare a stored result with what its command printed."""
@@ -208,7 +245,7 @@ class _Recomputing:
             near=found.near,
             different=found.different,
             differences=found.differences,
-            unlisted=found.unlisted,
+            not_listed=found.not_listed,
             exit_code=one.exit_code,
             exit_code_now=fresh.exit_code,
             reason=f"it ends with {fresh.exit_code}, not {one.exit_code}" if other_end else None,

@@ -40,7 +40,7 @@ class Recomputation:
         Numbers in the stored result, and how many of them are the same, the same within 1e-9, and
         another or none.
     differences : tuple of Difference
-        Every place that is not the same, up to a thousand; `unlisted` counts the others.
+        Every place that is not the same, up to a thousand; `not_listed` counts the others.
     exit_code, exit_code_now : int or None
         How the command ended when it was stored, and now; None if it failed now.
     reason : str or None
@@ -56,7 +56,7 @@ class Recomputation:
     near: int = 0
     different: int = 0
     differences: tuple[Difference, ...] = ()
-    unlisted: int = 0
+    not_listed: int = 0
     exit_code: int = 0
     exit_code_now: int | None = None
     reason: str | None = None

@@ -146,7 +146,7 @@ def test_a_pointer_and_a_text_stay_short_in_what_is_told():
     found = compared({"a": list(range(5000))}, {"a": list(range(1, 5001))})
     assert found.different == 5000
     assert len(found.differences) < 5000  # counted all, listed as many as a person may want
-    assert found.unlisted == 5000 - len(found.differences)
+    assert found.not_listed == 5000 - len(found.differences)
 
 
 _leaves = (

@@ -231,3 +231,75 @@ def test_a_bundle_without_results_says_so(bundle):
     found = reproduce(bundle(analyses=[]))
     assert (found.outcome, found.exit_code) == ("nothing stored", 0)
     assert "bundle-nothing-stored" in [one.code for one in found.cautions]
+
+
+CLAIMS = [
+    ("gzip-1 is at least twice as fast", "/candidates/0/multilevel/these/speedup", "at_least", 2.0),
+    ("it is faster", "/candidates/0/multilevel/word", "word", "faster"),
+]
+
+
+def _claims(*changes, command=("verdict", "trials/sample", "--json"), found=(2.2, "faster")):
+    def edit(files):
+        rows = [
+            {
+                "text": text,
+                "command": list(command),
+                "value": pointer,
+                "is": relation,
+                "expected": expected,
+                "digits": None,
+                "result": "analyses/verdict.json",
+                "found": value,
+                "holds": True,
+            }
+            for (text, pointer, relation, expected), value in zip(CLAIMS, found, strict=True)
+        ]
+        for at, change in changes:
+            rows[at].update(change)
+        files["claims.json"] = json.dumps({"schema": 1, "claims": rows}).encode()
+
+    return edit
+
+
+def test_claims_hold_or_fail_one_by_one(bundle):
+    found = reproduce(bundle(edit=_claims((0, {"expected": 50.0})), claims="claims.json"))
+    assert [one.holds for one in found.claims] == [False, True]
+    assert (found.outcome, found.exit_code) == ("differs", 1)
+    assert "1 of 2 claims does not hold: 1" in str(found)
+    assert found.claims[0].now == pytest.approx(found.to_dict()["claims"][0]["now"])
+    held = reproduce(bundle(edit=_claims(), claims="claims.json"))
+    assert [one.holds for one in held.claims] == [True, True]
+    assert held.exit_code == 0
+    assert "all 2 claims hold" in str(held)
+
+
+def test_a_result_that_was_edited_to_fit_a_claim_does_not_help_it(bundle):
+    def edit(files):
+        document = json.loads(files["analyses/verdict.json"])
+        document["candidates"][0]["multilevel"]["these"]["speedup"] = 51.0
+        files["analyses/verdict.json"] = (json.dumps(document, indent=2) + "\n").encode()
+        _claims((0, {"expected": 50.0, "found": 51.0}))(files)
+
+    found = reproduce(bundle(edit=edit, claims="claims.json"))
+    assert found.claims[0].holds is False
+    assert (found.claims[0].packed, found.claims[0].now < 50) == (51.0, True)
+    assert "/candidates/0/multilevel/these/speedup" in str(found)
+    assert "51 when it was packed" in " ".join(str(found).split())
+
+
+def test_a_claim_on_another_commands_result_has_no_value(bundle):
+    edit = _claims(command=("hpt", "trials/sample:gzip-1", "trials/sample:gzip-6", "--json"))
+    found = reproduce(bundle(edit=edit, claims="claims.json"))
+    assert [one.holds for one in found.claims] == [None, None]
+    assert found.exit_code == 1
+
+
+def test_claims_that_are_none_are_refused(bundle):
+    def broken(files):
+        files["claims.json"] = b'{"schema": 1, "claims": [{}]}'
+
+    with pytest.raises(StoreError, match="claim 1"):
+        reproduce(bundle(edit=broken, claims="claims.json"))
+    with pytest.raises(StoreError, match="are not there"):
+        reproduce(bundle(claims="claims.json"))
