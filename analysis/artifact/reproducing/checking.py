@@ -55,7 +55,7 @@ def check_archive(archive: Archive) -> Contents:
     Raises
     ------
     StoreError
-        With every damaged, missing or not_listed file; or if the bundle asks for something that no
+        With every damaged, missing or unlisted file; or if the bundle asks for something that no
         bundle needs.
     """
     where = str(archive.path)
