@@ -9,12 +9,13 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from .commands.comparing import write_comparison
 from .commands.verdict import write_verdict
 
 if TYPE_CHECKING:
     from .commands.arguments import Subparsers
 
-__all__ = ["COMMANDS", "register", "write_verdict"]
+__all__ = ["COMMANDS", "register", "write_comparison", "write_verdict"]
 
 # the modules of `analysis.commands`, in the order of the help
 COMMANDS = (
@@ -31,6 +32,7 @@ COMMANDS = (
     "study",
     "report",
     "plot",
+    "comparing",
     "merge",
     "importing",
     "exporting",

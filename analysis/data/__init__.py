@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .protocol import (
         campaign_text as campaign_text,
         pinned_cpus as pinned_cpus,
+        setting_leaves as setting_leaves,
         settings_of as settings_of,
     )
     from .suite import (
@@ -58,7 +59,7 @@ else:
             "matrix_file": "Table read_table",
             "origin": "own_session set_apart trial_cautions",
             "pair": "Match match",
-            "protocol": "campaign_text pinned_cpus settings_of",
+            "protocol": "campaign_text pinned_cpus setting_leaves settings_of",
             "suite": "Centre Mean check_means speedup_of suite_mean",
             "trial": "FailedRun Trial read_trial",
         },

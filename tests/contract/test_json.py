@@ -152,16 +152,28 @@ def measured(tmp_path_factory):
     return place, objects(out.getvalue())
 
 
+@pytest.mark.parametrize("command", ["diff", "status --diff"])
+def test_every_key_of_diff_is_documented(command, measured):
+    trial = next((measured[0] / "runs").iterdir())
+    for other in ("runs/sample", str(trial)):
+        (value,) = answer(f"{command} {other} {trial}")
+        assert set(value) >= HEAD
+        # what differs is of any shape; elsewhere these two are the trials, whose keys are ours
+        for change in [*value["campaign"], *value["plan"], *value["pairs"][0]["changes"]]:
+            assert {"old", "new"} <= set(change)
+            change["old"] = change["new"] = None
+        assert keys(value) - documented("diff") == set()
+
+
 @pytest.mark.parametrize("title", ["run", "run --dry-run", "doctor", "status", "status --diff"])
 def test_every_key_of_the_runner_is_documented(title, measured):
     place, printed = measured
     campaign, runs = place / "c.yaml", place / "runs"
-    trial = next(runs.iterdir())
     commands = {
         "run --dry-run": f"run {campaign} --dry-run --dir {runs}",
         "doctor": "doctor",
         "status": f"status --dir {runs}",
-        "status --diff": f"status {trial} --diff runs/sample",
+        "status --diff": "status --diff runs/sample",
     }
     values = printed if title == "run" else answer(commands[title], codes={0, 3})
     said = section(title, heading="### ")

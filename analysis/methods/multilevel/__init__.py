@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 from ...faces import hands_on
 
 if TYPE_CHECKING:
+    from .advice import chances as chances
     from .compare import multilevel as multilevel
+    from .decision import Decisions as Decisions, decide as decide
+    from .estimates import Estimates as Estimates, satterthwaite as satterthwaite
     from .law import Law as Law
     from .result import (
         BenchmarkLine as BenchmarkLine,
@@ -24,7 +27,10 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "advice": "chances",
             "compare": "multilevel",
+            "decision": "Decisions decide",
+            "estimates": "Estimates satterthwaite",
             "law": "Law",
             "result": "BenchmarkLine Line MoreSessions Multilevel",
             "wording": "advice_text interval_text speedup_text",
