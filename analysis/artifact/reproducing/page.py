@@ -10,6 +10,7 @@ from typing import Any
 from ...report import Block, Cell, Column, Command, Page, Section, Sentence, Table, Value, page_of
 from ...words import shorten, shown
 from .documents import Difference
+from .rerun import Rerun
 from .result import ClaimCheck, OtherVersion, Recomputation, Reproduction
 
 __all__ = ["review_page"]
@@ -36,6 +37,34 @@ def _(found: Reproduction) -> Page:
         sections=tuple(sections),
         cautions=found.cautions,
         following=(Section(tuple(_next(found))),),
+    )
+
+
+@page_of.register
+def _(found: Rerun) -> Page:
+    several = len(found.trials) > 1
+    sections: list[Section] = []
+    following: list[Section] = []
+    if several:
+        words = "; ".join(f"{shown(one.name)} {one.word}" for one in found.trials)
+        sections.append(Section((Sentence(f"{found.word}: {words}"),)))
+    for one in found.trials:
+        title = shown(one.name) if several else ""
+        if one.comparison is None:
+            why = Sentence(f"cannot tell: {shown(one.reason or '')}")
+            sections.append(Section((why,), title))
+            continue
+        page = page_of(one.comparison)
+        sections += [Section(page.sections, title)] if several else page.sections
+        following += page.following
+    folder = shlex.quote(found.folder)
+    told = Sentence("both trials lie in one folder, with the joint report in rerun.html:")
+    last = Section((told, Command(f"ls {shown(folder)}")))
+    return Page(
+        title=f"{shown(found.bundle)}, measured again",
+        sections=tuple(sections),
+        cautions=found.cautions,
+        following=(*following, last),
     )
 
 

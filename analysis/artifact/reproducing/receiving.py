@@ -87,7 +87,9 @@ def receive_bundle(
         for name in names:
             if name not in there:
                 raise UsageError(
-                    f"the bundle has no trial {name!r} with a campaign", str(path), f"it has {known}"
+                    f"the bundle has no trial {name!r} with a campaign",
+                    str(path),
+                    f"it has {known}",
                 )
         unpack_bundle(archive, folder)
     root = folder.resolve()

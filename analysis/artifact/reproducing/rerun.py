@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from ...comparison import TrialComparison, compare_trials
+from ...comparison import TrialComparison, compare_trials, overall
 from ...data import read_trial
 from ...errors import AnalysisError
 from ...report import Caution, Result
@@ -64,6 +64,10 @@ class Rerun(Result):
     ----------
     bundle, folder : str
         The file, and the new folder with both trials.
+    metric : str or None
+        What was asked for; None for what each old trial's verdict judges.
+    confidence : float
+        Of the intervals.
     trials : tuple of RerunTrial
         Each trial that was measured again.
     """
@@ -74,15 +78,14 @@ class Rerun(Result):
 
     bundle: str
     folder: str
+    metric: str | None
+    confidence: float
     trials: tuple[RerunTrial, ...]
 
     @property
     def word(self) -> Word:
-        """Over all trials: what all of them say, or else "partly", unless one cannot tell."""
-        words = {one.word for one in self.trials}
-        if len(words) == 1:
-            return words.pop()
-        return "cannot tell" if "not" not in words and "partly" not in words else "partly"
+        """What became of the conclusions over all trials, as over the candidates of one."""
+        return overall([one.word for one in self.trials])
 
     @property
     def exit_code(self) -> int:
@@ -131,7 +134,9 @@ def judge_reruns(
     StoreError
         If a trial cannot be read.
     """
-    trials, cautions, references = [], [], ()
+    trials: list[RerunTrial] = []
+    cautions: list[Caution] = []
+    references: tuple[str, ...] = ()
     for name, old, new in pairs:
         comparison, reason = None, None
         try:
@@ -142,9 +147,7 @@ def judge_reruns(
             reason = error.what
             cautions.append(Caution("rerun-not-compared", f"{name}: {reason}", (name,)))
         else:
-            cautions += [
-                one.of(name) if len(pairs) > 1 else one for one in comparison.cautions
-            ]
+            cautions += [one.of(name) if len(pairs) > 1 else one for one in comparison.cautions]
             references = comparison.references
         trials.append(
             RerunTrial(name=name, old=str(old), new=str(new), comparison=comparison, reason=reason)
@@ -152,6 +155,8 @@ def judge_reruns(
     return Rerun(
         bundle=bundle,
         folder=str(folder),
+        metric=metric,
+        confidence=float(confidence),
         trials=tuple(trials),
         cautions=tuple(cautions),
         references=references,
