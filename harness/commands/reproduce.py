@@ -201,10 +201,12 @@ def _ask(
     args: argparse.Namespace, intents: list[Intent], into: Path, out: TextIO, err: TextIO
 ) -> int:
     """Show what would be executed; nothing is, so this is no success."""
+    from analysis.version import VERSION
+
     if args.json:
-        write_json(
-            {"consent": False, "into": str(into), "trials": [one.to_dict() for one in intents]}, out
-        )
+        head = {"schema": 1, "method": "rerun-plan", "tool_version": VERSION}
+        trials = [one.to_dict() for one in intents]
+        write_json({**head, "consent": False, "into": str(into), "trials": trials}, out)
     else:
         out.write(f"this would be executed in the new folder {into}, with your rights:\n")
         for intent in intents:

@@ -16,7 +16,7 @@ from ...record import MANIFEST, OUTPUTS
 from ..archive import Archive
 from ..contents import BUNDLE, SUMS, Contents, read_contents
 from ..recomputing import fault_of_command
-from ..tarball import unpack_tar
+from ..tarball import read_tar, unpack_tar
 
 __all__ = ["check_archive", "unpack_bundle", "unpack_into"]
 
@@ -80,6 +80,14 @@ def check_archive(archive: Archive) -> Contents:
         raise StoreError(
             f"the bundle is refused, nothing was executed: {fault}", where, "ask who made it"
         )
+    for name, trial in _tars(archive):
+        if any(
+            other.startswith(f"{trial}/{OUTPUTS}") and other != name for other in archive.entries
+        ):
+            what = f"it holds the outputs of {trial} twice, packed and not"
+            raise StoreError(what, where, "ask who made it")
+        for _ in read_tar(archive.pieces(name), name, max_bytes=archive.entries[name].bytes):
+            pass  # it raises where something is not as it should be
     return contents
 
 
@@ -116,12 +124,22 @@ def unpack_bundle(archive: Archive, folder: Path) -> None:
 def unpack_into(archive: Archive, folder: Path) -> None:
     """Write a checked bundle into an empty folder; raises as `unpack_bundle` does."""
     archive.unpack(folder)
-    for name in archive.entries:
-        parts = name.split("/")
-        if len(parts) == 3 and parts[0] == "trials" and parts[2] == _TAR:
-            place = folder / "trials" / parts[1] / OUTPUTS
+    for name, trial in _tars(archive):
+        place = folder / trial / OUTPUTS
+        try:
             place.mkdir(exist_ok=True)
-            unpack_tar(archive.pieces(name), place, name)
+        except OSError as error:
+            what = f"the outputs cannot be unpacked: {error.strerror}"
+            raise StoreError(what, f"{archive.path}: {name}", "free some space") from None
+        unpack_tar(archive.pieces(name), place, name, max_bytes=archive.entries[name].bytes)
+
+
+def _tars(archive: Archive) -> Iterator[tuple[str, str]]:
+    """Give the packed outputs of each trial, with the trial's folder."""
+    for name in archive.entries:
+        trial, _, last = name.rpartition("/")
+        if last == _TAR and trial.startswith("trials/") and trial.count("/") == 1:
+            yield name, trial
 
 
 def _read_all(archive: Archive) -> tuple[list[str], dict[str, str]]:
@@ -179,9 +197,12 @@ def _acts(archive: Archive, contents: Contents) -> Iterator[str]:
             yield f"the stored result {result!r} is not there"
     if contents.claims is not None and contents.claims not in archive.entries:
         yield f"the claims {contents.claims!r} are not there"
+    folders = {  # another tool's results may be a folder
+        f"sources/{name.split('/')[1]}/" for name in archive.entries if name.count("/") > 1
+    }
     for source in contents.sources:
         held = f"{source.path}/{MANIFEST}" if source.kind == "trial" else source.path
-        if held not in archive.entries:
+        if held not in archive.entries and f"{source.path}/" not in folders:
             yield f"the source {source.path!r} is not there"
         if source.campaign is not None and source.campaign not in archive.entries:
             yield f"the campaign {source.campaign!r} is not there"

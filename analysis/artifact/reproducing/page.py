@@ -57,9 +57,8 @@ def _(found: Rerun) -> Page:
         page = page_of(one.comparison)
         sections += [Section(page.sections, title)] if several else page.sections
         following += page.following
-    folder = shlex.quote(found.folder)
-    told = Sentence("both trials lie in one folder, with the joint report in rerun.html:")
-    last = Section((told, Command(f"ls {shown(folder)}")))
+    told = f"both trials and their joint report lie in one folder: {shown(found.folder)}/rerun.html"
+    last = Section((Sentence(told),))
     return Page(
         title=f"{shown(found.bundle)}, measured again",
         sections=tuple(sections),

@@ -7,9 +7,11 @@ comes out is what these raw rows give here, whoever packed them.
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +29,9 @@ from .documents import compare_documents, document_of
 from .result import ClaimCheck, OtherVersion, Recomputation, Reproduction
 
 __all__ = ["other_versions", "reproduce"]
+
+_MOST_WORKERS = 2  # commands at a time; each may use all cores
+_MOST_RESULT = 256 * 1024**2  # bytes of a stored result
 
 Say = Callable[[str], None]
 
@@ -72,9 +77,9 @@ def reproduce(
         contents = check_archive(archive)
         with _unpacked(archive, folder) as place:
             recomputing = _Recomputing(archive, contents, place, timeout_s, say)
-            analyses = tuple(recomputing.analyses())
+            results = recomputing.results()
             claims = tuple(recomputing.claims())
-        results = analyses
+        report = None if contents.report is None else results[-1]
         others = other_versions(contents)
         return Reproduction(
             bundle=path.name,
@@ -87,8 +92,8 @@ def reproduce(
             files=len(archive.entries),
             bytes=sum(entry.bytes for entry in archive.entries.values()),
             other_versions=others,
-            analyses=analyses,
-            report=None,
+            analyses=results if report is None else results[:-1],
+            report=report,
             claims=claims,
             missing=contents.missing,
             redacted=contents.redacted,
@@ -174,26 +179,33 @@ class _Recomputing:
         self._say = say
         self._printed: dict[str, bytes] = {}  # by the file with the stored result
 
-    def analyses(self) -> Iterator[Recomputation]:
-        """Give each stored result beside what comes out now."""
-        count = len(self._contents.analyses)
-        for number, one in enumerate(self._contents.analyses, 1):
-            self._say(f"computing {number} of {count}: fairtrial {' '.join(one.command)}")
-            stored = self._archive.read(one.result, most=MOST_BYTES)
-            try:
-                fresh = recompute(one.command, self._folder, timeout_s=self._timeout_s)
-            except FairtrialError as error:
-                yield Recomputation(
-                    name=one.name,
-                    command=one.command,
-                    result=one.result,
-                    standing="failed",
-                    exit_code=one.exit_code,
-                    reason=error.what,
-                )
-                continue
-            self._printed[one.result] = fresh.stdout
-            yield self._held(one, stored, fresh)
+    def results(self) -> tuple[Recomputation, ...]:
+        """Give each stored result beside what comes out now, the report last."""
+        asked = list(self._contents.analyses)
+        if (report := self._contents.report) is not None:
+            asked.append(
+                Analysis(name="report", command=report.command, seed=None, result=report.result)
+            )
+        workers = min(_MOST_WORKERS, len(os.sched_getaffinity(0)))
+        with ThreadPoolExecutor(workers) as pool:
+            return tuple(pool.map(self._result, asked))
+
+    def _result(self, one: Analysis) -> Recomputation:
+        self._say(f"computing {one.name}: fairtrial {' '.join(one.command)}")
+        stored = self._archive.read(one.result, most=_MOST_RESULT)
+        try:
+            fresh = recompute(one.command, self._folder, timeout_s=self._timeout_s)
+        except FairtrialError as error:
+            return Recomputation(
+                name=one.name,
+                command=one.command,
+                result=one.result,
+                standing="failed",
+                exit_code=one.exit_code,
+                reason=error.what,
+            )
+        self._printed[one.result] = fresh.stdout
+        return self._held(one, stored, fresh)
 
     def claims(self) -> Iterator[ClaimCheck]:
         """Hold each claim against what its command prints now."""
