@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import platform
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -20,17 +21,23 @@ COMMANDS = {
 }
 
 
-def sample_files() -> dict[str, bytes]:
-    """Give the files of the sample trial as a bundle holds them."""
+def files_of(trial: Path, name: str = "sample") -> dict[str, bytes]:
+    """Give the files of a trial as a bundle holds them, and its campaign."""
     plain = {
-        f"trials/sample/{path.name}": path.read_bytes()
-        for path in SAMPLE.iterdir()
+        f"trials/{name}/{path.name}": path.read_bytes()
+        for path in trial.iterdir()
         if path.is_file()
     }
-    outputs = {path.name: path for path in (SAMPLE / "outputs").iterdir()}
-    plain["trials/sample/outputs.tar"] = b"".join(tar_of(outputs)())
-    plain["campaigns/sample/campaign.yaml"] = plain["trials/sample/campaign.yaml"]
+    outputs = {path.name: path for path in (trial / "outputs").iterdir()}
+    plain[f"trials/{name}/outputs.tar"] = b"".join(tar_of(outputs)())
+    plain[f"campaigns/{name}/campaign.yaml"] = plain[f"trials/{name}/campaign.yaml"]
     return plain
+
+
+def sealed(files: Mapping[str, bytes], **changes: object) -> dict[str, bytes]:
+    """Add the list of the files and their sums, all consistent."""
+    whole = {**files, "bundle.json": json.dumps(manifest_of(files, **changes)).encode()}
+    return {**whole, "SHA256SUMS": sums_of(whole)}
 
 
 def manifest_of(files: Mapping[str, bytes], **changes: object) -> dict[str, object]:

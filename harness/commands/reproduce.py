@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -127,7 +128,7 @@ def _form(args: argparse.Namespace) -> Any:  # noqa: ANN401 - one of three texts
 def _rerun(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from analysis.cli import unpack_artifact, write_rerun
 
-    from ..errors import UsageError
+    from ..errors import FairtrialError, UsageError
     from ..rerunning import intent_of, received_campaign
     from ..screen import View
     from ..trial import Options, start
@@ -146,14 +147,20 @@ def _rerun(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             max_entries=args.max_entries,
             max_bytes=args.max_bytes,
         )
-        campaigns = [
-            received_campaign(one.campaign, one.path, received.folder, redacted=received.redacted)
-            for one in received.trials
-        ]
-        intents = [
-            intent_of(campaign, one.path, received.folder, sessions=args.sessions)
-            for campaign, one in zip(campaigns, received.trials, strict=True)
-        ]
+        try:
+            campaigns = [
+                received_campaign(
+                    one.campaign, one.path, received.folder, redacted=received.redacted
+                )
+                for one in received.trials
+            ]
+            intents = [
+                intent_of(campaign, one.path, received.folder, sessions=args.sessions)
+                for campaign, one in zip(campaigns, received.trials, strict=True)
+            ]
+        except FairtrialError:
+            shutil.rmtree(folder, ignore_errors=True)  # nothing was executed: nothing stays
+            raise
         if not args.yes_execute:
             return _ask(args, intents, into, out, err)
         _show(intents, view, into)

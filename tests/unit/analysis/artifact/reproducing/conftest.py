@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import runpy
 import shutil
 from collections.abc import Callable, Mapping
@@ -37,11 +36,9 @@ def bundle(tmp_path, answers) -> Callable[..., Path]:
         name: str = "artifact.zip",
         **changes: object,
     ) -> Path:
-        files = handmade.sample_files() | {"README.md": b"# A sample\n"}
+        files = handmade.files_of(handmade.SAMPLE) | {"README.md": b"# A sample\n"}
         files |= {f"analyses/{name}.json": data for name, data in answers.items()}
         edit(files)
-        files["bundle.json"] = json.dumps(handmade.manifest_of(files, **changes)).encode()
-        files["SHA256SUMS"] = handmade.sums_of(files)
-        return handmade.write_bundle(tmp_path / name, files)
+        return handmade.write_bundle(tmp_path / name, handmade.sealed(files, **changes))
 
     return make
