@@ -1,16 +1,14 @@
-"""Whether an effect is the same in two trials: Welch's t on the session values of both differences.
+"""Whether an effect is the same in two trials: a test of two means on session values.
 
 An effect is the log of a speedup, estimated by t on the session values of the difference between the
 two variants. Sessions of two trials are independent, so the difference of the two effects has the
-standard error sqrt(e1^2 + e2^2) with Satterthwaite's degrees of freedom: Welch's t [1]_ on the session
-values themselves. Whether two intervals overlap is another question with a wrong answer: of two
-equally wide ones that just touch, the difference is far below the risk that is asked for [2]_.
+standard error sqrt(e1^2 + e2^2): a test of two means with different variances, on the session values
+themselves (`differences`). Whether two intervals overlap is another question with a wrong answer: of
+two equally wide ones that just touch, the p-value is far below the risk that is asked for [1]_.
 
 References
 ----------
-.. [1] B. L. Welch, "The generalization of 'Student's' problem when several different population
-   variances are involved", Biometrika 34, 1947.
-.. [2] N. Schenker, J. F. Gentleman, "On judging the significance of differences by examining the
+.. [1] N. Schenker, J. F. Gentleman, "On judging the significance of differences by examining the
    overlap between confidence intervals", The American Statistician 55, 2001.
 """
 
@@ -24,20 +22,17 @@ import numpy as np
 
 from ..methods.multilevel import (
     BenchmarkLine,
-    Estimates,
     Law,
     Line,
     Multilevel,
-    decide,
-    satterthwaite,
 )
 from .conclusion import agreement_of, conclusion_of
+from .differences import Differences, differences_of
 from .needed import more_sessions
-from .result import CandidateComparison, Effect, EffectComparison, Shift
+from .result import CandidateComparison, Effect, EffectComparison
 
 __all__ = ["Answers", "compare_answers"]
 
-_SHIFTS: dict[str, Shift] = {"faster": "larger", "slower": "smaller", "equivalent": "equivalent"}
 _BY_SESSIONS = ("paired", "separate")
 
 
@@ -167,12 +162,9 @@ def _compared(
     """Judge one family of effects."""
     if not pairs:
         return
-    found = _differences(pairs)
-    decided = decide(found, law, margin, "holm")
+    found = _differences(pairs, law.alpha, margin)
     for k, pair in enumerate(pairs):
-        shift: Shift | None = None
-        if not math.isnan(found.error[k]):
-            shift = _SHIFTS.get(decided.outcome[k], "undecided")
+        shift = found.shift[k]
         agreement, reason = agreement_of(
             pair.old, pair.new, shift, by_sessions=pair.tested, same=same
         )
@@ -184,12 +176,14 @@ def _compared(
             old=pair.old,
             new=pair.new,
             ratio=_ratio(found.estimate[k]),
-            low=_ratio(decided.low[k]),
-            high=_ratio(decided.high[k]),
+            low=_ratio(found.low[k]),
+            high=_ratio(found.high[k]),
             error=_known(found.error[k]),
             freedom=_known(found.freedom[k]),
-            pvalue=_known(decided.pvalue[k]),
-            pvalue_adjusted=_known(decided.pvalue_adjusted[k]),
+            pvalue=_known(found.pvalue[k]),
+            pvalue_welch=_known(found.pvalue_welch[k]),
+            pvalue_adjusted=_known(found.pvalue_adjusted[k]),
+            law=None if shift is None else "welch" if found.welch[k] else "banerjee",
             difference=shift,
             agreement=agreement,
             reason=reason,
@@ -197,9 +191,8 @@ def _compared(
         )
 
 
-def _differences(pairs: Sequence[_Pair]) -> Estimates:
-    """Give the differences of the logs, with Welch's error and Satterthwaite's freedom."""
-    logs = np.array([[_log(side.speedup) for side in (p.old, p.new)] for p in pairs])
+def _differences(pairs: Sequence[_Pair], alpha: float, margin: float) -> Differences:
+    """Test the differences of the effects that have errors by sessions."""
     errors, freedoms = (
         np.array(
             [
@@ -212,14 +205,8 @@ def _differences(pairs: Sequence[_Pair]) -> Estimates:
         )
         for name in ("error", "freedom")
     )
-    errors[np.isnan(errors).any(axis=1)] = np.nan
-    freedoms[np.isnan(errors).any(axis=1)] = np.nan
-    return Estimates(
-        estimate=logs[:, 1] - logs[:, 0],
-        error=np.hypot(errors[:, 0], errors[:, 1]),
-        freedom=satterthwaite(errors, freedoms),
-        values=np.array([p.old.sessions + p.new.sessions for p in pairs]),
-    )
+    logs = np.array([[_log(side.speedup) for side in (p.old, p.new)] for p in pairs])
+    return differences_of(logs, errors, freedoms, alpha=alpha, margin=margin)
 
 
 def _log(speedup: float | None) -> float:

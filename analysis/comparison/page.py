@@ -6,7 +6,15 @@ from collections.abc import Iterator
 
 from ..report import Column, Page, Section, Sentence, Table, Value, figures, page_of, said
 from .result import CandidateComparison, EffectComparison, Level, TrialComparison
-from .wording import agreement_text, change_text, effect_text, paragraph, ratio_text, why
+from .wording import (
+    agreement_text,
+    change_text,
+    effect_text,
+    more_text,
+    paragraph,
+    ratio_text,
+    why,
+)
 
 __all__: list[str] = []
 
@@ -37,12 +45,13 @@ def _effects(
     kept = sorted(one.benchmarks, key=lambda line: _ORDER[line.agreement])[:_MOST]
     shown = [line for line in one.benchmarks if line in kept]
     rows = [*shown, *([] if one.these is None else [one.these])]
+    notes = tuple(_note(result, line) for line in rows)
     yield Table(
         name=f"effects-{number}",
         columns=(
             Column("", "left"),
-            Column(figures.shorten(result.old.label, _NAME), "left"),
-            Column(figures.shorten(result.new.label, _NAME), "left"),
+            Column("first", "left"),
+            Column("second", "left"),
             Column("second / first", "left"),
             Column("p"),
             Column("", "left"),
@@ -60,14 +69,18 @@ def _effects(
             )
             for line in rows
         ),
-        notes=tuple(why(result, line) for line in rows) if _explained(rows) else (),
+        notes=notes if any(notes) else (),
     )
     if len(kept) < len(one.benchmarks):
         yield Sentence(f"and {len(one.benchmarks) - len(kept)} more benchmarks (--json has all)")
 
 
-def _explained(rows: list[EffectComparison]) -> bool:
-    return any(line.reason is not None for line in rows)
+def _note(result: TrialComparison, line: EffectComparison) -> str:
+    """Say what is this effect's own: what the words, or the paragraph, say already needs no note."""
+    if line.reason in ("too-wide", "one-session-new"):
+        return more_text(result, line)
+    own = line.reason is not None and line.reason.startswith(("fails-more", "no-value"))
+    return why(result, line) if own else ""
 
 
 def _counted(one: CandidateComparison) -> int:

@@ -29,6 +29,8 @@ Shift = Literal["larger", "smaller", "equivalent", "undecided"]
 _REFERENCES = (
     "B. L. Welch, The generalization of 'Student's' problem when several different population "
     "variances are involved, Biometrika 34, 1947",
+    "S. K. Banerjee, Approximate confidence interval for linear functions of means of k populations "
+    "when the population variances are not equal, Sankhya 22, 1960",
     "S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of "
     "Statistics 6, 1979",
     "N. Schenker, J. F. Gentleman, On judging the significance of differences by examining the "
@@ -99,10 +101,16 @@ class EffectComparison:
     ratio, low, high : float or None
         The new speedup over the old one, with its interval, which is not adjusted.
     error, freedom : float or None
-        Standard error of the log of the ratio, and its degrees of freedom (Welch and Satterthwaite).
+        Standard error of the log of the ratio, and its degrees of freedom (Satterthwaite's; None
+        where `law` is "banerjee").
     pvalue, pvalue_adjusted : float or None
         Two-sided, of H0: both trials have one speedup; after Holm's correction. None without spread,
         or where a trial has fewer than two sessions.
+    pvalue_welch : float or None
+        Welch's p, also where it is not the one that counts.
+    law : {"welch", "banerjee"} or None
+        Welch's t where both effects have the same degrees of freedom, else Banerjee's bound, because
+        Welch's tail is too light there; None where there is no test.
     difference : {"larger", "smaller", "equivalent", "undecided"} or None
         What the new speedup is: proven larger or smaller than the old one, within the margin of it,
         or none of these; None where there is no test.
@@ -124,7 +132,9 @@ class EffectComparison:
     error: float | None
     freedom: float | None
     pvalue: float | None
+    pvalue_welch: float | None
     pvalue_adjusted: float | None
+    law: Literal["welch", "banerjee"] | None
     difference: Shift | None
     agreement: Agreement
     reason: str | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 
-from ..data import Trial, setting_leaves, settings_of
+from ..data import FREE_SETTINGS, Trial, setting_leaves, settings_of
 from ..record import StopRule
 from .result import CampaignChange, TrialSide
 
@@ -72,11 +72,15 @@ def same_campaign(
 ) -> bool | None:
     """Tell whether both are trials of one campaign.
 
-    Identities tell where one rule made them; of two rules, only what differs tells something.
+    Seed, sessions and who may read a trial are no part of it. Identities tell where one rule made
+    them; of two rules, only what differs tells something.
     """
-    if old.identity_rule == new.identity_rule:
-        return old.identity == new.identity
-    return False if any(change.only is None for change in changes) else None
+    one_rule = old.identity_rule == new.identity_rule
+    if one_rule and old.identity == new.identity:
+        return True
+    if changes and all(change.key in FREE_SETTINGS for change in changes):
+        return True
+    return False if one_rule or any(change.only is None for change in changes) else None
 
 
 def campaign_changes(old: Trial, new: Trial) -> tuple[CampaignChange, ...]:

@@ -19,6 +19,7 @@ __all__ = [
     "agreement_text",
     "change_text",
     "effect_text",
+    "more_text",
     "paragraph",
     "ratio_text",
     "why",
@@ -32,7 +33,17 @@ _SAID = {
     "not": "not reproduced",
     "cannot tell": "cannot tell",
 }
-_SESSIONS = "how far its sessions differ is not known"
+_UNKNOWN = "how far its sessions differ is not known"
+_REASONS = {
+    "one-session-old": f"the first has fewer than two sessions, so {_UNKNOWN}",
+    "one-session-new": f"the second has fewer than two sessions, so {_UNKNOWN}",
+    "no-value-old": "the first has no value",
+    "no-value-new": "the second has no value",
+    "fails-more-old": "in the first the candidate fails more often than the baseline",
+    "fails-more-new": "in the second the candidate fails more often than the baseline",
+    "too-wide": "the second is too short to see it",
+    "nothing-concluded": "neither decides it",
+}
 
 
 def paragraph(result: TrialComparison) -> str:
@@ -54,8 +65,7 @@ def _candidate(result: TrialComparison, one: CandidateComparison) -> str:
         return f"{sides}: {_SAID[one.word]}; {_counts(one.benchmarks)}."
     what = "the suite" if lead is one.these else _short(lead.name)
     old, new = (_said(result, effect) for effect in (lead.old, lead.new))
-    text = f"{sides}: {_SAID[one.word]}. {what[0].upper()}{what[1:]} is {old} in {result.old.label}"
-    text += f" and {new} in {result.new.label}"
+    text = f"{sides}: {_SAID[one.word]}. In the first, {what} is {old}, in the second {new}"
     if lead.ratio is not None and lead.low is not None:
         text += f"; the second speedup is {ratio_text(lead)} times the first"
         text += f" (p {figures.pvalue(lead.pvalue)})" if lead.pvalue is not None else ""
@@ -109,31 +119,30 @@ def _conditions(result: TrialComparison) -> str:
 
 def why(result: TrialComparison, line: EffectComparison) -> str:
     """Say why an effect cannot be told, and what would help; empty where it was told."""
-    old, new = result.old.label, result.new.label
-    text = {
-        "one-session-old": f"{old} has fewer than two sessions: {_SESSIONS}",
-        "one-session-new": f"{new} has fewer than two sessions: {_SESSIONS}",
-        "no-value-old": f"{old} has no value",
-        "no-value-new": f"{new} has no value",
-        "fails-more-old": f"in {old} the candidate fails more often than the baseline",
-        "fails-more-new": f"in {new} the candidate fails more often than the baseline",
-        "too-wide": f"{new} is too short to see it",
-        "nothing-concluded": "neither trial decides it",
-    }.get(line.reason or "", "")
+    text = _REASONS.get(line.reason or "", "")
+    advice = more_text(result, line)
+    return f"{text}; {advice}" if advice else text
+
+
+def more_text(result: TrialComparison, line: EffectComparison) -> str:
+    """Say how many more sessions would help; empty where nothing is advised."""
     more = line.more_sessions
     if more is None:
-        return text
-    count = more.sessions
-    needed = "more than 100 more sessions" if count is None else f"about {count} more session"
-    needed += "s" * (count is not None and count != 1)
-    return f"{text}; {needed} of {new} would show whether it is {said(more.target, timed=result.timed)}"
+        return ""
+    word = said(more.target, timed=result.timed)
+    if more.sessions is None:
+        return f"more than 100 more sessions of the second would show whether it is {word}"
+    several = "s" * (more.sessions != 1)
+    return (
+        f"about {more.sessions} more session{several} of the second would show whether it is {word}"
+    )
 
 
 def _said(result: TrialComparison, effect: Effect) -> str:
     """Say word and numbers of an effect."""
     number = effect_text(effect)
     word = said(effect.outcome, timed=result.timed)
-    return f"{word}, {number}," if number != "-" else "without a value"
+    return f"{word}, {number}" if number != "-" else "without a value"
 
 
 def effect_text(effect: Effect) -> str:

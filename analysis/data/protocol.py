@@ -13,7 +13,11 @@ from ..errors import StoreError
 from ..record import CAMPAIGN, MEASUREMENTS, RESOLVED, opened
 from .trial import Trial
 
-__all__ = ["campaign_text", "pinned_cpus", "setting_leaves", "settings_of"]
+__all__ = ["FREE_SETTINGS", "campaign_text", "pinned_cpus", "setting_leaves", "settings_of"]
+
+# What two trials of one campaign may say differently: the command line can change them, and who may
+# read a trial is no part of the experiment.
+FREE_SETTINGS = ("seed", "share", "protocol.sessions")
 
 
 def campaign_text(trial: Path) -> str | None:

@@ -9,8 +9,7 @@ from ...faces import hands_on
 if TYPE_CHECKING:
     from .advice import chances as chances
     from .compare import multilevel as multilevel
-    from .decision import Decisions as Decisions, decide as decide
-    from .estimates import Estimates as Estimates, satterthwaite as satterthwaite
+    from .estimates import FLAT as FLAT, satterthwaite as satterthwaite
     from .law import Law as Law
     from .result import (
         BenchmarkLine as BenchmarkLine,
@@ -29,8 +28,7 @@ else:
         {
             "advice": "chances",
             "compare": "multilevel",
-            "decision": "Decisions decide",
-            "estimates": "Estimates satterthwaite",
+            "estimates": "FLAT satterthwaite",
             "law": "Law",
             "result": "BenchmarkLine Line MoreSessions Multilevel",
             "wording": "advice_text interval_text speedup_text",

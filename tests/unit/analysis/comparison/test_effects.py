@@ -40,36 +40,69 @@ def test_r_says_the_same_of_its_sleep_data(answer):
     assert line.pvalue_adjusted == line.pvalue  # a family of one
 
 
-@pytest.mark.parametrize("sessions", [(2, 2), (5, 5), (3, 10), (12, 2)])
-def test_scipy_says_the_same(answer, sessions):
+def drawn(sessions):
     rng = np.random.default_rng(sessions)
-    rows = [
+    return [
         {f"b{k}": rng.normal(0.1, 0.01 * (k + 1), count).tolist() for k in range(4)}
         for count in sessions
     ]
-    old, new = map(answer, rows)
-    found = compared(old, new)
+
+
+@pytest.mark.parametrize("sessions", [(2, 2), (5, 5), (12, 12)])
+def test_scipy_says_the_same(answer, sessions):
+    rows = drawn(sessions)
+    found = compared(*map(answer, rows))
     raw = []
     for line in found.benchmarks:
         told = stats.ttest_ind(rows[1][line.name], rows[0][line.name], equal_var=False)
         interval = told.confidence_interval(0.95)
-        assert line.pvalue == pytest.approx(told.pvalue, rel=1e-9)
+        assert line.law == "welch"
+        assert line.pvalue == line.pvalue_welch == pytest.approx(told.pvalue, rel=1e-9)
         assert line.freedom == pytest.approx(told.df, rel=1e-9)
         assert math.log(line.low) == pytest.approx(interval.low, rel=1e-9)
         assert math.log(line.high) == pytest.approx(interval.high, rel=1e-9)
         raw.append(told.pvalue)
-    order = np.argsort(raw)  # Holm's steps, written out
-    worst, adjusted = 0.0, {}
-    for step, k in enumerate(order):
-        worst = max(worst, min(1.0, (len(raw) - step) * raw[k]))
-        adjusted[k] = worst
-    for k, line in enumerate(found.benchmarks):
-        assert line.pvalue_adjusted == pytest.approx(adjusted[k], rel=1e-9)
     # the suite: the mean of the benchmarks, session by session, and no part of their family
     means = [np.mean(list(row.values()), axis=0) for row in rows]
     told = stats.ttest_ind(means[1], means[0], equal_var=False)
     assert found.these.pvalue == pytest.approx(told.pvalue, rel=1e-9)
     assert found.these.pvalue_adjusted == found.these.pvalue
+    holds_holm(found.benchmarks)
+
+
+def holds_holm(lines):
+    raw = [line.pvalue for line in lines]
+    worst = 0.0
+    for step, k in enumerate(np.argsort(raw)):  # Holm's steps, written out
+        worst = max(worst, min(1.0, (len(raw) - step) * raw[k]))
+        assert lines[k].pvalue_adjusted == pytest.approx(worst, rel=1e-9)
+
+
+@pytest.mark.parametrize("sessions", [(3, 10), (12, 2), (4, 5)])
+def test_other_numbers_of_sessions_are_held_against_banerjees_bound(answer, sessions):
+    rows = drawn(sessions)
+    found = compared(*map(answer, rows))
+    for line in found.benchmarks:
+        sides = [np.array(row[line.name]) for row in rows]
+        errors = [side.std(ddof=1) / math.sqrt(side.size) for side in sides]
+
+        def half(alpha, errors=errors, sides=sides):
+            return math.hypot(
+                *(
+                    stats.t.isf(alpha / 2, side.size - 1) * error
+                    for side, error in zip(sides, errors, strict=True)
+                )
+            )
+
+        distance = sides[1].mean() - sides[0].mean()
+        assert (line.law, line.freedom) == ("banerjee", None)
+        assert math.log(line.high) - distance == pytest.approx(half(0.05), rel=1e-9)
+        assert distance - math.log(line.low) == pytest.approx(half(0.05), rel=1e-9)
+        assert half(line.pvalue) == pytest.approx(abs(distance), rel=1e-9)
+        welch = stats.ttest_ind(*reversed(sides), equal_var=False)
+        assert line.pvalue_welch == pytest.approx(welch.pvalue, rel=1e-9)
+        assert line.pvalue >= line.pvalue_welch
+    holds_holm(found.benchmarks)
 
 
 def test_intervals_that_overlap_may_differ_all_the_same(answer):
