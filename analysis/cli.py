@@ -45,6 +45,7 @@ COMMANDS = (
     "merge",
     "importing",
     "exporting",
+    "bundle",
 )
 
 

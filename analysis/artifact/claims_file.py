@@ -75,7 +75,7 @@ def _claim(file: YamlFile, node: yaml.Node) -> Claim | None:
         )
         expected = _plain(raw)
         if isinstance(raw, Decimal) and relation == "equals" and digits is None:
-            digits = _decimals(raw)
+            digits = _decimals(raw) or None  # 1.50 is meant to two decimals, 2 to the last digit
     if digits is not None and (isinstance(expected, str | bool) or expected is None):
         file.fault(keys.get("digits", written), "digits are for numbers")
     if text is None or command is None or value is None:

@@ -66,7 +66,7 @@ def fault_of_command(command: Sequence[str]) -> str | None:
     if not command or command[0] not in COMMANDS:
         named = repr(command[0]) if command else "nothing"
         return f"it is {named}, none of {', '.join(COMMANDS)}: those read and print"
-    for argument in command[1:]:
+    for argument in without_stdout(command[1:]):
         if "\0" in argument:
             return "an argument holds a zero byte"
         name, _, value = argument.partition("=")
@@ -80,6 +80,17 @@ def fault_of_command(command: Sequence[str]) -> str | None:
         if value.startswith(("/", "~")) or ".." in value.replace(":", "/").split("/"):
             return f"the argument {argument!r} leads out of the bundle"
     return None
+
+
+def without_stdout(words: Sequence[str]) -> list[str]:
+    """Leave out ``-o -``, by which a report is printed like any other answer."""
+    found: list[str] = []
+    for word in words:
+        if word == "-" and found[-1:] in (["-o"], ["--output"]):
+            found.pop()
+        else:
+            found.append(word)
+    return found
 
 
 def recompute(
