@@ -129,7 +129,7 @@ def _rerun(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from analysis.cli import unpack_artifact, write_rerun
 
     from ..errors import FairtrialError, UsageError
-    from ..rerunning import intent_of, received_campaign
+    from ..rerunning import intent_of, received_campaign, refuse_unsaid
     from ..screen import View
     from ..trial import Options, start
 
@@ -158,6 +158,8 @@ def _rerun(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
                 intent_of(campaign, one.path, received.folder, sessions=args.sessions)
                 for campaign, one in zip(campaigns, received.trials, strict=True)
             ]
+            for intent, one in zip(intents, received.trials, strict=True):
+                refuse_unsaid(intent, one.path, received.page)
         except FairtrialError:
             shutil.rmtree(folder, ignore_errors=True)  # nothing was executed: nothing stays
             raise

@@ -12,9 +12,10 @@ from analysis.record import RESOLVED, Manifest, opened, parse, read_manifest
 from ..campaign import Campaign, identity_of, load_campaign
 from ..errors import StoreError
 from ..trial import defaults_of
+from .intent import Intent
 from .places import leads_out
 
-__all__ = ["received_campaign", "stays_inside"]
+__all__ = ["received_campaign", "refuse_unsaid", "stays_inside"]
 
 _KERNEL = ("/proc", "/sys")  # live files: metrics read from there are not removed
 
@@ -58,6 +59,25 @@ def received_campaign(file: Path, trial: Path, root: Path, *, redacted: bool) ->
             "nothing was executed; read the campaign, and execute it by hand if you trust it",
         )
     return campaign
+
+
+def refuse_unsaid(intent: Intent, trial: Path, page: str) -> None:
+    """Refuse to execute what the bundle's README does not name.
+
+    Raises
+    ------
+    StoreError
+        If there is such a command. A trial of the first version did not store what its campaign came
+        to, so no page could name it; then the campaign's identity is all there is.
+    """
+    unsaid = intent.unsaid(page) if (trial / RESOLVED).exists() else []
+    if unsaid:
+        more = f" and {len(unsaid) - 3} more" if len(unsaid) > 3 else ""
+        raise StoreError(
+            f"the campaign would execute what README.md does not say: {'; '.join(unsaid[:3])}{more}",
+            str(trial),
+            "nothing was executed; ask who packed it",
+        )
 
 
 def _hold_against(campaign: Campaign, manifest: Manifest, trial: Path, *, redacted: bool) -> None:

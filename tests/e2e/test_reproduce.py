@@ -12,6 +12,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from analysis.artifact.executed import executed_lines
+
 handmade = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "handmade_bundle.py")))
 
 
@@ -35,7 +37,9 @@ def measured(lab, **sections):
 
 def packed(lab, trial, *, edit=lambda _: None, **changes):
     """Pack the trial by hand, with whatever was edited, and consistent hashes."""
-    files = handmade.files_of(trial, "t") | {"README.md": b"# t\n", "analyses/a.json": b"{}"}
+    resolved = json.loads((trial / "resolved.json").read_text())
+    page = "\n".join(executed_lines(resolved["campaign"])).encode()
+    files = handmade.files_of(trial, "t") | {"README.md": page, "analyses/a.json": b"{}"}
     edit(files)
     source = {
         "name": "t",
@@ -188,6 +192,17 @@ def test_a_campaign_that_is_not_the_measured_one_is_refused(lab):
     refused = lab.run_fairtrial("reproduce", "--rerun", artifact, "--yes-execute")
     assert refused.returncode == 5
     assert "not the campaign" in refused.stderr
+    assert tree(lab.folder) == before
+
+
+def test_a_command_that_the_page_does_not_say_is_refused(lab):
+    artifact = packed(
+        lab, measured(lab), edit=lambda files: files.update({"README.md": b"# harmless\n"})
+    )
+    before = tree(lab.folder)
+    refused = lab.run_fairtrial("reproduce", "--rerun", artifact, "--yes-execute")
+    assert refused.returncode == 5
+    assert "README.md does not say" in refused.stderr
     assert tree(lab.folder) == before
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from ...report import Block, Cell, Column, Command, Page, Section, Sentence, Table, Value, page_of
@@ -33,7 +34,7 @@ def _(found: Reproduction) -> Page:
         if one.standing in {"different", "failed"}
     ]
     return Page(
-        title=f"Artifact {shown(found.bundle)}",
+        title=f"Artifact {shown(Path(found.bundle).name)}",
         sections=tuple(sections),
         cautions=found.cautions,
         following=(Section(tuple(_next(found))),),
@@ -78,7 +79,7 @@ def review_page(found: Reproduction) -> Page:
     page = page_of(found)
     answer, *rest = page.sections
     lines = [
-        ("artifact", f"{shown(found.bundle)}, SHA-256 {found.sha256}"),
+        ("artifact", f"{shown(Path(found.bundle).name)}, SHA-256 {found.sha256}"),
         ("title", shown(found.title or "not said")),
         ("DOI", shown(found.doi or "not said")),
         ("licence", shown(found.license or "not said")),
@@ -114,7 +115,7 @@ def review_page(found: Reproduction) -> Page:
 
 def _answer(found: Reproduction) -> Iterator[str]:
     size = f"{found.files:,} files, {found.bytes:,} bytes"
-    yield f"{shown(found.bundle)} is whole: {size}, each with the checksums that it lists"
+    yield f"{shown(Path(found.bundle).name)} is whole: {size}, each with the checksums that it lists"
     numbers, count = found.numbers, _counted(len(found.all), "stored result")
     if found.outcome == "nothing stored":
         yield "no result is stored in it: there is nothing to compute anew"
@@ -141,7 +142,8 @@ def _answer(found: Reproduction) -> Iterator[str]:
             verb = "does" if len(wrong) == 1 else "do"
             yield f"{len(wrong)} of {_counted(len(found.claims), 'claim')} {verb} not hold: {which}"
         else:
-            yield f"all {_counted(len(found.claims), 'claim')} hold"
+            many = len(found.claims)
+            yield "the claim holds" if many == 1 else f"all {many:,} claims hold"
 
 
 def _because(others: tuple[OtherVersion, ...]) -> str:
@@ -256,7 +258,7 @@ def _table(one: Recomputation, wrong: list[Difference]) -> Table:
 
 def _next(found: Reproduction) -> Iterator[Block]:
     yield Sentence("to measure it again on this machine, and compare the conclusions:")
-    yield Command(f"fairtrial reproduce --rerun {shlex.quote(found.bundle)}")
+    yield Command(f"fairtrial reproduce --rerun {shown(shlex.quote(found.bundle))}")
 
 
 def _value(value: Any) -> Cell:  # noqa: ANN401 - JSON

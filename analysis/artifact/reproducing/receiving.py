@@ -13,6 +13,9 @@ from .checking import check_archive, unpack_bundle
 __all__ = ["Received", "ReceivedTrial", "receive_bundle"]
 
 
+_PAGE = "README.md"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceivedTrial:
     """A trial that came with its campaign: its name, its folder and the campaign's file."""
@@ -36,12 +39,15 @@ class Received:
         What the bundle says that it lacks.
     redacted : bool
         Whether names were replaced in it.
+    page : str
+        Its ``README.md``, "" without one: it says what a rerun executes.
     """
 
     folder: Path
     trials: tuple[ReceivedTrial, ...]
     missing: tuple[Missing, ...]
     redacted: bool
+    page: str
 
 
 def receive_bundle(
@@ -91,6 +97,7 @@ def receive_bundle(
                     str(path),
                     f"it has {known}",
                 )
+        page = archive.read(_PAGE).decode("utf-8", "replace") if _PAGE in archive.entries else ""
         unpack_bundle(archive, folder)
     root = folder.resolve()
     return Received(
@@ -104,4 +111,5 @@ def receive_bundle(
         ),
         missing=contents.missing,
         redacted=contents.redacted is not None,
+        page=page,
     )

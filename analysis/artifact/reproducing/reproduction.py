@@ -82,7 +82,7 @@ def reproduce(
         report = None if contents.report is None else results[-1]
         others = other_versions(contents)
         return Reproduction(
-            bundle=path.name,
+            bundle=str(path),
             sha256=_sha256(path),
             title=contents.metadata.title,
             doi=contents.metadata.doi,

@@ -127,7 +127,7 @@ class Reproduction(Result):
     Attributes
     ----------
     bundle, sha256 : str
-        The file's name, and the hash of its bytes.
+        The file as it was named, and the hash of its bytes.
     title, doi, license : str or None
         What the bundle says of the work.
     packed_by, tool_here : str
