@@ -36,6 +36,7 @@ COMMANDS = (
     "merge",
     "importing",
     "exporting",
+    "bundle",
 )
 
 

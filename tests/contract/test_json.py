@@ -131,6 +131,18 @@ def test_every_key_of_the_report_is_documented(source):
     assert keys(without_data(value, data_of("report"))) - documented("report") == set()
 
 
+def test_every_key_of_a_bundle_is_documented(tmp_path):
+    (tmp_path / "claims.yaml").write_text(
+        "claims: [{text: t, command: verdict runs/sample, value: /runs, is: equals, expected: 120}]"
+    )
+    words = f"bundle runs/sample -o {tmp_path}/a.zip --claims {tmp_path}/claims.yaml"
+    (value,) = answer(words)
+    assert set(value) >= HEAD
+    said = section("bundle", heading="### ")
+    told = documented_in(said + section("The head of every result"))
+    assert keys(without_data(value, data_in(said))) - told == set()
+
+
 CAMPAIGN = """\
 name: c
 variants: {a: {}, b: {}}
