@@ -91,7 +91,7 @@ class Analysis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportMade:
-    """The report: the arguments of ``fairtrial`` that made it (``-o FILE`` aside), and its file."""
+    """The report: the arguments of ``fairtrial`` that print it, and its file."""
 
     command: tuple[str, ...]
     result: str
@@ -186,6 +186,7 @@ class Metadata:
     authors: tuple[Author, ...] = ()
     license: str | None = None
     doi: str | None = None
+    date: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

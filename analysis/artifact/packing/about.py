@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ __all__ = ["ABOUT", "About", "read_about"]
 
 ABOUT = "bundle.yaml"
 
-_KEYS = ("title", "description", "authors", "license", "doi", "files", "container")
+_KEYS = ("title", "description", "authors", "license", "doi", "date", "files", "container")
 _CONTAINER = ("recipe", "image", "digest")
 _FIX = f"see {ABOUT} in docs/artifacts.md: {', '.join(_KEYS)}"
 _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
@@ -36,7 +37,7 @@ class About:
     path : Path or None
         The file; None where there is none.
     metadata : Metadata
-        Title, authors, license, doi.
+        Title, authors, license, doi, date of publication.
     description : str or None
         A paragraph.
     files : tuple of str
@@ -79,9 +80,14 @@ def read_about(path: Path) -> About:
         doi = re.sub(r"^(https?://(dx\.)?doi\.org/|doi:)", "", doi)
         if not _DOI.fullmatch(doi):
             file.fault(keys["doi"], "doi must be one such as 10.5281/zenodo.1234567")
+    date = _text(file, keys, "date")
+    if date is not None and not _is_date(date):
+        file.fault(keys["date"], "date must be a day, such as 2026-11-22")
     about = About(
         path=path,
-        metadata=Metadata(title=title, authors=_authors(file, keys), license=license_, doi=doi),
+        metadata=Metadata(
+            title=title, authors=_authors(file, keys), license=license_, doi=doi, date=date
+        ),
         description=_text(file, keys, "description"),
         files=_files(file, keys),
         container=_container(file, keys),
@@ -93,6 +99,13 @@ def read_about(path: Path) -> About:
 def _text(file: YamlFile, keys: Mapping[str, yaml.Node], name: str) -> str | None:
     text = file.text(keys[name], name) if name in keys else None
     return None if text is None else " ".join(text.split())
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def _authors(file: YamlFile, keys: Mapping[str, yaml.Node]) -> tuple[Author, ...]:

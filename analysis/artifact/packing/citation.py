@@ -49,6 +49,8 @@ def citation_text(metadata: Metadata) -> str | None:
         lines.append(f"license: {metadata.license}")
     if metadata.doi is not None:
         lines.append(f"doi: {_quoted(metadata.doi)}")
+    if metadata.date is not None:
+        lines.append(f"date-released: {_quoted(metadata.date)}")
     return "\n".join(lines) + "\n"
 
 

@@ -52,6 +52,9 @@ def described(
     container = _container(found, about, staging)
     files = _packed(staging)
     weighed = {one.content.name: one for one in map(weigh, files)}
+    day = about.metadata.date or _last_day(found)
+    if day is None:
+        staging.miss(f"{CRATE}: datePublished", f"'date' of {ABOUT} does not say it")
     needs = needs_of(found, root, sum(one.bytes for one in weighed.values()))
     missing = _scrubbed(staging.missing, redacted)
     sources = tuple(one.source for one in found)
@@ -80,7 +83,7 @@ def described(
         name=title,
         description=about.description
         or "Raw measurements, what was measured, and every result with the command that gives it.",
-        date=_last_day(found),
+        date=day,
         metadata=about.metadata,
         files=_records(weighed),
         analyses=answered.analyses,

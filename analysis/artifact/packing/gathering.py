@@ -130,7 +130,13 @@ def _trial(given: str, path: Path, names: set[str], staging: Staging) -> Gathere
     root = f"trials/{name}"
     there = _listed(path, manifest)
     for file in sorted(there):
-        staging.copy(f"{root}/{file}", path / file)
+        sha256 = staging.copy(f"{root}/{file}", path / file)
+        if manifest.files.get(file, sha256) != sha256:
+            raise StoreError(
+                "the file is not what it was when the trial ended",
+                str(path / file),
+                "restore it from a copy; what was changed by hand is no measurement",
+            )
     for file in sorted(manifest.files.keys() - there):
         staging.miss(
             f"{root}/{file}", "the trial does not hold it any more", sha256=manifest.files[file]

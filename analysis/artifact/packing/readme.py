@@ -23,7 +23,9 @@ from ..contents import (
     SmokeRun,
 )
 
-__all__ = ["Told", "readme_text"]
+__all__ = ["UNPACK_OUTPUTS", "Told", "readme_text"]
+
+UNPACK_OUTPUTS = 'for tar in trials/*/outputs.tar; do mkdir "${tar%.tar}" && tar -xf "$tar" -C "${tar%.tar}"; done'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +133,12 @@ def _claims(told: Told) -> Iterator[str]:
 def _results(told: Told) -> Iterator[str]:
     yield "## Results and their commands"
     yield ""
-    yield "Executed in the folder of the unpacked archive, each prints its file, byte for byte:"
+    yield (
+        "Executed in the folder of the unpacked archive, each prints its file, byte for byte. What the "
+        "programs wrote is packed once more, and belongs beside the measurements:"
+    )
+    yield ""
+    yield from _code(UNPACK_OUTPUTS)
     yield ""
     yield "| result | command | seed |"
     yield "|---|---|---|"

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from ...data import without_homes
 from ...errors import StoreError, UsageError
@@ -63,8 +64,8 @@ class Staging:
         self._accept(name, len(data))
         self._create(name, iter((data,)), executable=False)
 
-    def copy(self, name: str, source: Path) -> None:
-        """Put a file into the bundle that must be there.
+    def copy(self, name: str, source: Path) -> str:
+        """Put a file into the bundle that must be there, and give its SHA-256.
 
         Raises
         ------
@@ -74,7 +75,7 @@ class Staging:
         fd, status = _opened(source)
         with os.fdopen(fd, "rb") as file:
             self._accept(name, status.st_size)
-            self._create(name, _pieces(file), executable=bool(status.st_mode & stat.S_IXUSR))
+            return self._create(name, _pieces(file), executable=bool(status.st_mode & stat.S_IXUSR))
 
     def copy_if_possible(self, name: str, source: Path, what: str) -> bool:
         """Put a file into the bundle if it can be, else list it as missing; tell whether it is there.
@@ -128,13 +129,15 @@ class Staging:
                 "allow more with --max-bytes",
             )
 
-    def _create(self, name: str, pieces: Iterator[bytes], *, executable: bool) -> None:
+    def _create(self, name: str, pieces: Iterator[bytes], *, executable: bool) -> str:
         place = self.root / name
+        digest = hashlib.sha256()
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             fd = os.open(place, _NEW, 0o700 if executable else 0o600)
             with os.fdopen(fd, "wb") as file:
                 for piece in pieces:
+                    digest.update(piece)
                     file.write(piece)
         except OSError as error:
             raise StoreError(
@@ -143,6 +146,7 @@ class Staging:
                 "free some space in the folder for temporary files ($TMPDIR)",
             ) from error
         self.names.append(name)
+        return digest.hexdigest()
 
 
 def file_hash(path: Path) -> str | None:
@@ -172,6 +176,6 @@ def _opened(path: Path) -> tuple[int, os.stat_result]:
     return fd, status
 
 
-def _pieces(file: object) -> Iterator[bytes]:
-    while piece := file.read(_PIECE):  # type: ignore[attr-defined]
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    while piece := file.read(_PIECE):
         yield piece

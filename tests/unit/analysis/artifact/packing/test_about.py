@@ -55,6 +55,7 @@ def test_all_mistakes_are_told_at_once(tmp_path):
         "authors:\n  - {orcid: 0000-0002-1825-0098, name: A}\n  - {affiliation: X}\n"
         "license: MIT or Apache\n"
         "doi: 11.1/x\n"
+        "date: 2026-11-31\n"
         "files: [../secret, /etc/passwd, 3]\n"
         "container: {digest: sha256:12, recipe: ../Dockerfile}\n"
     )
@@ -62,12 +63,13 @@ def test_all_mistakes_are_told_at_once(tmp_path):
         read_about(tmp_path / "bundle.yaml")
     told = str(raised.value)
     for words in (
-        "9 mistakes",
+        "10 mistakes",
         "bundle.yaml:1:1: there is no key 'titel' here; did you mean title?",
         ":3:13: orcid is none: its last digit does not fit",
         ":4:5: name is missing",
         ":5:10: license must be the name of one SPDX licence",
         ":6:6: doi must be one such as 10.5281/zenodo.1234567",
+        "date must be a day",
         "'../secret' leads out",
         "'/etc/passwd' leads out",
         "digest must be sha256:",

@@ -38,6 +38,15 @@ def below(files, root):
     }
 
 
+def rewrite(trial, name, change):
+    """Change a file of a trial as if it had been measured so."""
+    text = change((trial / name).read_text())
+    (trial / name).write_text(text)
+    manifest = json.loads((trial / "manifest.json").read_text())
+    manifest["files"][name] = hashlib.sha256(text.encode()).hexdigest()
+    (trial / "manifest.json").write_text(json.dumps(manifest))
+
+
 @pytest.mark.usefixtures("quick")
 class TestContents:
     def test_the_trial_is_whole_with_its_outputs_as_one_file(self, campaign, pack):
@@ -135,8 +144,7 @@ class TestContents:
         assert "leads out" in made.missing["link"].why
 
     def test_a_folder_that_a_command_names_is_listed(self, campaign, pack):
-        resolved = campaign.trial / "resolved.json"
-        resolved.write_text(resolved.read_text().replace('"hook.py"', '"src"'))
+        rewrite(campaign.trial, "resolved.json", lambda text: text.replace('"hook.py"', '"src"'))
         (campaign.folder / "src" / "prog.sh").unlink()
         missing = pack(campaign.trial, campaign=campaign.file).missing
         assert "names this folder" in missing["src/"].why
@@ -184,6 +192,12 @@ class TestContents:
         assert "no part of the trial" in made.missing[f"{root}/notes.txt"].why
         assert "no part of the trial" in made.missing[f"{root}/link"].why
         assert "does not hold it any more" in made.missing[f"{root}/outputs/{gone.name}"].why
+
+    def test_a_trial_that_was_changed_is_refused(self, campaign, pack):
+        with (campaign.trial / "findings.jsonl").open("ab") as file:
+            file.write(b"\n")
+        with pytest.raises(StoreError, match="not what it was when the trial ended"):
+            pack(campaign.trial, campaign=campaign.file)
 
     def test_a_trial_under_way_is_refused(self, campaign, pack):
         manifest = json.loads((campaign.trial / "manifest.json").read_text())
@@ -396,10 +410,10 @@ class TestDeterminism:
         assert second.path.read_bytes() == first.path.read_bytes()
         assert str(tmp_path).encode() not in first.files["bundle.json"]
 
-    def test_one_byte_of_the_trial_changes_it(self, campaign, pack):
+    def test_one_byte_of_a_file_changes_it(self, campaign, pack):
         # the negative control of the two above
         first = pack(campaign.trial, campaign=campaign.file)
-        with (campaign.trial / "findings.jsonl").open("ab") as file:
+        with (campaign.folder / "hook.py").open("ab") as file:
             file.write(b"\n")
         second = pack(campaign.trial, campaign=campaign.file, output="b.zip")
         assert second.said.sha256 != first.said.sha256
