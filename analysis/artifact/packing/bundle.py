@@ -11,9 +11,10 @@ from pathlib import Path
 
 from ...errors import StoreError, UsageError
 from ...report import Caution
-from ..archive import Weighed, write_archive
+from ..archive import MOST_BYTES, MOST_ENTRIES, Weighed, write_archive
 from ..claims import Claim, claims_text
 from ..claims_file import read_claims
+from ..contents import Contents
 from .about import read_about
 from .answers import Answered, answer
 from .describing import described
@@ -83,7 +84,7 @@ def pack_bundle(request: Request, output: Path) -> Bundled:
         sha256=sha256,
         contents=contents,
         claims=answered.claims,
-        cautions=(*cautions, *_failing(answered)),
+        cautions=(*cautions, *_failing(answered), *_over_limits(contents)),
     )
 
 
@@ -93,6 +94,18 @@ def _failing(answered: Answered) -> list[Caution]:
         for k, why in enumerate(answered.whys, 1)
         if why
     ]
+
+
+def _over_limits(contents: Contents) -> list[Caution]:
+    """Say what a reader must allow: more than is accepted without being asked."""
+    entries = len(contents.files) + 2
+    size = sum(one.bytes for one in contents.files.values())
+    options = [f"--max-entries {entries}"] * (entries > MOST_ENTRIES)
+    options += [f"--max-bytes {size}"] * (size > MOST_BYTES)
+    if not options:
+        return []
+    what = f"{entries:,} files of {size:,} bytes are accepted only with {' '.join(options)}"
+    return [Caution("bundle-over-limits", what)]
 
 
 def _read(path: Path) -> bytes:

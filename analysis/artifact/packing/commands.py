@@ -91,6 +91,12 @@ def bound(
     return tuple(words)
 
 
+def _only(one: Gathered, found: Sequence[Gathered]) -> bool:
+    """Tell whether the campaign's name means this trial, and no other."""
+    names = [other.manifest.campaign_name for other in found if other.manifest is not None]
+    return one.manifest is not None and names.count(one.manifest.campaign_name) == 1
+
+
 def _in_bundle(word: str) -> bool:
     return word.startswith(("trials/", "sources/"))
 
@@ -102,6 +108,8 @@ def _bound(word: str, found: Sequence[Gathered], where: str) -> str:
         names = {*one.given, str(one.origin), one.source.path, one.source.name}
         if one.source.trial is not None:
             names.add(one.source.trial)
+        if one.manifest is not None and _only(one, found):
+            names.add(one.manifest.campaign_name)
         for name in sorted(names, key=len, reverse=True):
             plain = name.rstrip("/")
             if word.rstrip("/") == plain:

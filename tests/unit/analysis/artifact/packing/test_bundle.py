@@ -238,6 +238,15 @@ class TestContents:
         with pytest.raises(UsageError, match="twice"):
             pack(campaign.trial, campaign.trial, campaign=campaign.file)
 
+    def test_more_than_readers_accept_is_said(self, campaign, pack, monkeypatch):
+        from analysis.artifact.packing import bundle
+
+        monkeypatch.setattr(bundle, "MOST_ENTRIES", 10)
+        made = pack(campaign.trial, campaign=campaign.file)
+        (caution,) = made.said.cautions
+        assert caution.code == "bundle-over-limits"
+        assert f"--max-entries {len(made.files)}" in caution.text
+
 
 @pytest.mark.usefixtures("quick")
 class TestDescription:
@@ -338,6 +347,27 @@ class TestClaims:
         (claim,) = json.loads(made.files["claims.json"])["claims"]
         assert claim["result"] == "analyses/01-verdict.json"
         assert len(made.contents["analyses"]) == 3
+
+    def test_a_claim_may_name_the_campaign_or_its_file_in_the_bundle(
+        self, campaign, pack, tmp_path
+    ):
+        path = f"trials/{campaign.trial.name}"
+        for named in ("tiny", path, f"{campaign.trial}/"):
+            file = self.claims(tmp_path, f"verdict {named}")
+            made = pack(campaign.trial, campaign=campaign.file, claims=file)
+            assert made.said.claims[0].claim.command == ("verdict", path, "--json")
+
+    def test_a_seed_goes_to_commands_that_draw(self, campaign, pack, tmp_path):
+        file = self.claims(tmp_path, "resample tiny:b --resamples 99")
+        made = pack(campaign.trial, campaign=campaign.file, claims=file, seed=7)
+        seeds = {one["name"]: one["seed"] for one in made.contents["analyses"]}
+        assert seeds == {
+            "verdict": None,
+            "explained": None,
+            "diagnosis": 7,
+            "claim-1-resample": 7,
+        }
+        assert made.said.claims[0].claim.command[-2:] == ("--seed", "7")
 
     def test_a_claim_that_does_not_hold_is_said(self, campaign, pack, tmp_path):
         file = self.claims(tmp_path, f"verdict {campaign.trial}", expected="2")
