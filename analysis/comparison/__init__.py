@@ -8,6 +8,7 @@ from ..faces import hands_on
 
 if TYPE_CHECKING:
     from .comparing import compare_trials as compare_trials
+    from .conclusion import overall as overall
     from .effects import compare_answers as compare_answers
     from .result import (
         CampaignChange as CampaignChange,
@@ -23,6 +24,7 @@ else:
         __name__,
         {
             "comparing": "compare_trials",
+            "conclusion": "overall",
             "effects": "compare_answers",
             "result": "CampaignChange CandidateComparison Effect EffectComparison TrialComparison TrialSide",
             "wording": "paragraph",

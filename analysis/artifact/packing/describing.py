@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ...errors import StoreError
+from ...record import RESOLVED
 from ...version import VERSION
 from ..archive import Content, Weighed, of_bytes, of_file, weigh
 from ..contents import (
@@ -15,12 +18,14 @@ from ..contents import (
     KIND,
     SCHEMA,
     SUMS,
+    BundleSource,
     Contents,
     FileRecord,
     Missing,
     SmokeRun,
     contents_text,
 )
+from ..executed import executed_lines
 from ..tarball import tar_of
 from .about import ABOUT, About
 from .answers import Answered
@@ -73,6 +78,7 @@ def described(
             container=container,
             missing=missing,
             redacted=None if redacted is None else redacted.record,
+            executed=_executed(sources, root),
             python=platform.python_version(),
             wheel=has_wheel,
         )
@@ -113,6 +119,24 @@ def described(
     sums = "".join(f"{weighed[name].sha256}  {name}\n" for name in sorted(weighed, key=str.encode))
     _add(weighed, SUMS, sums.encode())
     return contents, list(weighed.values())
+
+
+def _executed(sources: Sequence[BundleSource], root: Path) -> list[str]:
+    """Give the commands of all campaigns that can be measured again, each once."""
+    found: dict[str, None] = {}
+    for source in sources:
+        resolved = root / source.path / RESOLVED
+        if source.campaign is not None and resolved.is_file():  # the first version stored none
+            try:
+                stored = json.loads(resolved.read_bytes())
+                found |= dict.fromkeys(executed_lines(stored["campaign"]))
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise StoreError(
+                    "what the campaign came to cannot be read",
+                    f"{source.name}/{RESOLVED}",
+                    "restore the file from a copy of the trial",
+                ) from error
+    return list(found)
 
 
 def _packed(staging: Staging) -> list[Content]:

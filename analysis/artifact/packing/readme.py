@@ -43,6 +43,7 @@ class Told:
     container: Mapping[str, Any] | None
     missing: Sequence[Missing]
     redacted: RedactionRecord | None
+    executed: Sequence[str]  # every command of the campaigns, as `executed_lines` writes it
     python: str
     wheel: str | None
 
@@ -211,6 +212,11 @@ def _rerun(told: Told) -> Iterator[str]:
             shlex.join(("fairtrial", *told.smoke.command)),
             *(f"fairtrial run {shlex.quote(path)}   # the whole campaign" for path in campaigns),
         )
+        yield ""
+    if told.executed:
+        yield "These commands are executed, and no others; a rerun refuses a campaign with further ones:"
+        yield ""
+        yield from _code(*told.executed)
 
 
 def _without(told: Told) -> Iterator[str]:
