@@ -9,10 +9,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ...record import PLACEHOLDER, placeholder_of
 from .wanted import Kind
 
 __all__ = ["Scrubber"]
 
+_TAGGED = ("machine", "boot")
 _SHORTEST = 4  # characters of a name that is looked for in texts
 # what machines and accounts are called everywhere: such a name is replaced in its own field only
 _COMMON = frozenset(
@@ -50,9 +52,13 @@ class Scrubber:
         The kinds that are wanted; names of other kinds are not taken note of.
     kept : iterable of str
         What the data call their things, such as benchmarks: it stays as it is.
+    tag : str
+        Eight hexadecimal digits, in the placeholders of machines: those of another redaction must
+        not look like the same machine.
     """
 
-    def __init__(self, kinds: Iterable[Kind], kept: Iterable[str]) -> None:
+    def __init__(self, kinds: Iterable[Kind], kept: Iterable[str], tag: str = "0" * 8) -> None:
+        self._tag = tag
         self._kinds = frozenset(kinds)
         self._kept = frozenset(name for name in kept if name)
         self._words = {name.casefold() for name in self._kept}
@@ -110,7 +116,7 @@ class Scrubber:
 
     def _next(self, sort: str) -> str:
         self._numbers[sort] += 1
-        return f"redacted-{sort}-{self._numbers[sort]}"
+        return placeholder_of(sort, self._numbers[sort], self._tag if sort in _TAGGED else None)
 
     def _is_distinct(self, text: str) -> bool:
         """Tell whether a name is worth looking for outside of its own fields."""
@@ -222,7 +228,7 @@ def _key(kind: Kind, text: str) -> str:
 
 
 def _is_placeholder(text: str) -> bool:
-    return re.fullmatch(r"/?redacted-[a-z]+-\d+", text.strip()) is not None
+    return PLACEHOLDER.fullmatch(text.strip().removeprefix("/")) is not None
 
 
 def _behind(folder: str) -> str:
