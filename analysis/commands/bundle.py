@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -65,6 +66,12 @@ def add(subparsers: Subparsers) -> None:
         "--binaries", action="store_true", help="also pack the programs that were measured"
     )
     parser.add_argument(
+        "--redact",
+        metavar="KINDS",
+        help="take names out before anything is hashed: user,host,paths,env or some of them; user=NAME "
+        "and host=NAME add a name that the trial does not say",
+    )
+    parser.add_argument(
         "--max-bytes",
         metavar="N",
         type=size_in_bytes,
@@ -95,7 +102,9 @@ def _bundle(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     check_file(args.output)
 
     from ..artifact.packing import Request, pack_bundle
+    from ..artifact.redacting import redact_folder, wanted_of
 
+    wanted = None if args.redact is None else wanted_of(args.redact)
     bundled = pack_bundle(
         Request(
             sources=args.sources,
@@ -105,6 +114,7 @@ def _bundle(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             binaries=args.binaries,
             seed=args.seed,
             max_bytes=args.max_bytes,
+            redact=None if wanted is None else partial(redact_folder, wanted=wanted),
             tell=line_to(err) if err.isatty() else lambda _: None,
         ),
         args.output,

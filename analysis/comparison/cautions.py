@@ -8,7 +8,7 @@ from ..data import Trial
 from ..report import Caution, figures
 from .result import TrialSide
 
-__all__ = ["side_cautions", "structure_cautions"]
+__all__ = ["hidden_cautions", "side_cautions", "structure_cautions"]
 
 _OF_ONE = {"variants": "variants-of-one-trial", "benchmarks": "benchmarks-of-one-trial"}
 
@@ -83,6 +83,17 @@ def _names(trial: Trial) -> set[str]:
     """Give the names of the trials in which the runs were measured."""
     own = {trial.manifest.trial}
     return {part.trial for part in trial.manifest.merged_from} or own
+
+
+def hidden_cautions(count: int) -> Iterator[Caution]:
+    """Say how much of the environments cannot be compared, because names were taken out."""
+    if count:
+        several = "things" if count > 1 else "thing"
+        yield Caution(
+            "environment-redacted",
+            f"names were taken out of a trial: of {count} {several} in the environments nobody can tell "
+            "whether they differ",
+        )
 
 
 def side_cautions(old: Trial, new: Trial, labels: tuple[str, str]) -> Iterator[Caution]:

@@ -12,7 +12,7 @@ from ..methods.multilevel import BenchmarkLine, Multilevel, multilevel
 from ..report import Caution, merged
 from ..stats import door
 from ..verdict import Side, comparable, sides_of, without
-from .cautions import side_cautions, structure_cautions
+from .cautions import hidden_cautions, side_cautions, structure_cautions
 from .conclusion import overall
 from .effects import Answers, compare_answers
 from .levels import levels_of
@@ -128,6 +128,7 @@ def compare_trials(
         cautions=merged(
             structure_cautions(old, new, (a, b), only, same=same),
             judged.cautions,
+            hidden_cautions(around.hidden),
             side_cautions(old, new, labels),
         ),
     )

@@ -6,6 +6,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ...errors import StoreError, UsageError
@@ -60,6 +61,10 @@ def pack_bundle(request: Request, output: Path) -> Bundled:
         found, about, cautions = pack_campaigns(request, found, staging, named=named, output=output)
         # names go before anything is computed or hashed: results and hashes are of what is packed
         redacted = None if request.redact is None else request.redact(staging.root)
+        if redacted is not None:
+            claims = tuple(replace(one, text=redacted.scrub(one.text)) for one in claims)
+            if about.description is not None:
+                about = replace(about, description=redacted.scrub(about.description))
         write_software(staging)
         write_texts(about, staging)
         answered = answer(

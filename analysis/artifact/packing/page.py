@@ -18,9 +18,12 @@ from ...report import (
     page_of,
 )
 from ..claims import said_of
+from ..contents import RedactionRecord
 from .result import Bundled
 
 __all__: list[str] = []
+
+_MOST_LEFT = 12
 
 
 @page_of.register
@@ -36,6 +39,8 @@ def _(bundled: Bundled) -> Page:
     sections = [Section((Sentence(first), Sentence(f"SHA-256 {bundled.sha256}")))]
     if bundled.claims:
         sections.append(_claims(bundled))
+    if contents.redacted is not None:
+        sections.append(_redacted(contents.redacted))
     if contents.missing:
         sections.append(_missing(bundled))
     return Page(
@@ -97,6 +102,19 @@ def _missing(bundled: Bundled) -> Section:
         ),
     )
     return Section(blocks, "What is not in it")
+
+
+def _redacted(record: RedactionRecord) -> Section:
+    counts = ", ".join(f"{kind} {_counted(n, 'time')}" for kind, n in record.replaced.items())
+    said = f"replaced: {counts}; {_counted(len(record.files), 'file')} altered"
+    blocks: list[Block] = [Sentence(said)]
+    if record.left:
+        blocks.append(Sentence("left, because only a person can tell what may be altered there:"))
+        blocks += [Sentence(text) for text in record.left[:_MOST_LEFT]]
+        more = len(record.left) - _MOST_LEFT
+        if more > 0:
+            blocks.append(Sentence(f"and {more} more places (--json has all)"))
+    return Section(tuple(blocks), "Names taken out")
 
 
 def _counted(count: int, noun: str) -> str:

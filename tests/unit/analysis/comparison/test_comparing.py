@@ -249,6 +249,42 @@ def test_an_unknown_machine_is_unknown(night):
     assert found.same_host is None
 
 
+def redacted(environment, tag, host="redacted-host-1"):
+    place = {"name": host, "machine_id_sha256": f"redacted-machine-1-{tag}", "boot_id": "first"}
+    return {**environment, "host": place}
+
+
+def test_names_that_were_taken_out_tell_no_difference(night, environment):
+    tag = "0123abcd"
+    old = night(
+        "one", EFFECTS, environment=redacted(environment, tag), host_id=f"redacted-machine-1-{tag}"
+    )
+    new = night("two", EFFECTS, environment=environment, seed=2)
+    found = compare_trials(old, new)
+    assert (found.same_host, found.environment) == (None, ())
+    assert "environment-redacted" in codes(found)
+
+
+@pytest.mark.parametrize(
+    ("tags", "same"), [(("0123abcd",) * 2, True), (("0123abcd", "9" * 8), None)]
+)
+def test_only_one_redaction_tells_equal_machines(night, environment, tags, same):
+    both = [
+        night(
+            name,
+            EFFECTS,
+            environment=redacted(environment, tag, host=f"redacted-host-{k}"),
+            host_id=f"redacted-machine-1-{tag}",
+            seed=k,
+        )
+        for k, (name, tag) in enumerate(zip(("one", "two"), tags, strict=True))
+    ]
+    found = compare_trials(*both)
+    assert found.same_host is same
+    assert [change.key for change in found.environment] == (["host.name"] if same else [])
+    assert ("environment-redacted" in codes(found)) is (same is None)
+
+
 # --- arguments
 
 
