@@ -12,6 +12,10 @@ from .faces import hands_on
 
 if TYPE_CHECKING:
     from .calibration import Certificate as Certificate, calibrate_trial as calibrate_trial
+    from .comparison import (
+        TrialComparison as TrialComparison,
+        compare_trials as compare_trials,
+    )
     from .data import (
         PerformanceMatrix as PerformanceMatrix,
         Trial as Trial,
@@ -117,6 +121,7 @@ _ROOMS = {
     "methods.biplot": "biplot Biplot",
     "verdict": "Verdict judge judge_sides",
     "verdict.gate": "Gate gate",
+    "comparison": "compare_trials TrialComparison",
     "diagnosis.audit": "diagnose_trial diagnose_matrix diagnose_runs Diagnosis",
     "calibration": "calibrate_trial Certificate",
     "diagnosis.normality": "normality",

@@ -9,12 +9,22 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from .commands.comparing import write_comparison
+from .commands.reproduction import unpack_artifact, write_reproduction, write_rerun
 from .commands.verdict import write_verdict
 
 if TYPE_CHECKING:
     from .commands.arguments import Subparsers
 
-__all__ = ["COMMANDS", "register", "write_verdict"]
+__all__ = [
+    "COMMANDS",
+    "register",
+    "unpack_artifact",
+    "write_comparison",
+    "write_reproduction",
+    "write_rerun",
+    "write_verdict",
+]
 
 # the modules of `analysis.commands`, in the order of the help
 COMMANDS = (
@@ -31,9 +41,11 @@ COMMANDS = (
     "study",
     "report",
     "plot",
+    "comparing",
     "merge",
     "importing",
     "exporting",
+    "bundle",
 )
 
 

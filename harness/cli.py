@@ -26,9 +26,9 @@ first steps:
   fairtrial run campaign.yaml                                    execute it
   fairtrial verdict runs/NAME                                    what the evidence supports
 
-exit codes: 0 done; 1 done, but runs failed, a cap left cells unmeasured or a gate said no; 2 usage or
-campaign; 3 host; 4 launch or build; 5 trial directory; 6 analysis; 7 a gate could not be decided; 70 a bug;
-130 interrupted, everything kept.
+exit codes: 0 done; 1 done, but runs failed, a cap left cells unmeasured, a gate said no or an artifact
+differs; 2 usage or campaign; 3 host; 4 launch or build; 5 trial directory or artifact; 6 analysis; 7 a gate
+or a rerun could not be decided; 70 a bug; 130 interrupted, everything kept.
 """
 
 
@@ -139,7 +139,7 @@ def _parser() -> argparse.ArgumentParser:
     import analysis.cli
     from analysis.version import VERSION
 
-    from .commands import compare, doctor, init, run, status
+    from .commands import compare, doctor, init, reproduce, run, status
 
     parser = argparse.ArgumentParser(
         prog="fairtrial",
@@ -150,7 +150,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"fairtrial {VERSION}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (init, doctor, run, compare, status):
+    for command in (init, doctor, run, compare, status, reproduce):
         command.add(subparsers)
     analysis.cli.register(subparsers)
     return parser

@@ -13,7 +13,11 @@ from ..errors import StoreError
 from ..record import CAMPAIGN, MEASUREMENTS, RESOLVED, opened
 from .trial import Trial
 
-__all__ = ["campaign_text", "pinned_cpus", "settings_of"]
+__all__ = ["FREE_SETTINGS", "campaign_text", "pinned_cpus", "setting_leaves", "settings_of"]
+
+# What two trials of one campaign may say differently: the command line can change them, and who may
+# read a trial is no part of the experiment.
+FREE_SETTINGS = ("seed", "share", "protocol.sessions")
 
 
 def campaign_text(trial: Path) -> str | None:
@@ -34,6 +38,15 @@ def settings_of(trial: Path) -> Mapping[str, Any]:
         return {}
     campaign = found.get("campaign") if isinstance(found, dict) else None
     return campaign if isinstance(campaign, dict) else {}
+
+
+def setting_leaves(value: object, at: str = "") -> Iterator[tuple[str, object]]:
+    """Give the settings below one, each as its key with dots and its value; lists are values."""
+    if isinstance(value, dict) and value:
+        for name, item in value.items():
+            yield from setting_leaves(item, f"{at}.{name}" if at else name)
+    else:
+        yield at, value
 
 
 def pinned_cpus(trial: Trial) -> tuple[tuple[int, ...] | None, ...]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .systems_table import read_systems as read_systems
     from .trials import (
         is_file as is_file,
+        is_foreign as is_foreign,
         open_trial as open_trial,
         trial_and_variant as trial_and_variant,
     )
@@ -37,6 +38,6 @@ else:
             "registry": "FORMATS files_said",
             "sources": "Reading Sides Sources read_each read_one read_sides read_sources trials_of",
             "systems_table": "read_systems",
-            "trials": "is_file open_trial trial_and_variant",
+            "trials": "is_file is_foreign open_trial trial_and_variant",
         },
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..data import read_trial
+from ..data import FREE_SETTINGS, read_trial, setting_leaves
 from ..errors import StoreError, UsageError
 from ..record import (
     ENVIRONMENT,
@@ -24,9 +24,6 @@ from ..record import (
     records_of,
 )
 
-# What two trials of one campaign may say differently: the command line can change them, and who may
-# read a trial is no part of the experiment.
-_FREE = ("seed", "share", "protocol.sessions")
 _STATED = (
     "campaign_name",
     "variants",
@@ -188,9 +185,9 @@ def _differences(one: Part, other: Part) -> Iterator[str]:
         if not same:
             yield "their identities (campaign_sha256) differ"
         return
-    x, y = dict(_leaves(one.resolved)), dict(_leaves(other.resolved))
+    x, y = dict(setting_leaves(one.resolved)), dict(setting_leaves(other.resolved))
     for key in dict.fromkeys((*x, *y)):
-        if key in _FREE:
+        if key in FREE_SETTINGS:
             continue
         if key not in x or key not in y:
             # one version of fairtrial has a key that the other lacks: the identity leaves defaults out
@@ -198,14 +195,6 @@ def _differences(one: Part, other: Part) -> Iterator[str]:
                 yield f"{key} stands in one of them only"
         elif x[key] != y[key]:
             yield f"{key} is {_said(x[key])} and {_said(y[key])}"
-
-
-def _leaves(value: object, at: str = "") -> Iterator[tuple[str, object]]:
-    if isinstance(value, dict) and value:
-        for name, item in value.items():
-            yield from _leaves(item, f"{at}.{name}" if at else name)
-    else:
-        yield at, value
 
 
 def _said(value: object) -> str:

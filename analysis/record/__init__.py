@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         sync_place as sync_place,
         write_hashed as write_hashed,
     )
+    from .placeholder import PLACEHOLDER as PLACEHOLDER, placeholder_of as placeholder_of
     from .targets import packed_targets as packed_targets, whole_targets as whole_targets
 else:
     __getattr__, __dir__ = hands_on(
@@ -85,6 +86,7 @@ else:
             "lines": "RESTORE checksum_holds encode encode_checked lines_of opened records_of",
             "manifest": "manifest_text read_manifest utc_now",
             "new_folder": "appearing sync_place write_hashed",
+            "placeholder": "PLACEHOLDER placeholder_of",
             "targets": "packed_targets whole_targets",
         },
     )

@@ -9,7 +9,13 @@ from ..faces import hands_on
 if TYPE_CHECKING:
     from .judging import judge as judge, judge_alone as judge_alone, judge_sides as judge_sides
     from .result import CandidateVerdict as CandidateVerdict, Verdict as Verdict
-    from .sides import all_failed as all_failed, without as without
+    from .sides import (
+        Side as Side,
+        all_failed as all_failed,
+        comparable as comparable,
+        sides_of as sides_of,
+        without as without,
+    )
     from .sourced import Sourced as Sourced, judge_sources as judge_sources
 else:
     __getattr__, __dir__ = hands_on(
@@ -17,7 +23,7 @@ else:
         {
             "judging": "judge judge_alone judge_sides",
             "result": "CandidateVerdict Verdict",
-            "sides": "all_failed without",
+            "sides": "Side all_failed comparable sides_of without",
             "sourced": "Sourced judge_sources",
         },
     )

@@ -19,12 +19,12 @@ def add(subparsers: Subparsers) -> None:
         "status",
         summary="how far a trial is, from any terminal",
         description="Say how far trials are, how they ended, and how to go on with them; or what "
-        "changed in the\nenvironment between sessions, or between two trials.",
+        "changed in the\nenvironment between sessions; of two trials, what 'fairtrial diff' says.",
         examples="""
                                    all trials below runs/
 runs/NAME                          one trial
 --diff runs/NAME                   from session to session
---diff runs/A runs/B               from A to B
+--diff runs/A runs/B               from A to B, as 'fairtrial diff' does
 """,
     )
     parser.add_argument("trial", nargs="?", type=Path, help="default: all below --dir")
@@ -34,7 +34,8 @@ runs/NAME                          one trial
         nargs="*",
         type=Path,
         metavar="TRIAL",
-        help="what changed in the environment: between a trial's sessions, or from a trial to another",
+        help="what changed in the environment between a trial's sessions; or two trials compared, as "
+        "'fairtrial diff' does it",
     )
     parser.add_argument("--json", action="store_true", help="the result as JSON")
     parser.set_defaults(run=_status)
@@ -78,7 +79,12 @@ def _differences(args: argparse.Namespace, out: TextIO) -> int:
     if len(trials) not in {1, 2}:
         what = f"--diff compares one trial's sessions, or two trials, not {len(trials)}"
         raise UsageError(what, None, "write fairtrial status --diff TRIAL [OTHER]")
-    found = compare_environments(trials[0], trials[1] if len(trials) == 2 else None)
+    if len(trials) == 2:
+        from analysis.cli import write_comparison
+
+        write_comparison((trials[0], trials[1]), out, as_json=args.json)
+        return 0
+    found = compare_environments(trials[0], None)
     if args.json:
         write_json(found.to_dict(), out)
     else:

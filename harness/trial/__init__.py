@@ -16,7 +16,11 @@ if TYPE_CHECKING:
         expected_seconds as expected_seconds,
         planned_runs as planned_runs,
     )
-    from .resuming.begun import Begun as Begun, trial_begun as trial_begun
+    from .resuming.begun import (
+        Begun as Begun,
+        defaults_of as defaults_of,
+        trial_begun as trial_begun,
+    )
     from .resuming.fresh import begins_there as begins_there
     from .resuming.resumption import unfinished_trial as unfinished_trial
     from .resuming.trials import trials_in as trials_in
@@ -30,7 +34,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "resuming.begun": "Begun trial_begun",
+            "resuming.begun": "Begun defaults_of trial_begun",
             "ending": "Ending",
             "execution": "Options resume start",
             "files.metric_files": "files_to_set_aside",

@@ -9,6 +9,7 @@ import io
 import json
 import math
 import re
+import runpy
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -131,6 +132,18 @@ def test_every_key_of_the_report_is_documented(source):
     assert keys(without_data(value, data_of("report"))) - documented("report") == set()
 
 
+def test_every_key_of_a_bundle_is_documented(tmp_path):
+    (tmp_path / "claims.yaml").write_text(
+        "claims: [{text: t, command: verdict runs/sample, value: /runs, is: equals, expected: 120}]"
+    )
+    words = f"bundle runs/sample -o {tmp_path}/a.zip --claims {tmp_path}/claims.yaml"
+    (value,) = answer(words)
+    assert set(value) >= HEAD
+    said = section("bundle", heading="### ")
+    told = documented_in(said + section("The head of every result"))
+    assert keys(without_data(value, data_in(said))) - told == set()
+
+
 CAMPAIGN = """\
 name: c
 variants: {a: {}, b: {}}
@@ -152,16 +165,28 @@ def measured(tmp_path_factory):
     return place, objects(out.getvalue())
 
 
+@pytest.mark.parametrize("command", ["diff", "status --diff"])
+def test_every_key_of_diff_is_documented(command, measured):
+    trial = next((measured[0] / "runs").iterdir())
+    for other in ("runs/sample", str(trial)):
+        (value,) = answer(f"{command} {other} {trial}")
+        assert set(value) >= HEAD
+        # what differs is of any shape; elsewhere these two are the trials, whose keys are ours
+        for change in [*value["campaign"], *value["plan"], *value["pairs"][0]["changes"]]:
+            assert {"old", "new"} <= set(change)
+            change["old"] = change["new"] = None
+        assert keys(value) - documented("diff") == set()
+
+
 @pytest.mark.parametrize("title", ["run", "run --dry-run", "doctor", "status", "status --diff"])
 def test_every_key_of_the_runner_is_documented(title, measured):
     place, printed = measured
     campaign, runs = place / "c.yaml", place / "runs"
-    trial = next(runs.iterdir())
     commands = {
         "run --dry-run": f"run {campaign} --dry-run --dir {runs}",
         "doctor": "doctor",
         "status": f"status --dir {runs}",
-        "status --diff": f"status {trial} --diff runs/sample",
+        "status --diff": "status --diff runs/sample",
     }
     values = printed if title == "run" else answer(commands[title], codes={0, 3})
     said = section(title, heading="### ")
@@ -188,6 +213,55 @@ def test_every_key_of_import_and_export_is_documented(title, command, tmp_path):
     assert keys(value) - documented_in(section(title, heading="### ") + shared) == set()
     if title == "export":
         assert value["cannot_hold_codes"]
+
+
+@pytest.fixture
+def artifact(tmp_path):
+    """Pack the sample trial by hand, with whatever an artifact may say."""
+    handmade = runpy.run_path(str(ROOT / "tests" / "handmade_bundle.py"))
+    claim = {"text": "t", "command": ["verdict", "trials/sample", "--json"], "is": "equals"}
+    claim |= {"value": "/these", "expected": 1, "digits": None, "found": 1, "holds": True}
+    claims = {"schema": 1, "claims": [claim | {"result": "analyses/verdict.json"}]}
+    stored = {"analyses/verdict.json": b'{"schema": 2}', "analyses/hpt.json": b"{}"}
+    stored["claims.json"] = json.dumps(claims).encode()
+    script = (ROOT / "configs" / "quickstart_data.py").read_bytes()
+    stored["campaigns/sample/quickstart_data.py"] = script
+    missing = {"what": "a", "why": "b", "sha256": None, "bytes": 1}
+    redacted = {"what": ["user"], "replaced": {"user": 2}, "files": {"x": "0"}, "left": []}
+    files = handmade["sealed"](
+        handmade["files_of"](handmade["SAMPLE"]) | stored,
+        claims="claims.json",
+        missing=[missing],
+        redacted=redacted,
+        python="3.8.0",
+    )
+    return handmade["write_bundle"](tmp_path / "artifact.zip", files)
+
+
+def test_every_key_of_reproduce_is_documented(artifact):
+    (value,) = answer(f"reproduce {artifact}", codes={1})
+    assert set(value) >= HEAD
+    assert keys(without_data(value, data_of("reproduce"))) - documented("reproduce") == set()
+    assert set(value["caution_codes"]) >= {"bundle-redacted", "bundle-incomplete"}
+
+
+def test_every_key_of_a_rerun_is_documented(artifact, tmp_path):
+    title = "reproduce --rerun"
+    handmade = runpy.run_path(str(ROOT / "tests" / "handmade_bundle.py"))
+    files = handmade["files_of"](handmade["SAMPLE"])
+    files["campaigns/sample/quickstart_data.py"] = (
+        ROOT / "configs/quickstart_data.py"
+    ).read_bytes()
+    whole = handmade["write_bundle"](tmp_path / "whole.zip", handmade["sealed"](files, analyses=[]))
+    (plan,) = answer(f"reproduce --rerun {whole}", codes={2})
+    assert set(plan) >= HEAD
+    assert keys(without_data(plan, data_of(title))) - documented(title) == set()
+    into = f"-C {tmp_path / 'new'} --sessions 1 --yes-execute"
+    (value,) = answer(f"reproduce --rerun {whole} {into}", codes={7})
+    assert set(value) >= HEAD
+    inside = value["trials"][0].pop("comparison")
+    assert keys(value) - documented(title) == set()
+    assert set(inside) <= documented("diff")
 
 
 # what of the first version's JSON has gone: command, where, what took its place, and why

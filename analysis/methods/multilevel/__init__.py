@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from ...faces import hands_on
 
 if TYPE_CHECKING:
+    from .advice import chances as chances
     from .compare import multilevel as multilevel
+    from .estimates import FLAT as FLAT, satterthwaite as satterthwaite
     from .law import Law as Law
     from .result import (
         BenchmarkLine as BenchmarkLine,
@@ -24,7 +26,9 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "advice": "chances",
             "compare": "multilevel",
+            "estimates": "FLAT satterthwaite",
             "law": "Law",
             "result": "BenchmarkLine Line MoreSessions Multilevel",
             "wording": "advice_text interval_text speedup_text",

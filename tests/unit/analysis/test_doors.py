@@ -249,6 +249,11 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         | {"confidence": 0.9, "mean": "geometric", "draws": "run", "simulations": 2}
         | {"resamples": 20, "rng": rng(), "seed": 1, "progress": None},
     ),
+    "compare_trials": (
+        analysis.compare_trials,
+        {"old": analysis.read_trial(SAMPLE), "new": analysis.read_trial(SAMPLE)}
+        | {"metric": "wall", "confidence": 0.9, "margin": 0.02},
+    ),
     "read_trial": (analysis.read_trial, {"path": SAMPLE}),
     "pairs_of_runs": (
         analysis.pairs_of_runs,

@@ -1,0 +1,274 @@
+"""Claims: sentences of a paper, each bound to a command and to one value of what it prints."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Any, Literal, get_args
+
+from ..errors import StoreError, UsageError
+from ..shapes import ShapeError, parse
+
+__all__ = [
+    "Claim",
+    "Expected",
+    "Relation",
+    "StoredClaim",
+    "Weighing",
+    "claims_text",
+    "pointed",
+    "read_stored_claims",
+    "said_of",
+    "weigh_claim",
+]
+
+Relation = Literal["at_least", "at_most", "equals", "word"]
+Expected = float | int | str | bool | None
+
+SCHEMA = 1
+_ABSENT = object()
+_WORDS = {"at_least": "at least", "at_most": "at most", "equals": "equal to", "word": "the word"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A sentence and what it rests on.
+
+    Attributes
+    ----------
+    text : str
+        The sentence.
+    command : tuple of str
+        Arguments of ``fairtrial``; in a bundle, with paths in it.
+    value : str
+        JSON pointer (RFC 6901) into what the command prints.
+    relation : {"at_least", "at_most", "equals", "word"}
+        How the value must stand to `expected`; ``is`` in files.
+    expected : float, int, str, bool or None
+        A number, or a text for "word"; "equals" takes any.
+    digits : int or None
+        How many decimals of a number count: it is rounded to them (half to even) before it is compared.
+    line : int or None
+        Of the file that it stands in.
+    """
+
+    text: str
+    command: tuple[str, ...]
+    value: str
+    relation: Relation
+    expected: Expected
+    digits: int | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighing:
+    """Whether a claim holds of a document.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether it does.
+    found : object
+        The value that stands there, any JSON type; None where there is none.
+    why : str
+        Why it does not hold; "" where it does.
+    """
+
+    holds: bool
+    found: Any
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredClaim:
+    """A claim in a bundle: which stored result it looks at, and what was found when it was packed."""
+
+    claim: Claim
+    result: str
+    found: Any
+    holds: bool
+
+
+def pointed(document: object, pointer: str) -> object:
+    """Give the value that a JSON pointer names.
+
+    Raises
+    ------
+    UsageError
+        If there is none; the message says how far the pointer leads, and what stands there.
+    """
+    if pointer and not pointer.startswith("/"):
+        raise UsageError(
+            "a JSON pointer begins with a slash", pointer, "write it as /candidates/0/these/speedup"
+        )
+    found = document
+    gone = ""
+    for raw in pointer.split("/")[1:]:
+        part = raw.replace("~1", "/").replace("~0", "~")
+        inside: object = _ABSENT
+        if isinstance(found, dict):
+            inside = found.get(part, _ABSENT)
+            known = f"it has {', '.join(list(found)[:12]) or 'no keys'}"
+        elif isinstance(found, list):
+            if part.isascii() and part.isdigit() and (part == "0" or part[0] != "0"):
+                inside = found[int(part)] if len(part) < 9 and int(part) < len(found) else _ABSENT
+            known = f"it is a list of {len(found)}, counted from 0"
+        else:
+            known = "it is a value, with nothing inside"
+        if inside is _ABSENT:
+            raise UsageError(
+                f"there is no {part!r} at {gone or 'the top'}: {known}",
+                pointer,
+                "execute the command with --json, and follow its keys",
+            )
+        found = inside
+        gone += f"/{raw}"
+    return found
+
+
+def weigh_claim(claim: Claim, document: object) -> Weighing:
+    """Tell whether a claim holds of what its command printed.
+
+    Parameters
+    ----------
+    claim : Claim
+        The claim.
+    document : object
+        The printed JSON, parsed.
+    """
+    try:
+        found = pointed(document, claim.value)
+    except UsageError as error:
+        return Weighing(holds=False, found=None, why=f"{error.what} ({claim.value})")
+    told = f"{claim.value} is {_shown(found)}"
+    if isinstance(found, dict | list):
+        return Weighing(holds=False, found=None, why=f"{claim.value} is no single value")
+    if claim.relation == "word":
+        holds = isinstance(found, str) and found == claim.expected
+    elif _is_number(claim.expected):
+        if not _is_number(found):
+            return Weighing(holds=False, found=found, why=f"{told}, no number")
+        holds = _stands(found, claim)
+    else:
+        holds = type(found) is type(claim.expected) and found == claim.expected
+    why = "" if holds else f"{told}, not {said_of(claim)}"
+    return Weighing(holds=holds, found=found, why=why)
+
+
+def said_of(claim: Claim) -> str:
+    """Say what a claim's value must be, in words."""
+    expected = claim.expected
+    if claim.digits is not None and _is_number(expected):
+        shown = f"{expected:.{claim.digits}f} (to {claim.digits} decimals)"
+    else:
+        shown = _shown(expected)
+    return f"{_WORDS[claim.relation]} {shown}"
+
+
+def claims_text(claims: Sequence[StoredClaim]) -> bytes:
+    """Give the bytes of ``claims.json``."""
+    listed = [
+        {
+            "text": one.claim.text,
+            "command": list(one.claim.command),
+            "value": one.claim.value,
+            "is": one.claim.relation,
+            "expected": one.claim.expected,
+            "digits": one.claim.digits,
+            "result": one.result,
+            "found": one.found,
+            "holds": one.holds,
+        }
+        for one in claims
+    ]
+    document = {"schema": SCHEMA, "claims": listed}
+    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def read_stored_claims(data: bytes, where: str) -> tuple[StoredClaim, ...]:
+    """Read ``claims.json``.
+
+    Raises
+    ------
+    StoreError
+        If it is none.
+    """
+    try:
+        document = parse(data.strip(), "claims.json")
+        if not isinstance(document, dict) or not isinstance(document.get("claims"), list):
+            raise ShapeError("claims.json holds no list of claims")
+        if document.get("schema") != SCHEMA:
+            raise ShapeError(f"claims.json has another schema than {SCHEMA}")
+        return tuple(_stored(one, f"claim {k}") for k, one in enumerate(document["claims"], 1))
+    except ShapeError as error:
+        raise StoreError(str(error), where, "fetch the bundle again") from None
+
+
+def _stored(one: object, name: str) -> StoredClaim:
+    if not isinstance(one, dict):
+        raise ShapeError(f"{name} is no object")
+    command, digits, expected = one.get("command"), one.get("digits"), one.get("expected")
+    for right, what in (
+        (all(isinstance(one.get(key), str) for key in ("text", "value", "result")), "lacks a text"),
+        (
+            isinstance(command, list) and all(isinstance(word, str) for word in command),
+            "has no command",
+        ),
+        (one.get("is") in get_args(Relation), "is compared in an unknown way"),
+        (digits is None or (type(digits) is int and 0 <= digits <= 15), "has no number of digits"),
+        (type(one.get("holds")) is bool, "does not say whether it held"),
+        (not isinstance(expected, dict | list), "expects more than one value"),
+        (
+            one.get("is") not in {"at_least", "at_most"} or _is_number(expected),
+            "expects no number",
+        ),
+    ):
+        if not right:
+            raise ShapeError(f"{name} of claims.json {what}")
+    claim = Claim(
+        text=one["text"],
+        command=tuple(one["command"]),
+        value=one["value"],
+        relation=one["is"],
+        expected=expected,
+        digits=digits,
+    )
+    return StoredClaim(
+        claim=claim, result=one["result"], found=one.get("found"), holds=one["holds"]
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _stands(found: Any, claim: Claim) -> bool:  # noqa: ANN401 - a number of JSON
+    ours, theirs = Decimal(found), Decimal(str(claim.expected))
+    if claim.digits is not None:
+        step = Decimal(1).scaleb(-claim.digits)
+        ours, theirs = _rounded(ours, step), _rounded(theirs, step)
+    elif isinstance(found, float):
+        ours, theirs = Decimal(found), Decimal(float(theirs))
+    if claim.relation == "at_least":
+        return ours >= theirs
+    if claim.relation == "at_most":
+        return ours <= theirs
+    return ours == theirs
+
+
+def _rounded(value: Decimal, step: Decimal) -> Decimal:
+    # more digits than any double has before and behind the point
+    import decimal
+
+    with decimal.localcontext(decimal.Context(prec=400)):
+        return value.quantize(step, rounding=ROUND_HALF_EVEN)
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False) if not isinstance(value, str) else repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}…"

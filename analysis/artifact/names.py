@@ -1,0 +1,96 @@
+"""Names of files in a bundle: what any system can unpack, and nothing that leads out of a folder."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+__all__ = ["LONGEST", "TakenNames", "collisions", "fault_of_name", "folded"]
+
+LONGEST = 1024  # bytes of a path
+_LONGEST_PART = 255  # bytes of a part of it, on every common file system
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_DRIVE = re.compile("[A-Za-z]:")
+
+
+def fault_of_name(name: str) -> str | None:
+    """Say why a path must not stand in a bundle; None where it may.
+
+    Parameters
+    ----------
+    name : str
+        The path of a file, relative to the bundle's root, with ``/`` between its parts.
+    """
+    parts = name.split("/")
+    if not name:
+        return "a name is empty"
+    if name.startswith("/") or _DRIVE.match(name):
+        return "a name is an absolute path"
+    if ".." in parts:
+        return "a name leads out of its folder (..)"
+    if name.endswith("/"):
+        return "an entry is a folder; a bundle holds files only"
+    if "" in parts or "." in parts:
+        return "a name has an empty part, or a single dot"
+    if "\\" in name:
+        return "a name holds a backslash, which some systems take for a separator"
+    if any("\ud800" <= sign <= "\udfff" for sign in name):
+        return "a name is not UTF-8"
+    if _CONTROL.search(name):
+        return "a name holds a control character"
+    if len(name.encode()) > LONGEST or any(len(part.encode()) > _LONGEST_PART for part in parts):
+        return "a name is too long to be unpacked"
+    return None
+
+
+def folded(name: str) -> str:
+    """Give what two names share that some file systems take for one: letters' case, and accents' form."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+class TakenNames:
+    """The names that are taken already, as file systems see them that fold letters' case."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, str] = {}  # folded name -> as it is written
+        self._folders: dict[str, tuple[str, str]] = {}  # folded -> as it is written, a file in it
+
+    def clash(self, name: str) -> str | None:
+        """Take a name; where it cannot be unpacked beside an earlier one, give that instead.
+
+        Two names, or two folders of them, that differ in case only, and a file where another has a
+        folder.
+        """
+        key = folded(name)
+        other = self._files.get(key)
+        if key in self._folders:
+            other = self._folders[key][1]
+        folders = list(_folders(name))
+        for folder in folders:
+            folder_key = folded(folder)
+            other = other or self._files.get(folder_key)
+            written, inside = self._folders.get(folder_key, (folder, ""))
+            if written != folder:
+                other = other or inside
+        if other is None:
+            self._files[key] = name
+            for folder in folders:
+                self._folders.setdefault(folded(folder), (folder, name))
+        return other
+
+
+def collisions(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Give each name that clashes with an earlier one, with that one."""
+    taken = TakenNames()
+    for name in names:
+        other = taken.clash(name)
+        if other is not None:
+            yield name, other
+
+
+def _folders(name: str) -> Iterator[str]:
+    place = name.find("/")
+    while place > 0:
+        yield name[:place]
+        place = name.find("/", place + 1)

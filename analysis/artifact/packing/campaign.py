@@ -1,0 +1,310 @@
+"""A campaign in a bundle: its file, and every file that it names, at their places around it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...data import read_environments
+from ...record import CAMPAIGN, RESOLVED, Manifest
+from .about import ABOUT, About
+from .naming import Named, named_files
+from .staging import Staging, file_hash
+
+__all__ = ["Wanted", "pack_campaign", "pattern_of"]
+
+_CACHE = "__pycache__"
+_MOST_HASHED = (
+    256 * 1024**2
+)  # bytes of a file that is not packed, and read for its hash all the same
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is packed of a campaign.
+
+    Attributes
+    ----------
+    trial : Path
+        The trial that stores it.
+    manifest : Manifest
+        The trial's.
+    folder : Path or None
+        Where the campaign lies with its files; None where that is not known, or gone.
+    root : str
+        Its folder in the bundle.
+    about : About
+        What the authors say.
+    binaries : bool
+        Whether programs are packed too, and not only hashed.
+    avoid : frozenset of str
+        Real paths that no pattern chooses: the archive itself, and trials that are packed anyway.
+    """
+
+    trial: Path
+    manifest: Manifest
+    folder: Path | None
+    root: str
+    about: About
+    binaries: bool
+    avoid: frozenset[str] = frozenset()
+
+
+def pack_campaign(wanted: Wanted, staging: Staging) -> str | None:
+    """Pack a campaign; give its file's path in the bundle, None where the trial stores none.
+
+    Raises
+    ------
+    StoreError
+        If the trial's own files cannot be read, or something cannot be written.
+    """
+    stored = wanted.trial / CAMPAIGN
+    if not stored.is_file():
+        if wanted.manifest.origin != "imported":
+            staging.miss(f"{wanted.root}/{CAMPAIGN}", "the trial does not hold it")
+        return None
+    place = f"{wanted.root}/{CAMPAIGN}"
+    staging.copy(place, stored)
+    if wanted.about.path is not None:
+        staging.copy(f"{wanted.root}/{ABOUT}", wanted.about.path)
+    resolved = _resolved(wanted.trial / RESOLVED)
+    if wanted.folder is None:
+        staging.miss(
+            f"the files that {place} names",
+            f"the campaign's folder is not there any more: {wanted.manifest.campaign_path}",
+        )
+    elif resolved is None:
+        staging.miss(
+            f"the files that {place} names",
+            f"the trial does not store its resolved campaign, so that they are not known; name them "
+            f"under 'files' of {ABOUT}",
+        )
+    _pack_files(wanted, resolved or {}, staging)
+    return place
+
+
+def _pack_files(wanted: Wanted, resolved: Mapping[str, Any], staging: Staging) -> None:
+    if wanted.folder is None:
+        for path, sha256 in sorted(_recorded(wanted).items()):
+            staging.miss(path, "the campaign's folder is not there any more", sha256=sha256)
+        return
+    base = Path(os.path.realpath(wanted.folder))
+    packed = {CAMPAIGN, ABOUT}
+    chosen = sorted(_matching(base, wanted, staging))
+    recipe = wanted.about.container.get("recipe")
+    if recipe is not None:
+        chosen.append(recipe)
+    recorded = _recorded(wanted)
+    _list_host_programs(wanted, base, recorded, staging)
+    files = _Files(wanted, base, recorded, staging, packed)
+    folders: set[str] = set()
+    for named in sorted(named_files(resolved)):
+        files.pack(named, folders)
+    for name in chosen:
+        if name not in packed:
+            packed.add(name)
+            staging.copy_if_possible(f"{wanted.root}/{name}", base / name, name)
+    for name in sorted(folders):
+        if not any(one.startswith(f"{name}/") for one in packed):
+            staging.miss(
+                f"{name}/",
+                "a command names this folder, and what it reads of it is not known; name the files "
+                f"under 'files' of {ABOUT}",
+            )
+
+
+def _list_host_programs(
+    wanted: Wanted, base: Path, recorded: Mapping[str, str], staging: Staging
+) -> None:
+    """List the measured programs that the host has to bring, with their hashes."""
+    for path in wanted.manifest.targets:
+        if path in recorded and _below(base, Path(path)) is None:
+            staging.miss(path, "a program of the host", sha256=recorded[path])
+
+
+class _Files:
+    """What a campaign's commands and inputs name, packed file by file."""
+
+    def __init__(
+        self,
+        wanted: Wanted,
+        base: Path,
+        recorded: Mapping[str, str],
+        staging: Staging,
+        packed: set[str],
+    ) -> None:
+        self._wanted, self._base, self._recorded = wanted, base, recorded
+        self._staging, self._packed = staging, packed
+
+    def pack(self, named: Named, folders: set[str]) -> None:
+        """Pack a path if it is a file of the campaign; note it as a folder if it is one."""
+        if "\0" in named.path or not named.path:
+            return
+        given = Path(os.path.normpath(self._base / named.cwd / named.path))
+        local = _below(self._base, given)
+        known = self._recorded.get(str(given))
+        try:
+            is_file, is_dir = given.is_file(), given.is_dir()
+        except PermissionError as error:
+            self._staging.miss(named.path, f"it cannot be read: {error.strerror}", sha256=known)
+            return
+        except OSError:  # a word that is no path
+            return
+        if local is None:
+            if is_file and str(given) not in self._wanted.manifest.targets:
+                self._outside(named, given, known)
+        elif is_dir:
+            if local != "." and named.role == "word":
+                folders.add(local)
+        elif is_file:
+            self._inside(named, given, local, known)
+        elif known is not None or named.role != "word":
+            self._staging.miss(local, "it is not there any more", sha256=known)
+
+    def _outside(self, named: Named, given: Path, known: str | None) -> None:
+        small = given.stat().st_size <= _MOST_HASHED
+        self._staging.miss(
+            named.path,
+            "a program of the host"
+            if named.role == "program"
+            else "it lies outside of the campaign's folder",
+            sha256=known or (file_hash(given) if small else None),
+            size=given.stat().st_size,
+        )
+
+    def _inside(self, named: Named, given: Path, local: str, known: str | None) -> None:
+        if local in self._packed:
+            return
+        self._packed.add(local)
+        binary = named.role != "input" and _is_binary(given)
+        if known is not None or (binary and not self._wanted.binaries):
+            now = file_hash(given)
+            if known is not None and now != known:
+                self._staging.miss(
+                    local,
+                    "it is not what was measured with any more; its hash is that of the measured one",
+                    sha256=known,
+                )
+                return
+            if binary and not self._wanted.binaries:
+                self._staging.miss(
+                    local,
+                    "a program; --binaries packs it",
+                    sha256=now,
+                    size=given.stat().st_size,
+                )
+                return
+        self._staging.copy_if_possible(f"{self._wanted.root}/{local}", given, local)
+
+
+def _recorded(wanted: Wanted) -> dict[str, str]:
+    """Give the hashes that the trial stores of files, by their absolute paths."""
+    manifest = wanted.manifest
+    then = Path(manifest.campaign_path).parent
+    base = then if wanted.folder is None else Path(os.path.realpath(wanted.folder))
+    found: dict[str, str] = {}
+    for record in read_environments(wanted.trial):
+        for path, of in record.sections.get("inputs", {}).items():
+            sha256 = of.get("sha256") if isinstance(of, dict) else None
+            if isinstance(sha256, str):
+                found[str(then / path)] = sha256
+    found |= manifest.arguments
+    found |= {
+        path: sha256
+        for path, sha256 in manifest.targets.items()
+        if re.fullmatch("[0-9a-f]{64}", sha256)
+    }
+    real = Path(os.path.realpath(then))
+    moved = {}
+    for path, sha256 in found.items():
+        local = _below(then, Path(os.path.normpath(path))) or _below(
+            real, Path(os.path.normpath(path))
+        )
+        moved[str(base / local) if local is not None else path] = sha256
+    return moved
+
+
+def _resolved(path: Path) -> Mapping[str, Any] | None:
+    try:
+        value = json.loads(path.read_bytes())["campaign"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _below(base: Path, path: Path) -> str | None:
+    """Give a path relative to a folder; None where it lies outside."""
+    try:
+        return path.relative_to(base).as_posix()
+    except ValueError:
+        return None
+
+
+def _is_binary(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(4) == b"\x7fELF"
+    except OSError:
+        return False
+
+
+def _matching(start: Path, wanted: Wanted, staging: Staging) -> Iterator[str]:
+    """Give the files that the patterns of ``bundle.yaml`` choose; one without any is listed."""
+    for pattern in wanted.about.files:
+        hidden = any(part.startswith(".") for part in pattern.split("/"))
+        matches = re.compile(pattern_of(pattern)).fullmatch
+        count = 0
+        for folder, folders, files in os.walk(start):
+            folders[:] = sorted(
+                one
+                for one in folders
+                if (hidden or not one.startswith("."))
+                and one != _CACHE
+                and os.path.realpath(Path(folder) / one) not in wanted.avoid
+            )
+            for file in sorted(files):
+                place = Path(folder) / file
+                name = place.relative_to(start).as_posix()
+                if (file.startswith(".") and not hidden) or not matches(name):
+                    continue
+                count += 1
+                real = os.path.realpath(place)
+                if real in wanted.avoid:
+                    continue
+                if _below(start, Path(real)) is None:
+                    staging.miss(name, "it is a link that leads out of the campaign's folder")
+                else:
+                    yield name
+        if not count:
+            staging.miss(pattern, f"no file fits this pattern of {ABOUT}")
+
+
+def pattern_of(pattern: str) -> str:
+    """Turn a pattern into a regular expression: ``*`` stays in a folder, ``**`` goes below.
+
+    A pattern that names a folder, such as ``src/``, chooses everything below it.
+    """
+    if pattern.endswith("/"):
+        pattern += "**"
+    parts = pattern.removeprefix("./").split("/")
+    found = []
+    for part in parts[:-1]:
+        found.append("(?:[^/]+/)*" if part == "**" else f"{_part(part)}/")
+    found.append(".*" if parts[-1] == "**" else _part(parts[-1]))
+    return "".join(found)
+
+
+def _part(part: str) -> str:
+    def one(match: re.Match[str]) -> str:
+        sign = match.group()
+        if sign[0] == "[" and len(sign) > 2:
+            inside = sign[1:-1].replace("\\", r"\\")
+            return f"[^{inside[1:]}/]" if inside[0] == "!" else f"[{inside}]"
+        return {"*": "[^/]*", "?": "[^/]"}.get(sign, re.escape(sign))
+
+    return re.sub(r"\[!?[^\]\[]+\]|.", one, part)

@@ -1,0 +1,217 @@
+"""What a bundle says of itself: README.md, the crate, bundle.json and the list of hashes."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ...errors import StoreError
+from ...record import RESOLVED
+from ...version import VERSION
+from ..archive import Content, Weighed, of_bytes, of_file, weigh
+from ..contents import (
+    BUNDLE,
+    KIND,
+    SCHEMA,
+    SUMS,
+    BundleSource,
+    Contents,
+    FileRecord,
+    Missing,
+    SmokeRun,
+    contents_text,
+)
+from ..executed import executed_lines
+from ..tarball import tar_of
+from .about import ABOUT, About
+from .answers import Answered
+from .crate import CRATE, crate_text
+from .gathering import Gathered
+from .libraries import libraries_of_this
+from .needs import container_kind, needs_of, times_of
+from .readme import Told, readme_text
+from .request import CLAIMS, Redacted
+from .staging import Staging
+from .wheel import WHEEL
+
+__all__ = ["described"]
+
+_README = "README.md"
+_LONG_SESSION_S = 600  # a small run takes one cell only, where a session takes longer
+
+
+def described(
+    found: Sequence[Gathered],
+    about: About,
+    answered: Answered,
+    redacted: Redacted | None,
+    staging: Staging,
+) -> tuple[Contents, list[Weighed]]:
+    """Describe what is there, and hash it; give all files of the archive."""
+    root = staging.root
+    smoke = _smoke(found)
+    container = _container(found, about, staging)
+    files = _packed(staging)
+    weighed = {one.content.name: one for one in map(weigh, files)}
+    day = about.metadata.date or _last_day(found)
+    if day is None:
+        staging.miss(f"{CRATE}: datePublished", f"'date' of {ABOUT} does not say it")
+    needs = needs_of(found, root, sum(one.bytes for one in weighed.values()))
+    missing = _scrubbed(staging.missing, redacted)
+    sources = tuple(one.source for one in found)
+    wheel = f"software/{WHEEL}"
+    has_wheel = wheel if wheel in weighed else None
+    page = readme_text(
+        Told(
+            metadata=about.metadata,
+            description=about.description,
+            sources=sources,
+            analyses=answered.analyses,
+            report=answered.report,
+            claims=answered.claims,
+            smoke=smoke,
+            needs=needs,
+            container=container,
+            missing=missing,
+            redacted=None if redacted is None else redacted.record,
+            executed=_executed(sources, root),
+            python=platform.python_version(),
+            wheel=has_wheel,
+        )
+    )
+    _add(weighed, _README, page.encode("utf-8", "backslashreplace"))
+    title = about.metadata.title or f"Artifact: {', '.join(one.name for one in sources)}"
+    crate = crate_text(
+        name=title,
+        description=about.description
+        or "Raw measurements, what was measured, and every result with the command that gives it.",
+        date=day,
+        metadata=about.metadata,
+        files=_records(weighed),
+        analyses=answered.analyses,
+        wheel=has_wheel,
+        python=platform.python_version(),
+    )
+    _add(weighed, CRATE, crate)
+    contents = Contents(
+        schema=SCHEMA,
+        kind=KIND,
+        tool_version=VERSION,
+        python=platform.python_version(),
+        libraries=libraries_of_this(staging.names),
+        sources=sources,
+        analyses=answered.analyses,
+        report=answered.report,
+        claims=CLAIMS if answered.claims else None,
+        smoke=smoke,
+        needs=needs,
+        container=container,
+        missing=missing,
+        redacted=None if redacted is None else redacted.record,
+        metadata=about.metadata,
+        files=_records(weighed),
+    )
+    _add(weighed, BUNDLE, contents_text(contents))
+    sums = "".join(f"{weighed[name].sha256}  {name}\n" for name in sorted(weighed, key=str.encode))
+    _add(weighed, SUMS, sums.encode())
+    return contents, list(weighed.values())
+
+
+def _executed(sources: Sequence[BundleSource], root: Path) -> list[str]:
+    """Give the commands of all campaigns that can be measured again, each once."""
+    found: dict[str, None] = {}
+    for source in sources:
+        resolved = root / source.path / RESOLVED
+        if source.campaign is not None and resolved.is_file():  # the first version stored none
+            try:
+                stored = json.loads(resolved.read_bytes())
+                found |= dict.fromkeys(executed_lines(stored["campaign"]))
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise StoreError(
+                    "what the campaign came to cannot be read",
+                    f"{source.name}/{RESOLVED}",
+                    "restore the file from a copy of the trial",
+                ) from error
+    return list(found)
+
+
+def _packed(staging: Staging) -> list[Content]:
+    """Give the files of the archive: those of the folder, with each trial's outputs as one."""
+    found: list[Content] = []
+    outputs: dict[str, dict[str, Path]] = {}
+    for name in staging.names:
+        path = staging.root / name
+        parts = name.split("/", 3)
+        if parts[0] == "trials" and len(parts) == 4 and parts[2] == "outputs":
+            outputs.setdefault(f"trials/{parts[1]}/outputs.tar", {})[parts[3]] = path
+        else:
+            executable = bool(path.stat().st_mode & 0o100) and parts[0] == "campaigns"
+            found.append(Content(name=name, pieces=of_file(path), executable=executable))
+    found += [Content(name=name, pieces=tar_of(files)) for name, files in outputs.items()]
+    return found
+
+
+def _add(weighed: dict[str, Weighed], name: str, data: bytes) -> None:
+    weighed[name] = weigh(Content(name=name, pieces=of_bytes(data)))
+
+
+def _records(weighed: Mapping[str, Weighed]) -> dict[str, FileRecord]:
+    return {
+        name: FileRecord(bytes=weighed[name].bytes, sha256=weighed[name].sha256)
+        for name in sorted(weighed, key=str.encode)
+    }
+
+
+def _scrubbed(missing: Sequence[Missing], redacted: Redacted | None) -> tuple[Missing, ...]:
+    if redacted is None:
+        return tuple(missing)
+    return tuple(
+        replace(one, what=redacted.scrub(one.what), why=redacted.scrub(one.why)) for one in missing
+    )
+
+
+def _smoke(found: Sequence[Gathered]) -> SmokeRun | None:
+    """Choose a small run of the first campaign: a session, or one cell where that takes long."""
+    for one in found:
+        manifest, campaign = one.manifest, one.source.campaign
+        if manifest is None or campaign is None:
+            continue
+        whole = times_of(manifest)
+        session = None if whole is None else round(whole / manifest.sessions, 1)
+        if session is None or session > _LONG_SESSION_S:
+            cell = f"{manifest.benchmarks[0]}:{manifest.baseline}"
+            return SmokeRun(command=("run", campaign, "--only", cell))
+        return SmokeRun(command=("run", campaign, "--sessions", "1"), time_s=session)
+    return None
+
+
+def _container(
+    found: Sequence[Gathered], about: About, staging: Staging
+) -> Mapping[str, Any] | None:
+    """Say which container was used, by the trials' environment and by the authors."""
+    kind = container_kind(found, staging.root)
+    if kind is None and not about.container:
+        return None
+    if kind is not None:
+        lacking = [name for name in ("recipe", "image", "digest") if name not in about.container]
+        if lacking:
+            staging.miss(
+                f"the container's {', '.join(lacking)}",
+                f"the trial was measured in one ({kind}), and 'container' of {ABOUT} does not say it",
+            )
+    told: dict[str, Any] = {"kind": kind, **about.container}
+    recipe = about.container.get("recipe")
+    if recipe is not None:
+        places = [name for name in staging.names if name.startswith("campaigns/")]
+        told["recipe"] = next((name for name in places if name.endswith(f"/{recipe}")), None)
+    return told
+
+
+def _last_day(found: Sequence[Gathered]) -> str | None:
+    """Give the day on which the last trial ended."""
+    days = [(one.manifest.finished or one.manifest.started)[:10] for one in found if one.manifest]
+    return max(days, default=None)

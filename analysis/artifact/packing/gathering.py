@@ -1,0 +1,265 @@
+"""The sources of a bundle: trials, folders of trials, and files, each copied whole."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...errors import StoreError, UsageError
+from ...formats import is_file, is_foreign, trial_and_variant
+from ...record import (
+    CAMPAIGN,
+    CERTIFICATES,
+    ENVIRONMENT,
+    FINDINGS,
+    IMPORT,
+    MANIFEST,
+    MEASUREMENTS,
+    OUTPUTS,
+    PLAN,
+    RESOLVED,
+    Manifest,
+    read_manifest,
+)
+from ..contents import BundleSource
+from .staging import Staging, file_hash
+
+__all__ = ["Gathered", "gather"]
+
+_RECORDS = (CAMPAIGN, RESOLVED, ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS, IMPORT)
+_SAFE = re.compile(r"[^A-Za-z0-9._+-]+")
+_MOST_FILES = 20_000  # of a folder of another tool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)  # a key, each for itself
+class Gathered:
+    """A source that was copied.
+
+    Attributes
+    ----------
+    given : tuple of str
+        How the command line named it, by which claims may name it too.
+    origin : Path
+        Where it lies outside.
+    source : BundleSource
+        What the bundle says of it.
+    manifest : Manifest or None
+        Of a trial.
+    """
+
+    given: tuple[str, ...]
+    origin: Path
+    source: BundleSource
+    manifest: Manifest | None = None
+
+
+def gather(sources: Sequence[str], staging: Staging) -> list[Gathered]:
+    """Copy all sources.
+
+    Parameters
+    ----------
+    sources : sequence of str
+        Trials (with or without a variant), folders of trials, files and folders of other tools.
+    staging : Staging
+        Where they go.
+
+    Raises
+    ------
+    UsageError
+        If a source is none of these, or stands there twice.
+    StoreError
+        If a trial is damaged, is being measured, or cannot be read.
+    """
+    found: list[Gathered] = []
+    names: set[str] = set()
+    for given in sources:
+        for path in _paths(given):
+            again = next((one for one in found if _same(one.origin, path)), None)
+            if again is not None:
+                if given in again.given:
+                    raise UsageError("the source stands there twice", given, "name it once")
+                found[found.index(again)] = _also(again, given)
+                continue
+            if (path / MANIFEST).is_file():
+                found.append(_trial(given, path, names, staging))
+            else:
+                found.append(_foreign(given, path, names, staging))
+    return found
+
+
+def _paths(given: str) -> Iterator[Path]:
+    """Give what a source names: itself, or each trial in a folder of trials."""
+    named = trial_and_variant(given)
+    path = named[0] if named is not None else Path(given)
+    if path.is_dir() and not (path / MANIFEST).is_file():
+        trials = sorted(place.parent for place in path.glob(f"*/{MANIFEST}"))
+        if trials:
+            yield from trials
+            return
+    if not (is_file(str(path)) or (path / MANIFEST).is_file() or is_foreign(path)):
+        raise UsageError(
+            "this is no trial, no folder of trials and no file",
+            given,
+            "name runs/NAME as 'fairtrial run' printed it, or a file of runs",
+        )
+    yield path
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
+
+
+def _also(one: Gathered, given: str) -> Gathered:
+    return Gathered(
+        given=(*one.given, given), origin=one.origin, source=one.source, manifest=one.manifest
+    )
+
+
+def _trial(given: str, path: Path, names: set[str], staging: Staging) -> Gathered:
+    manifest = read_manifest(path)
+    _refuse_running(path, manifest)
+    name = _named(manifest.trial, names)
+    root = f"trials/{name}"
+    there = _listed(path, manifest)
+    for file in sorted(there):
+        sha256 = staging.copy(f"{root}/{file}", path / file)
+        if manifest.files.get(file, sha256) != sha256:
+            raise StoreError(
+                "the file is not what it was when the trial ended",
+                str(path / file),
+                "restore it from a copy; what was changed by hand is no measurement",
+            )
+    for file in sorted(manifest.files.keys() - there):
+        staging.miss(
+            f"{root}/{file}", "the trial does not hold it any more", sha256=manifest.files[file]
+        )
+    for file in sorted(_strays(path, there)):
+        staging.miss(f"{root}/{file}", "it lies in the trial's folder and is no part of the trial")
+    if (path.parent / CERTIFICATES).is_dir() and any((path.parent / CERTIFICATES).iterdir()):
+        staging.miss(
+            f"{CERTIFICATES}/",
+            "certificates of calibrations are not packed: what is said of them depends on today's "
+            "date",
+        )
+    if manifest.origin == "imported":
+        staging.miss(
+            manifest.campaign_path,
+            "the trial was imported from it; name it as a SOURCE too to pack it",
+        )
+    source = BundleSource(
+        name=name,
+        kind="trial",
+        path=root,
+        trial=manifest.trial,
+        identity=file_hash(path / MANIFEST),
+    )
+    return Gathered(given=(given,), origin=path, source=source, manifest=manifest)
+
+
+def _refuse_running(path: Path, manifest: Manifest) -> None:
+    """Refuse a trial that is being measured: its runner holds a lock on the measurements."""
+    if manifest.status != "running":
+        return
+    try:
+        with (path / MEASUREMENTS).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise StoreError(
+            "the trial is being measured", str(path), "pack it when it has ended"
+        ) from None
+    except OSError:
+        pass  # whoever copies it says what is wrong
+
+
+def _listed(path: Path, manifest: Manifest) -> set[str]:
+    """Name the trial's own files that are there: no link, no folder, nothing that was put there."""
+    if manifest.files:
+        named = {MANIFEST, *manifest.files}
+    else:  # it runs, or was killed: all that its runner writes
+        outputs = path / OUTPUTS
+        found = (p for p in outputs.rglob("*") if not p.name.startswith("current."))
+        inside = () if outputs.is_symlink() else found
+        named = {MANIFEST, *_RECORDS, *(p.relative_to(path).as_posix() for p in inside)}
+    return {name for name in named if _plain(path, name)}
+
+
+def _plain(path: Path, name: str) -> bool:
+    """Tell whether a file of a trial is there, and reached through no link."""
+    if name.startswith("/") or ".." in name.split("/"):
+        return False
+    place = path
+    for part in name.split("/"):
+        place = place / part
+        if place.is_symlink():
+            return False
+    return place.is_file()
+
+
+def _strays(path: Path, known: set[str]) -> Iterator[str]:
+    for place in path.rglob("*"):
+        name = place.relative_to(path).as_posix()
+        if name not in known and (place.is_symlink() or not place.is_dir()):
+            yield name.encode("utf-8", "backslashreplace").decode()
+
+
+def _refuse_archive(given: str, path: Path) -> None:
+    with path.open("rb") as file:
+        start = file.read(4)
+    if start == b"PK\3\4":
+        raise UsageError(
+            "this is an archive, and no file of runs",
+            given,
+            "unpack it, and name the trials or files in it",
+        )
+
+
+def _foreign(given: str, path: Path, names: set[str], staging: Staging) -> Gathered:
+    name = _named(path.name or "source", names)
+    root = f"sources/{name}"
+    if path.is_dir():
+        for file in _files_in(path):
+            staging.copy(f"{root}/{file}", path / file)
+        identity = None
+    else:
+        _refuse_archive(given, path)
+        staging.copy(root, path)
+        identity = file_hash(path)
+    source = BundleSource(name=name, kind="file", path=root, identity=identity)
+    return Gathered(given=(given,), origin=path, source=source)
+
+
+def _files_in(folder: Path) -> list[str]:
+    found: list[str] = []
+    for place, _, files in os.walk(folder):
+        for file in files:
+            path = Path(place) / file
+            if stat.S_ISREG(path.lstat().st_mode):
+                found.append(path.relative_to(folder).as_posix())
+        if len(found) > _MOST_FILES:
+            raise UsageError(
+                f"the folder has more than {_MOST_FILES:,} files",
+                str(folder),
+                "name the folder of the results, not one above it",
+            )
+    return sorted(found)
+
+
+def _named(wanted: str, names: set[str]) -> str:
+    """Give a name that is safe on every system, and that no other source has."""
+    ending = "".join(Path(wanted).suffixes[-2:])
+    plain = _SAFE.sub("_", wanted).lstrip(".-")[:150] or "source"
+    name, number = plain, 1
+    while name.casefold() in names:
+        number += 1
+        stem = plain.removesuffix(ending)
+        name = f"{stem}-{number}{plain[len(stem) :]}"
+    names.add(name.casefold())
+    return name

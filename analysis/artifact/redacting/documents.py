@@ -1,0 +1,156 @@
+"""Names taken out of documents: JSON, YAML and plain text, each by its own rule.
+
+Of JSON only string values change: every other byte stays, so that numbers stay as they were written. Of
+YAML everything but keys, comments included. Of text every whole word.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .scrubber import Scrubber
+from .wanted import Kind
+
+__all__ = ["decoded", "encoded", "json_text", "learn_fields", "plain_text", "values", "yaml_text"]
+
+# a string, and what makes a key of it
+_LITERAL = re.compile(r'("(?:[^"\\\x00-\x1f]|\\.)*")(\s*:)?')
+# what stands in such fields too: numbers, as of "user: 0.12", and what a processor is called
+_NO_NAME = re.compile(r"(?i)[\d.,:+-]|(?:x86|amd64|arm|aarch|i\d86|ppc|s390|riscv|mips)")
+# how files of other tools call the host and the user: JSON, XML, lines of text
+_FIELDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    (
+        "host",
+        re.compile(r'(?i)"(?:host_?name|host|node|machine|nodename)"\s*:\s*"(?P<name>[^"\\]+)"'),
+    ),
+    ("user", re.compile(r'(?i)"(?:user_?name|user|login|logname)"\s*:\s*"(?P<name>[^"\\]+)"')),
+    ("host", re.compile(r"(?i)\b(?:host_?name|host|nodename)=\"(?P<name>[^\"<>&]+)\"")),
+    ("user", re.compile(r"(?i)\b(?:user_?name|user|login)=\"(?P<name>[^\"<>&]+)\"")),
+    ("host", re.compile(r"(?im)^[#;\s]*host_?name\s*[:=]\s*(?P<name>[^\s\"',;]+)")),
+    ("user", re.compile(r"(?im)^[#;\s]*(?:user_?name|user|login)\s*[:=]\s*(?P<name>[^\s\"',;]+)")),
+)
+
+
+def decoded(data: bytes) -> str | None:
+    """Give the text of a file, so that `encoded` gives its bytes back; None for a binary one."""
+    if b"\0" in data:
+        return None
+    text = data.decode("utf-8", "surrogateescape")
+    strange = sum("\udc80" <= sign <= "\udcff" for sign in text[:4096])
+    return None if strange > len(text[:4096]) // 4 else text
+
+
+def encoded(text: str) -> bytes:
+    """Give the bytes of a text that `decoded` gave."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def values(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 - JSON types
+    """Give a JSON value with its strings changed, but no key and no number."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {key: values(item, change) for key, item in value.items()}
+    if isinstance(value, list):
+        return [values(item, change) for item in value]
+    return value
+
+
+def learn_fields(scrubber: Scrubber, text: str) -> None:
+    """Take note of the hosts and users that a file of another tool says, by the names of its fields."""
+    for kind, pattern in _FIELDS:
+        for match in pattern.finditer(text):
+            if _NO_NAME.match(match["name"]) is None:
+                scrubber.learn(kind, match["name"])
+
+
+def own_fields(scrubber: Scrubber, text: str) -> str:
+    """Take out what stands in such fields, also names that are looked for nowhere else."""
+    for kind, pattern in _FIELDS:
+
+        def stand_in(match: re.Match[str], kind: Kind = kind) -> str:
+            name = match["name"]
+            if _NO_NAME.match(name) is not None:
+                return match[0]
+            begin, end = match.span("name")
+            head, tail = match[0][: begin - match.start()], match[0][end - match.start() :]
+            return f"{head}{scrubber.field(kind, name)}{tail}"
+
+        text = pattern.sub(stand_in, text)
+    return text
+
+
+def json_text(scrubber: Scrubber, text: str) -> str:
+    """Take names out of the string values of JSON, whole or line by line; all other bytes stay."""
+
+    def literal(match: re.Match[str]) -> str:
+        written, colon = match.groups()
+        if colon is not None:
+            return match[0]
+        value = json.loads(written)
+        changed = scrubber.text(value)
+        if changed == value:
+            return match[0]
+        return json.dumps(changed, ensure_ascii=written.isascii())
+
+    return _LITERAL.sub(literal, text)
+
+
+def yaml_text(scrubber: Scrubber, text: str) -> str:
+    """Take names out of YAML, comments included; keys stay, and so does what is no YAML at all."""
+    spans = _key_spans(text)
+    if spans is None:
+        return text
+    parts, at = [], 0
+    for begin, end in spans:
+        parts += [scrubber.text(text[at:begin]), text[begin:end]]
+        at = end
+    return "".join([*parts, scrubber.text(text[at:])])
+
+
+def _key_spans(text: str) -> list[tuple[int, int]] | None:
+    import yaml
+
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    found: list[tuple[int, int]] = []
+    nodes: list[Any] = [root]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                found.append((key.start_mark.index, key.end_mark.index))
+                nodes.append(value)
+        elif isinstance(node, yaml.SequenceNode):
+            nodes += node.value
+    return sorted(found)
+
+
+def plain_text(scrubber: Scrubber, text: str) -> str:
+    """Take names out of a text, or of JSON where it is such."""
+    if _is_json(text):
+        return json_text(scrubber, text)
+    return scrubber.text(text)
+
+
+def _is_json(text: str) -> bool:
+    """Tell whether a text is a JSON document, or has one in each line."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return False
+    if _parses([text]):
+        return True
+    return _parses(line for line in text.splitlines() if line.strip())
+
+
+def _parses(texts: Iterable[str]) -> bool:
+    try:
+        for text in texts:
+            json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,156 @@
+"""Takes names out of a bundle's folder, before anything is computed or hashed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from ...errors import FairtrialError, StoreError
+from ...formats import open_trial
+from ...record import CAMPAIGN, MANIFEST
+from ..contents import RedactionRecord
+from ..packing import Redacted
+from .documents import decoded, encoded, learn_fields, own_fields, plain_text, yaml_text
+from .scrubber import Scrubber
+from .trial_files import kept_names, learn_trial, redact_trial
+from .wanted import Wanted
+
+__all__ = ["redact_folder"]
+
+
+def redact_folder(root: Path, wanted: Wanted) -> Redacted:
+    """Take names out of all files of a bundle's folder.
+
+    First every file is read for the names that it says, then each is written anew where it holds one
+    of them. What a campaign's programs read is not altered, nor what is binary: that they hold a name
+    is listed.
+
+    Parameters
+    ----------
+    root : Path
+        The folder, with ``trials/``, ``campaigns/`` and ``sources/``.
+    wanted : Wanted
+        What is to be taken out.
+
+    Raises
+    ------
+    StoreError
+        If a file cannot be read or written.
+    """
+    try:
+        return _redacted(root, wanted)
+    except OSError as error:
+        raise StoreError(
+            f"names cannot be taken out: {error.strerror or error}",
+            str(error.filename or root),
+            "free some space in the folder for temporary files ($TMPDIR)",
+        ) from error
+
+
+def _redacted(root: Path, wanted: Wanted) -> Redacted:
+    files = sorted(
+        (path for path in root.rglob("*") if path.is_file() and not path.is_symlink()),
+        key=lambda path: path.relative_to(root).as_posix().encode(),
+    )
+    trials = [path.parent for path in files if path.name == MANIFEST and _depth(root, path) == 3]
+    kept = set().union(*map(kept_names, trials), _foreign_names(root))
+    scrubber = Scrubber(wanted.kinds, kept, _tag(trials))
+    for kind, name in wanted.named:
+        if kind == "paths":
+            scrubber.learn_homes(name)
+            scrubber.learn_folder(name)
+        else:
+            scrubber.learn(kind, name)
+    _learn(scrubber, root, files, trials)
+    before: dict[str, str] = {}
+
+    def write(path: Path, data: bytes) -> None:
+        before[path.relative_to(root).as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()
+        path.write_bytes(data)
+
+    for trial in trials:
+        redact_trial(scrubber, trial, write)
+    for path in files:
+        where = path.relative_to(root)
+        foreign = where.parts[0] == "sources"
+        if not (foreign or (where.parts[0] == "campaigns" and _is_campaign(where))):
+            continue
+        data = path.read_bytes()
+        text = decoded(data)
+        if text is None:
+            continue
+        if foreign:
+            after = plain_text(scrubber, own_fields(scrubber, text))
+        else:
+            after = yaml_text(scrubber, text)
+        if after != text:
+            write(path, encoded(after))
+    _list_left(scrubber, root, files)
+    record = RedactionRecord(
+        what=wanted.kinds,
+        replaced=scrubber.replaced,
+        files={name: before[name] for name in sorted(before, key=str.encode)},
+        left=scrubber.left,
+    )
+    return Redacted(record=record, scrub=scrubber.text)
+
+
+def _tag(trials: list[Path]) -> str:
+    """Give what tells this redaction from others: by the identities of its trials, which are told."""
+    digest = hashlib.sha256()
+    for trial in trials:
+        digest.update(hashlib.sha256((trial / MANIFEST).read_bytes()).digest())
+    return digest.hexdigest()[:8]
+
+
+def _depth(root: Path, path: Path) -> int:
+    parts = path.relative_to(root).parts
+    return len(parts) if parts[0] == "trials" else 0
+
+
+def _is_campaign(where: Path) -> bool:
+    """Tell whether a file is a campaign, at ``campaigns/TRIAL/campaign.yaml``."""
+    return len(where.parts) == 3 and where.name == CAMPAIGN
+
+
+def _foreign_names(root: Path) -> Iterator[str]:
+    """Give what files of other tools call their benchmarks and variants."""
+    place = root / "sources"
+    for path in sorted(place.iterdir()) if place.is_dir() else ():
+        try:
+            manifest = open_trial(path, better="lower").manifest
+        except FairtrialError:
+            continue  # a file that a command reads in its own way, or none at all
+        yield from (*manifest.variants, *manifest.benchmarks, *manifest.metrics)
+
+
+def _learn(scrubber: Scrubber, root: Path, files: list[Path], trials: list[Path]) -> None:
+    """Read the names that the files say, before any is written anew."""
+    for trial in trials:
+        learn_trial(scrubber, trial)
+    for path in files:
+        where = path.relative_to(root)
+        if where.parts[0] == "campaigns" and not _is_campaign(where):
+            continue  # data of a program may speak of anybody
+        text = decoded(path.read_bytes())
+        if text is not None:
+            scrubber.learn_homes(text)
+            if where.parts[0] == "sources":
+                learn_fields(scrubber, text)
+
+
+def _list_left(scrubber: Scrubber, root: Path, files: list[Path]) -> None:
+    """List what still holds a name: by file, and outputs by trial."""
+    for path in files:
+        where = path.relative_to(root)
+        scrubber.look(where.as_posix(), "names of files")
+        data = path.read_bytes()
+        text = decoded(data)
+        name = where.as_posix()
+        if where.parts[0] == "trials" and len(where.parts) > 3:
+            name = "/".join((*where.parts[:3], "..."))
+        if text is None:
+            scrubber.leave(where.as_posix(), "binary, names in it are not replaced")
+            text = data.decode("utf-8", "surrogateescape")
+        scrubber.look(text, name)

@@ -1,0 +1,258 @@
+"""Replaces names by placeholders: whole words, the same name always by the same one."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ...record import PLACEHOLDER, placeholder_of
+from .wanted import Kind
+
+__all__ = ["Scrubber"]
+
+_TAGGED = ("machine", "boot")
+_SHORTEST = 4  # characters of a name that is looked for in texts
+# what machines and accounts are called everywhere: such a name is replaced in its own field only
+_COMMON = frozenset(
+    """admin administrator agent ansible bench benchmark benchmarks build builder centos ci circleci
+    cloud cluster compute container control core data database debian default desktop developer docker
+    ec2-user fedora github gitlab guest home host hosts image jenkins kernel laptop linux local
+    localdomain localhost login machine master node nobody none null office performance podman postgres
+    prod root runner runs sample server service session shared slurm student system target test tester
+    testing tests time travis ubuntu unknown user users vagrant variant virtual virtualbox vm wall work
+    worker workstation""".split()  # noqa: SIM905 - a table
+)
+_HOME = re.compile(  # also behind an option's letter, as in -I/home/jane
+    r"(?:(?<![\w.~-])|(?<=(?<!\w)-[A-Za-z]))"
+    r"(?:(?:/home|/Users)/(?P<user>[^/\s:;,'\"()<>|\\]+)|/root(?![\w.-]))"
+)
+_SYSTEM = frozenset("bin boot dev etc lib lib32 lib64 libx32 proc run sbin sys usr".split())  # noqa: SIM905
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Name:
+    """A name, what stands for it, and whether texts are searched for it."""
+
+    kind: Kind
+    text: str
+    placeholder: str
+    searched: bool
+
+
+class Scrubber:
+    """Knows names, and takes them out of fields and texts.
+
+    Parameters
+    ----------
+    kinds : iterable of str
+        The kinds that are wanted; names of other kinds are not taken note of.
+    kept : iterable of str
+        What the data call their things, such as benchmarks: it stays as it is.
+    tag : str
+        Eight hexadecimal digits, in the placeholders of machines: those of another redaction must
+        not look like the same machine.
+    """
+
+    def __init__(self, kinds: Iterable[Kind], kept: Iterable[str], tag: str = "0" * 8) -> None:
+        self._tag = tag
+        self._kinds = frozenset(kinds)
+        self._kept = frozenset(name for name in kept if name)
+        self._words = {name.casefold() for name in self._kept}
+        self._names: dict[tuple[Kind, str], _Name] = {}
+        self._folders: dict[str, str] = {}
+        self._numbers: Counter[str] = Counter()
+        self._pattern: re.Pattern[str] | None = None
+        self._stands: dict[str, _Name] = {}
+        self._replaced: Counter[Kind] = Counter()
+        self._left: Counter[tuple[str, str]] = Counter()
+
+    # ---- what is known
+
+    def learn(
+        self, kind: Kind, text: str, *, sort: str | None = None, like: str | None = None
+    ) -> None:
+        """Take note of a name; `sort` is what its placeholder calls it, such as ``machine``.
+
+        `like` is the placeholder of another name of the same thing.
+        """
+        text = unicodedata.normalize("NFC", text.strip())
+        if kind not in self._kinds or not text or _is_placeholder(text):
+            return
+        key = (kind, _key(kind, text))
+        if key not in self._names:
+            self._names[key] = _Name(
+                kind=kind,
+                text=text,
+                placeholder=like or self._next(sort or kind),
+                searched=kind != "env" and self._is_distinct(text),
+            )
+            self._pattern = None
+        if kind == "host" and sort is None and "." in text and not re.fullmatch(r"[\d.]+", text):
+            # what the machine calls itself
+            self.learn("host", text.partition(".")[0], like=self._names[key].placeholder)
+
+    def learn_folder(self, path: str) -> None:
+        """Take note of a folder of a person or a project; one that every system has is none."""
+        plain = path.rstrip("/")
+        first, *rest = plain.strip("/").split("/")
+        if "paths" not in self._kinds or not plain.startswith("/") or first in _SYSTEM or not rest:
+            return
+        if _HOME.match(plain) is None and plain not in self._folders and "redacted-" not in plain:
+            self._folders[plain] = f"/{self._next('folder')}"
+            self._pattern = None
+
+    def learn_homes(self, text: str) -> None:
+        """Take note of the home folders that a text names, and of whose they are."""
+        for match in _HOME.finditer(text):
+            if match["user"] is not None:
+                self.learn("user", match["user"])
+            if "paths" in self._kinds and match[0] not in self._folders:
+                self._folders[match[0]] = f"/{self._next('home')}"
+                self._pattern = None
+
+    def _next(self, sort: str) -> str:
+        self._numbers[sort] += 1
+        return placeholder_of(sort, self._numbers[sort], self._tag if sort in _TAGGED else None)
+
+    def _is_distinct(self, text: str) -> bool:
+        """Tell whether a name is worth looking for outside of its own fields."""
+        plain = text.casefold()
+        return (
+            len(text) >= _SHORTEST
+            and plain not in _COMMON
+            and plain not in self._words
+            and not re.fullmatch(r"[\d.]+", text)
+        )
+
+    # ---- what is taken out
+
+    def field(self, kind: Kind, value: str, *, sort: str | None = None) -> str:
+        """Give what stands for the value of a field that holds nothing but such a name."""
+        if kind not in self._kinds or not value.strip() or _is_placeholder(value):
+            return value
+        self.learn(kind, value, sort=sort)
+        self._replaced[kind] += 1
+        text = unicodedata.normalize("NFC", value.strip())
+        return self._names[kind, _key(kind, text)].placeholder
+
+    def text(self, text: str) -> str:
+        """Take all names that are looked for out of a text."""
+        if not text or text in self._kept:
+            return text
+        self.learn_homes(text)
+        if "user" in self._kinds and "paths" not in self._kinds:
+            text = _HOME.sub(self._own_home, text)
+        return self._compiled().sub(self._stand_in, text)
+
+    def touches(self, text: str) -> bool:
+        """Tell whether `text` would change it; for a quick look at many lines."""
+        return self._compiled().search(text) is not None or _HOME.search(text) is not None
+
+    def _own_home(self, match: re.Match[str]) -> str:
+        if match["user"] is None:
+            return match[0]
+        return f"{match[0].removesuffix(match['user'])}{self.field('user', match['user'])}"
+
+    def _compiled(self) -> re.Pattern[str]:
+        if self._pattern is None:
+            self._stands = {}
+            words = [(len(folder), _behind(folder)) for folder in self._folders]
+            searched = [one for one in self._names.values() if one.searched]
+            for name in self._kept:  # what the data call something may hold a name, and stays whole
+                if any(_count(one.text, name) for one in searched):
+                    words.append((len(name), _whole(name)))
+            for one in searched:
+                for spelled in _spellings(one.text):
+                    self._stands[_key(one.kind, spelled)] = one
+                    whole = _whole(spelled)
+                    words.append((len(spelled), f"(?i:{whole})" if one.kind == "host" else whole))
+            words.sort(key=lambda word: (-word[0], word[1]))
+            self._pattern = re.compile("|".join(text for _, text in words) or r"(?!)")
+        return self._pattern
+
+    def _stand_in(self, match: re.Match[str]) -> str:
+        text = match[0]
+        if text in self._folders:
+            self._replaced["paths"] += 1
+            return self._folders[text]
+        one = None if text in self._kept else self._stands.get(text)
+        if one is None and text not in self._kept:
+            one = self._stands.get(text.casefold())
+        if one is None:
+            return text
+        self._replaced[one.kind] += 1
+        return one.placeholder
+
+    # ---- what is told
+
+    def look(self, text: str, where: str) -> None:
+        """Count the names that are left in a text."""
+        folded = text.casefold()
+        for one in self._names.values():
+            if one.kind == "env" or not _may_hold(one.text, folded):
+                continue
+            whole = _count(one.text, text)
+            if whole:
+                self._left[where, one.placeholder] += whole
+            inside = _count(one.text, text, inside=True) - whole if one.searched else 0
+            if inside:
+                self._left[where, f"{one.placeholder} inside of longer words"] += inside
+        for folder, placeholder in self._folders.items():
+            if folder in text:
+                self._left[where, placeholder.lstrip("/")] += text.count(folder)
+
+    def leave(self, where: str, what: str) -> None:
+        """List something that nobody looked into."""
+        self._left[where, what] = 0
+
+    @property
+    def replaced(self) -> dict[str, int]:
+        """How often names of each kind were replaced."""
+        return {kind: self._replaced[kind] for kind in sorted(self._kinds)}
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """Where names were left, without saying them."""
+        return tuple(
+            f"{where}: {what}" + (f", {count} time{'s' * (count != 1)}" if count else "")
+            for (where, what), count in sorted(self._left.items())
+        )
+
+
+def _key(kind: Kind, text: str) -> str:
+    return text.casefold() if kind == "host" else text
+
+
+def _is_placeholder(text: str) -> bool:
+    return PLACEHOLDER.fullmatch(text.strip().removeprefix("/")) is not None
+
+
+def _behind(folder: str) -> str:
+    """Give a pattern for a folder at the beginning of a path."""
+    return rf"(?:(?<![\w.~/-])|(?<=(?<!\w)-[A-Za-z])){re.escape(folder)}(?![\w.-])"
+
+
+def _whole(word: str) -> str:
+    return rf"(?<!\w){re.escape(word)}(?!\w)"
+
+
+def _spellings(text: str) -> Iterator[str]:
+    """Give the ways in which a name is written: composed, decomposed, escaped as in JSON."""
+    forms = [unicodedata.normalize(form, text) for form in ("NFC", "NFD")]
+    yield from dict.fromkeys((*forms, *(json.dumps(one)[1:-1] for one in forms)))
+
+
+def _may_hold(name: str, folded: str) -> bool:
+    return any(spelled.casefold() in folded for spelled in _spellings(name))
+
+
+def _count(name: str, text: str, *, inside: bool = False) -> int:
+    """Count a name in a text, in whatever case: as a whole word, or anywhere."""
+    return sum(
+        len(re.findall(re.escape(spelled) if inside else _whole(spelled), text, re.IGNORECASE))
+        for spelled in _spellings(name)
+    )

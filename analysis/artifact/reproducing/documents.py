@@ -1,0 +1,335 @@
+"""Two documents side by side: what was stored, and what comes out now.
+
+A JSON document is compared value by value, each at its JSON pointer (RFC 6901). What is no JSON (a
+page, a table) is compared as text between its numbers, and number by number. Nothing is forgiven but
+the last digits of a number, and what another version of the tool may word anew.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import zip_longest
+from typing import Any, Literal
+
+__all__ = ["NEAR", "Comparison", "Difference", "Grade", "compare_documents", "document_of"]
+
+NEAR = 1e-9  # relative to the larger of two numbers
+
+Grade = Literal["same bytes", "within", "different"]
+_LISTED = 1000  # differences that are told one by one; all are counted
+_SHOWN = 200  # characters of a text
+_NUMBER = re.compile(rb"-?(?:\d+\.\d+|\d+|\.\d+)(?:[eE][+-]?\d+)?")
+_LONGEST = 400  # digits of a number in a text: more is no number that anybody computed
+_REWORDED = frozenset({"cautions", "references"})  # docs/json.md: their sentences may change
+_ABSENT = object()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One place where two documents differ.
+
+    Attributes
+    ----------
+    pointer : str
+        The JSON pointer, or line and column of a text.
+    kind : str
+        ``number``, ``text``, ``type`` (another kind of value), ``missing`` (now) or ``added``.
+    grade : str
+        ``within`` (the same within 1e-9), ``wording`` or ``added`` (what another version of fairtrial
+        may change), or ``different``.
+    stored, recomputed : JSON value
+        Both values; a long text is shortened, and a list or an object is only named.
+    relative : float or None
+        Of two numbers: their difference, relative to the larger one.
+    """
+
+    pointer: str
+    kind: Literal["number", "text", "type", "missing", "added"]
+    grade: Literal["within", "wording", "added", "different"]
+    stored: Any = None
+    recomputed: Any = None
+    relative: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What two documents have in common.
+
+    Attributes
+    ----------
+    grade : str
+        ``same bytes``, ``within`` (all numbers within 1e-9, all words the same) or ``different``.
+    numbers : int
+        Numbers in the stored document: those below together.
+    same, near, different : int
+        The same value; the same within 1e-9; another one, or none.
+    differences : tuple of Difference
+        In the order of the document, the first thousand.
+    not_listed : int
+        How many more there are.
+    """
+
+    grade: Grade
+    numbers: int
+    same: int
+    near: int
+    different: int
+    differences: tuple[Difference, ...] = ()
+    not_listed: int = 0
+
+
+def compare_documents(stored: bytes, fresh: bytes, *, same_tool: bool) -> Comparison:
+    """Compare what was stored with what comes out now.
+
+    Parameters
+    ----------
+    stored, fresh : bytes
+        Both documents: JSON, several JSON objects one after the other, or any text.
+    same_tool : bool
+        Whether both are of the same version of fairtrial. If not, the texts of cautions and
+        references may be others, and objects may have further keys.
+
+    Returns
+    -------
+    Comparison
+        Bytes that are none of a JSON document are compared as a text, so this never fails.
+    """
+    one, two = _parsed(stored), _parsed(fresh)
+    if one is None or two is None:
+        walk = _Walk(same_tool=same_tool)
+        walk.texts(stored, fresh)
+    else:
+        walk = _Walk(same_tool=same_tool)
+        if len(one) == len(two) == 1:
+            walk.values("", one[0], two[0])
+        else:
+            walk.values("", one, two)
+    return walk.comparison(same_bytes=stored == fresh)
+
+
+def document_of(text: bytes) -> Any:  # noqa: ANN401 - JSON
+    """Read what a command printed: a JSON value, a list of several, None where it is no JSON."""
+    found = _parsed(text)
+    return found[0] if found is not None and len(found) == 1 else found
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Both documents are walked once; what is found is counted here."""
+
+    same_tool: bool
+    same: int = 0
+    near: int = 0
+    different: int = 0
+    wrong: bool = False
+    total: int = 0
+    listed: list[Difference] = field(default_factory=list)
+
+    def comparison(self, *, same_bytes: bool) -> Comparison:
+        grade: Grade = "same bytes" if same_bytes else "different" if self.wrong else "within"
+        return Comparison(
+            grade=grade,
+            numbers=self.same + self.near + self.different,
+            same=self.same,
+            near=self.near,
+            different=self.different,
+            differences=tuple(self.listed),
+            not_listed=self.total - len(self.listed),
+        )
+
+    def values(self, pointer: str, stored: Any, fresh: Any) -> None:  # noqa: ANN401 - JSON
+        """Compare two values; lists of what is left instead of calls, for documents of any depth."""
+        left = [(pointer, stored, fresh)]
+        while left:
+            place, old, new = left.pop()
+            if isinstance(old, dict) and isinstance(new, dict):
+                keys = [*old, *(key for key in new if key not in old)]
+                pairs = [
+                    (f"{place}/{_escaped(key)}", old.get(key, _ABSENT), new.get(key, _ABSENT))
+                    for key in keys
+                ]
+                left += reversed(pairs)
+            elif isinstance(old, list) and isinstance(new, list):
+                both = enumerate(zip_longest(old, new, fillvalue=_ABSENT))
+                left += reversed([(f"{place}/{n}", a, b) for n, (a, b) in both])
+            else:
+                self.leaves(place, old, new)
+
+    def leaves(self, place: str, old: Any, new: Any) -> None:  # noqa: ANN401 - JSON
+        if _is_number(old) and _is_number(new):
+            self.numbers(place, old, new)
+        elif type(old) is type(new) and old == new:
+            pass
+        elif new is _ABSENT:
+            self.different += sum(1 for _ in _numbers_in(old))
+            self.tell(place, "missing", "different", old, None)
+        elif old is _ABSENT:
+            in_list = place.rpartition("/")[2].isdecimal()
+            grown = not self.same_tool and not in_list
+            self.tell(place, "added", "added" if grown else "different", None, new)
+        elif isinstance(old, str) and isinstance(new, str):
+            self.tell(place, "text", self.worded(place), old, new)
+        else:
+            self.different += sum(1 for _ in _numbers_in(old))
+            self.tell(place, "type", "different", old, new)
+
+    def numbers(self, place: str, old: float, new: float) -> None:
+        if old == new:
+            self.same += 1
+            return
+        relative = _relative(old, new)
+        if relative <= NEAR:
+            self.near += 1
+            self.tell(place, "number", "within", old, new, relative=relative)
+        else:
+            self.different += 1
+            self.tell(place, "number", "different", old, new, relative=relative)
+
+    def worded(self, place: str) -> Literal["wording", "different"]:
+        """Say whether a text may be another one in another version of the tool."""
+        keys = place.split("/")
+        free = keys[-1] == "tool_version" or (len(keys) > 1 and keys[-2] in _REWORDED)
+        return "wording" if free and not self.same_tool else "different"
+
+    def texts(self, stored: bytes, fresh: bytes) -> None:
+        """Compare what is no JSON: the text between numbers must be the same."""
+        old, new = list(_pieces(stored)), list(_pieces(fresh))
+        for (between, number, at), other in zip_longest(old, new, fillvalue=(None, None, 0)):
+            if between != other[0] or (number is None) != (other[1] is None):
+                self.different += sum(1 for *_, n, at_n in old if n is not None and at_n >= at)
+                line, one, two = _first_other_line(stored, fresh)
+                self.tell(f"line {line}", "text", "different", one, two)
+                return
+            if number is None or other[1] is None or number == other[1]:
+                self.same += number is not None
+            else:
+                self.numbers(_line_and_column(stored, at), number, other[1])
+
+    def tell(
+        self,
+        pointer: str,
+        kind: Literal["number", "text", "type", "missing", "added"],
+        grade: Literal["within", "wording", "added", "different"],
+        stored: Any,  # noqa: ANN401 - JSON
+        recomputed: Any,  # noqa: ANN401 - JSON
+        *,
+        relative: float | None = None,
+    ) -> None:
+        self.wrong = self.wrong or grade == "different"
+        self.total += 1
+        if len(self.listed) < _LISTED:
+            self.listed.append(
+                Difference(
+                    pointer=_short(pointer),
+                    kind=kind,
+                    grade=grade,
+                    stored=_shown(stored),
+                    recomputed=_shown(recomputed),
+                    relative=relative,
+                )
+            )
+
+
+def _parsed(text: bytes) -> list[Any] | None:
+    """Read one or more JSON values, None if the text is none that everybody reads alike."""
+    try:
+        rest = text.decode("utf-8").strip(" \t\r\n")
+        found = []
+        while rest:
+            value, end = _DECODER.raw_decode(rest)
+            found.append(value)
+            rest = rest[end:].lstrip(" \t\r\n")
+    except (ValueError, RecursionError):
+        return None
+    return found or None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands there twice")
+    return found
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError("no finite number")
+    return value
+
+
+def _no_constant(text: str) -> float:
+    raise ValueError(f"{text} is no JSON")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_once, parse_float=_finite, parse_constant=_no_constant
+)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _numbers_in(value: Any) -> Iterator[float]:  # noqa: ANN401 - JSON
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            left += one.values()
+        elif isinstance(one, list):
+            left += one
+        elif _is_number(one):
+            yield one
+
+
+def _relative(old: float, new: float) -> float:
+    """Give the difference relative to the larger number, exactly: whole numbers may be huge."""
+    one, two = Fraction(old), Fraction(new)
+    return float(abs(one - two) / max(abs(one), abs(two)))
+
+
+def _escaped(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def _shown(value: Any) -> Any:  # noqa: ANN401 - JSON
+    if isinstance(value, str):
+        return _short(value)
+    if isinstance(value, dict):
+        return f"an object of {len(value)} keys"
+    if isinstance(value, list):
+        return f"a list of {len(value)} values"
+    return value
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text)} characters)"
+
+
+def _pieces(text: bytes) -> Iterator[tuple[bytes, float | None, int]]:
+    """Cut a text into what stands before each number, the number, and where it stands."""
+    start = 0
+    for found in _NUMBER.finditer(text):
+        if len(found[0]) > _LONGEST or not math.isfinite(float(found[0])):
+            continue  # it is left in the text, and compared as that
+        yield text[start : found.start()], float(found[0]), found.start()
+        start = found.end()
+    yield text[start:], None, len(text)
+
+
+def _line_and_column(text: bytes, at: int) -> str:
+    line, before = text.count(b"\n", 0, at) + 1, text.rfind(b"\n", 0, at)
+    return f"line {line}, column {at - before}"
+
+
+def _first_other_line(stored: bytes, fresh: bytes) -> tuple[int, str, str]:
+    old, new = stored.split(b"\n"), fresh.split(b"\n")
+    both = enumerate(zip_longest(old, new, fillvalue=b""), 1)
+    line, one, two = next(((n, a, b) for n, (a, b) in both if a != b), (1, b"", b""))
+    return line, one.decode("utf-8", "replace"), two.decode("utf-8", "replace")

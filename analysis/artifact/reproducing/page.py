@@ -1,0 +1,283 @@
+"""What came out, in words: the answer first, then each claim, each result, and where they differ."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ...report import Block, Cell, Column, Command, Page, Section, Sentence, Table, Value, page_of
+from ...words import shorten, shown
+from .documents import Difference
+from .rerun import Rerun
+from .result import ClaimCheck, OtherVersion, Recomputation, Reproduction
+
+__all__ = ["review_page"]
+
+_LISTED = 10  # differences of a result that a page names
+_COMMAND = 60
+_TEXT = 34
+
+
+@page_of.register
+def _(found: Reproduction) -> Page:
+    sections = [Section(tuple(Sentence(text) for text in _answer(found)))]
+    if found.claims:
+        sections.append(Section(tuple(_claims(found)), "claims"))
+    if found.all:
+        sections.append(Section((_results(found),), "stored results"))
+    sections += [
+        Section(tuple(_differences(one)), f"{one.name} is not what was stored")
+        for one in found.all
+        if one.standing in {"different", "failed"}
+    ]
+    return Page(
+        title=f"Artifact {shown(Path(found.bundle).name)}",
+        sections=tuple(sections),
+        cautions=found.cautions,
+        following=(Section(tuple(_next(found))),),
+    )
+
+
+@page_of.register
+def _(found: Rerun) -> Page:
+    several = len(found.trials) > 1
+    sections: list[Section] = []
+    following: list[Section] = []
+    if several:
+        words = "; ".join(f"{shown(one.name)} {one.word}" for one in found.trials)
+        sections.append(Section((Sentence(f"{found.word}: {words}"),)))
+    for one in found.trials:
+        title = shown(one.name) if several else ""
+        if one.comparison is None:
+            why = Sentence(f"cannot tell: {shown(one.reason or '')}")
+            sections.append(Section((why,), title))
+            continue
+        page = page_of(one.comparison)
+        sections += [Section(page.sections, title)] if several else page.sections
+        following += page.following
+    told = f"both trials and their joint report lie in one folder: {shown(found.folder)}/rerun.html"
+    last = Section((Sentence(told),))
+    return Page(
+        title=f"{shown(found.bundle)}, measured again",
+        sections=tuple(sections),
+        cautions=found.cautions,
+        following=(*following, last),
+    )
+
+
+def review_page(found: Reproduction) -> Page:
+    """Fill the page for a review form: what was shown for each badge, and what the reviewer decides.
+
+    Parameters
+    ----------
+    found : Reproduction
+        What came out.
+    """
+    page = page_of(found)
+    answer, *rest = page.sections
+    lines = [
+        ("artifact", f"{shown(Path(found.bundle).name)}, SHA-256 {found.sha256}"),
+        ("title", shown(found.title or "not said")),
+        ("DOI", shown(found.doi or "not said")),
+        ("licence", shown(found.license or "not said")),
+        ("packed by", f"fairtrial {shown(found.packed_by)}"),
+        ("checked by", f"fairtrial {found.tool_here}"),
+        ("result", {"within": "the same within 1e-9"}.get(found.outcome, found.outcome)),
+    ]
+    about = Table(
+        name="about",
+        columns=(Column("", "left"), Column("", "left")),
+        rows=tuple(lines),
+        headed=False,
+    )
+    badges = Table(
+        name="badges",
+        columns=(
+            Column("badge", "left"),
+            Column("shown by this check", "left"),
+            Column("left to the reviewer", "left"),
+        ),
+        rows=tuple(
+            (one.badge, "; ".join(one.shown) or "nothing", "; ".join(one.open))
+            for one in found.badges
+        ),
+    )
+    return Page(
+        title=page.title,
+        sections=(Section((about, *answer.blocks, badges)), *rest),
+        cautions=page.cautions,
+        following=page.following,
+    )
+
+
+def _answer(found: Reproduction) -> Iterator[str]:
+    size = f"{found.files:,} files, {found.bytes:,} bytes"
+    yield f"{shown(Path(found.bundle).name)} is whole: {size}, each with the checksums that it lists"
+    numbers, count = found.numbers, _counted(len(found.all), "stored result")
+    if found.outcome == "nothing stored":
+        yield "no result is stored in it: there is nothing to compute anew"
+        return
+    bad = [one for one in found.all if not one.holds]
+    if not bad and all(one.standing == "same bytes" for one in found.all):
+        yield f"computed anew from its raw rows: all {numbers['numbers']:,} numbers of {count} are the same bytes"
+    elif not bad:
+        yield (
+            f"computed anew from its raw rows: {numbers['same']:,} of {numbers['numbers']:,} numbers of "
+            f"{count} are the same, the other {numbers['near']:,} the same within 1e-9"
+            f"{_because(found.other_versions)}"
+        )
+    else:
+        yield (
+            f"computed anew from its raw rows, {len(bad)} of {count} come out differently: "
+            f"{numbers['different']:,} of {numbers['numbers']:,} numbers differ by more than 1e-9"
+            f"{_because(found.other_versions)}"
+        )
+    if found.claims:
+        wrong = [one for one in found.claims if not one.holds]
+        if wrong:
+            which = ", ".join(str(one.number) for one in wrong)
+            verb = "does" if len(wrong) == 1 else "do"
+            yield f"{len(wrong)} of {_counted(len(found.claims), 'claim')} {verb} not hold: {which}"
+        else:
+            many = len(found.claims)
+            yield "the claim holds" if many == 1 else f"all {many:,} claims hold"
+
+
+def _because(others: tuple[OtherVersion, ...]) -> str:
+    return f"; other versions here: {_versions(others)}" if others else ""
+
+
+def _versions(others: tuple[OtherVersion, ...]) -> str:
+    return ", ".join(
+        f"{shown(one.name)} {shown(one.packed or 'none')} -> {one.here or 'none'}" for one in others
+    )
+
+
+def _claims(found: Reproduction) -> Iterator[Block]:
+    yield Table(
+        name="claims",
+        columns=(
+            Column("", "right"),
+            Column("", "left"),
+            Column("value now"),
+            Column("claimed", "left"),
+            Column("claim", "left"),
+        ),
+        rows=tuple(
+            (
+                Value(str(one.number), one.number),
+                _holding(one),
+                _value(one.now),
+                f"{_RELATIONS.get(one.relation, one.relation)} {_text(one.expected)}"
+                + (f", to {one.digits} digits" if one.digits is not None else ""),
+                shorten(shown(one.text), 60),
+            )
+            for one in found.claims
+        ),
+        notes=tuple(_why(one) for one in found.claims),
+    )
+
+
+_RELATIONS = {"at_least": "at least", "at_most": "at most", "equals": "is", "word": "is"}
+
+
+def _holding(one: ClaimCheck) -> str:
+    return {True: "holds", False: "FAILS", None: "no value"}[one.holds]
+
+
+def _why(one: ClaimCheck) -> str:
+    where = f"{shown(one.value)} of fairtrial {_line(one.command)}"
+    if one.holds:
+        return ""
+    moved = "" if one.packed == one.now else f"; {_text(one.packed)} when it was packed"
+    return f"{shown(one.reason) + '; ' if one.reason else ''}{where}{moved}"
+
+
+def _results(found: Reproduction) -> Table:
+    heads = ("numbers", "same", "within 1e-9", "different")
+    return Table(
+        name="results",
+        columns=(
+            Column("", "left"),
+            Column("", "left"),
+            *(Column(head) for head in heads),
+            Column("fairtrial", "left"),
+        ),
+        rows=tuple(
+            (
+                shorten(shown(one.name), 24),
+                one.standing,
+                *(
+                    Value(f"{count:,}", count)
+                    for count in (one.numbers, one.same, one.near, one.different)
+                ),
+                shorten(_line(one.command), _COMMAND),
+            )
+            for one in found.all
+        ),
+    )
+
+
+def _differences(one: Recomputation) -> Iterator[Block]:
+    yield Command(f"fairtrial {_line(one.command)}")
+    if one.reason is not None:
+        yield Sentence(shown(one.reason))
+    wrong = [each for each in one.differences if each.grade == "different"]
+    if wrong:
+        yield _table(one, wrong[:_LISTED])
+    left = len(wrong) - _LISTED + one.not_listed
+    if left > 0:
+        yield Sentence(f"and {left:,} more places: see --json, or {shown(one.result)}")
+
+
+def _table(one: Recomputation, wrong: list[Difference]) -> Table:
+    return Table(
+        name=f"differences-of-{shown(one.name)}",
+        columns=(
+            Column("where", "left"),
+            Column("stored"),
+            Column("now"),
+            Column("by", "right"),
+        ),
+        rows=tuple(
+            (
+                shorten(shown(each.pointer), 44),
+                "none" if each.kind == "added" else _value(each.stored),
+                "none" if each.kind == "missing" else _value(each.recomputed),
+                ""
+                if each.relative is None
+                else Value(f"{100 * each.relative:.2g} %", each.relative),
+            )
+            for each in wrong
+        ),
+    )
+
+
+def _next(found: Reproduction) -> Iterator[Block]:
+    yield Sentence("to measure it again on this machine, and compare the conclusions:")
+    yield Command(f"fairtrial reproduce --rerun {shown(shlex.quote(found.bundle))}")
+
+
+def _value(value: Any) -> Cell:  # noqa: ANN401 - JSON
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return Value(f"{value:.10g}", value)
+    return _text(value)
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 - JSON
+    if isinstance(value, str):
+        return shorten(shown(value), _TEXT)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:.10g}"
+    return shorten(json.dumps(value), _TEXT)
+
+
+def _line(words: tuple[str, ...]) -> str:
+    return shown(shlex.join(words))
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"

@@ -1,0 +1,88 @@
+"""The subcommand ``diff``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from .arguments import add_confidence, add_json, add_metric, number, show
+
+if TYPE_CHECKING:
+    from .arguments import Subparsers
+
+__all__ = ["add", "write_comparison"]
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add ``diff``."""
+    parser = subparsers.add_parser(
+        "diff",
+        help="compare two trials: do the conclusions of the first hold in the second?",
+        description="Compare two trials of two nights, of two hosts, of before and after a change: "
+        "their campaigns, plans and environments, each speedup in both, whether it differs beyond both "
+        "uncertainties, and whether the second reproduces the conclusions of the first.",
+        epilog="exit code: 0 when they were compared, whatever is found; with --exit-code 0 "
+        "reproduced, 1 partly or not, 7 cannot tell",
+    )
+    for name, told in (("first", "FIRST"), ("second", "SECOND")):
+        parser.add_argument(
+            name, metavar=told, type=Path, help="a trial (runs/NAME), or another tool's file"
+        )
+    add_metric(parser)
+    add_confidence(parser, "of each interval; 1 less it is the risk of each family of tests")
+    parser.add_argument(
+        "--margin",
+        type=number,
+        default=0.01,
+        metavar="M",
+        help="largest speedup, or ratio of two, less 1 that counts as equivalent (default: 0.01)",
+    )
+    parser.add_argument(
+        "--exit-code",
+        action="store_true",
+        help="say by the exit code what became of the conclusions",
+    )
+    add_json(parser)
+    parser.set_defaults(run=_diff)
+
+
+def write_comparison(
+    trials: tuple[Path, Path],
+    out: TextIO,
+    *,
+    metric: str | None = None,
+    confidence: float = 0.95,
+    margin: float = 0.01,
+    as_json: bool,
+) -> int:
+    """Compare two trials, write the answer to `out`, and give its exit code.
+
+    Raises
+    ------
+    FairtrialError
+        If a trial cannot be read, or they cannot be compared.
+    """
+    from ..comparison import compare_trials
+    from ..formats import open_trial
+
+    answer = compare_trials(
+        *map(open_trial, trials),
+        metric=metric,
+        confidence=confidence,
+        margin=margin,
+    )
+    show(answer, out, as_json=as_json)
+    return answer.exit_code
+
+
+def _diff(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
+    code = write_comparison(
+        (args.first, args.second),
+        out,
+        metric=args.metric,
+        confidence=args.confidence,
+        margin=args.margin,
+        as_json=args.json,
+    )
+    return code if args.exit_code else 0

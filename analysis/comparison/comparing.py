@@ -1,0 +1,266 @@
+"""Compares two trials: read both, judge each as its verdict does, and hold the answers together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..data import PerformanceMatrix, Trial
+from ..errors import AnalysisError, InsufficientDataError, UsageError
+from ..methods.multilevel import BenchmarkLine, Multilevel, multilevel
+from ..report import Caution, merged
+from ..stats import door
+from ..verdict import Side, comparable, sides_of, without
+from .cautions import hidden_cautions, side_cautions, structure_cautions
+from .conclusion import overall
+from .effects import Answers, compare_answers
+from .levels import levels_of
+from .result import Level, TrialComparison, TrialSide
+from .settings import campaign_changes, plan_changes, same_campaign, side_of
+from .surroundings import same_host, surroundings_of
+
+__all__ = ["compare_trials"]
+
+_Sides = Mapping[str, Side]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _How:
+    """How both trials are judged."""
+
+    metric: str
+    confidence: float
+    margin: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Judged:
+    """What both trials' runs come to: the answers on each candidate, levels, and cautions."""
+
+    answers: tuple[Answers, ...]
+    levels: tuple[Level, ...]
+    cautions: tuple[Caution, ...]
+
+
+@door
+def compare_trials(
+    old: Trial,
+    new: Trial,
+    *,
+    metric: str | None = None,
+    confidence: float = 0.95,
+    margin: float = 0.01,
+) -> TrialComparison:
+    """Compare two trials: campaign, plan, environment, results and conclusions.
+
+    Each trial is judged as `judge` does it, on the benchmarks that both have. An effect differs where
+    Welch's t on the session values of both trials' differences says so, at Holm's level over all
+    benchmarks; the suites are a family of their own.
+
+    Parameters
+    ----------
+    old, new : Trial
+        From `read_trial`. The order matters for words only: the new one reproduces the old one's
+        conclusions, or does not.
+    metric : str, optional
+        What is compared; by default what the old trial's verdict judges.
+    confidence : float
+        Of the intervals, between 0 and 1; 1 less it is the risk of each family of tests.
+    margin : float
+        The largest speedup less 1 that counts as equivalent, and the largest ratio of two effects.
+
+    Returns
+    -------
+    TrialComparison
+        Missing variants, benchmarks and environments become cautions; where nothing can be compared,
+        its word is "cannot tell".
+
+    Raises
+    ------
+    UsageError
+        If an argument is out of its range, or a trial has no such metric.
+    AnalysisError
+        If the trials differ in the metric's unit or direction, or a value is not positive.
+    StoreError
+        If an environment cannot be read.
+    """
+    if not 0 < confidence < 1:
+        raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}")
+    metric = old.default_metric if metric is None else metric
+    unit, better = _agreed(old, new, metric)
+    labels = _labels(old, new)
+    a, b = side_of(old, labels[0]), side_of(new, labels[1])
+    same = _same_trial(old, new)
+    how = _How(metric=metric, confidence=confidence, margin=margin)
+    judged = _judged(old, new, (a, b), how)
+    candidates = compare_answers(judged.answers, confidence=confidence, margin=margin, same=same)
+    changed = campaign_changes(old, new)
+    around = surroundings_of(old, new)
+    only = [
+        {
+            "variants": tuple(name for name in one.variants if name not in other.variants),
+            "benchmarks": tuple(name for name in one.benchmarks if name not in other.benchmarks),
+        }
+        for one, other in ((a, b), (b, a))
+    ]
+    return TrialComparison(
+        old=a,
+        new=b,
+        metric=metric,
+        unit=unit,
+        better=better,
+        confidence=float(confidence),
+        margin=float(margin),
+        word=overall([one.word for one in candidates]),
+        same_trial=same,
+        same_campaign=same_campaign(a, b, changed),
+        same_host=same_host(a, b),
+        candidates=candidates,
+        levels=judged.levels,
+        campaign=changed,
+        plan=plan_changes(a, b),
+        environment=around.changes,
+        drift_old=around.drift_old,
+        drift_new=around.drift_new,
+        only_old=only[0],
+        only_new=only[1],
+        cautions=merged(
+            structure_cautions(old, new, (a, b), only, same=same),
+            judged.cautions,
+            hidden_cautions(around.hidden),
+            side_cautions(old, new, labels),
+        ),
+    )
+
+
+def _agreed(old: Trial, new: Trial, metric: str) -> tuple[str, str]:
+    """Give unit and direction of the metric, which both trials must have alike."""
+    a, b = old.metric(metric), new.metric(metric)
+    for what, ours, theirs in (("unit", a.unit, b.unit), ("direction", a.better, b.better)):
+        if ours != theirs:
+            raise AnalysisError(
+                f"the trials differ in the {what} of {metric!r}: {ours!r} and {theirs!r}",
+                f"{old.path} and {new.path}",
+                "compare a metric that both measure alike: --metric",
+            )
+    return a.unit, a.better
+
+
+def _labels(old: Trial, new: Trial) -> tuple[str, str]:
+    """Name the trials by their folders, with their places where these have one name."""
+    a, b = (Path(trial.path) for trial in (old, new))
+    names = (a.resolve().name, b.resolve().name)
+    if names[0] != names[1] or a.resolve() == b.resolve():
+        return names
+    return str(a), str(b)
+
+
+def _same_trial(old: Trial, new: Trial) -> bool:
+    """Tell whether both hold the runs of one trial, and no others."""
+    m, n = old.manifest, new.manifest
+    return (m.trial, m.started, m.host_id, len(old)) == (n.trial, n.started, n.host_id, len(new))
+
+
+def _judged(
+    old: Trial,
+    new: Trial,
+    sides: tuple[TrialSide, TrialSide],
+    how: _How,
+) -> _Judged:
+    common = tuple(name for name in sides[0].variants if name in sides[1].variants)
+    if not common:
+        return _Judged(answers=(), levels=(), cautions=())
+    try:
+        ours, theirs = (sides_of(trial, how.metric, common, None) for trial in (old, new))
+    except InsufficientDataError as error:
+        said = Caution("no-common-results", f"{error.where}: {error.what}: no result is compared")
+        return _Judged(answers=(), levels=(), cautions=(said,))
+    baseline = next(
+        (name for name in (sides[0].baseline, sides[1].baseline) if name in common), None
+    )
+    answers: list[Answers] = []
+    cautions: list[Caution] = []
+    for name in common:
+        if baseline is None or name == baseline:
+            continue
+        pairs = (
+            comparable(ours[name], ours[baseline]),
+            comparable(theirs[name], theirs[baseline]),
+        )
+        found = None
+        if pairs[0] is not None and pairs[1] is not None:
+            looks = (old.manifest.looks, new.manifest.looks)
+            found = _answers(pairs[0], pairs[1], looks, how)
+        if found is None:
+            text = (
+                f"{name}: no benchmark has runs that count of it and of {baseline} in both trials"
+            )
+            cautions.append(Caution("no-common-results", text, (name,)))
+        else:
+            answers.append(found)
+    told = [
+        caution.of(side.label)
+        for side, group in zip(sides, (ours, theirs), strict=True)
+        for one in group.values()
+        for caution in one.cautions
+        if caution.code in ("variant-left-out", "floored")
+    ]
+    return _Judged(
+        answers=tuple(answers),
+        levels=levels_of(ours, theirs, common, how.confidence, how.margin),
+        cautions=(*cautions, *told),
+    )
+
+
+_Pair = tuple[PerformanceMatrix, PerformanceMatrix]
+
+
+def _answers(old: _Pair, new: _Pair, looks: tuple[int, int], how: _How) -> Answers | None:
+    """Judge a candidate in both trials, on the benchmarks of which both know an effect."""
+    whole = [
+        multilevel(*pair, confidence=how.confidence, margin=how.margin, looks=count)
+        for pair, count in zip((old, new), looks, strict=True)
+        if _overlap(pair)
+    ]
+    if len(whole) < 2:
+        return None
+    known = [
+        {line.name for line in answer.benchmarks if line.speedup is not None} for answer in whole
+    ]
+    both = known[0] & known[1]
+    if not both:
+        return None
+    judged = [
+        answer
+        if names == both
+        else multilevel(
+            *_only(pair, both), confidence=how.confidence, margin=how.margin, looks=count
+        )
+        for answer, names, pair, count in zip(whole, known, (old, new), looks, strict=True)
+    ]
+    return Answers(old=judged[0], new=judged[1], lone=tuple(_lone(whole[0], whole[1], both)))
+
+
+def _overlap(pair: _Pair) -> bool:
+    return bool(_names(pair[0]) & _names(pair[1]))
+
+
+def _names(matrix: PerformanceMatrix) -> set[str]:
+    zeros = () if matrix.with_zeros is None else matrix.with_zeros.benchmarks
+    return {*matrix.benchmarks, *zeros}
+
+
+def _only(pair: _Pair, names: set[str]) -> _Pair:
+    ours, theirs = (without(matrix, _names(matrix) - names) for matrix in pair)
+    return ours, theirs
+
+
+def _lone(
+    old: Multilevel, new: Multilevel, both: set[str]
+) -> Iterator[tuple[BenchmarkLine, BenchmarkLine]]:
+    """Give the lines of benchmarks that both trials have, and of which one knows no effect."""
+    theirs = {line.name: line for line in new.benchmarks}
+    for line in old.benchmarks:
+        if line.name not in both and line.name in theirs:
+            yield line, theirs[line.name]

@@ -1,0 +1,71 @@
+"""How many more sessions the second trial needs to see what the first one concludes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..methods.multilevel import Law, chances
+from .result import Effect, More
+
+__all__ = ["more_sessions"]
+
+_LIMIT = 100
+_CHANCE = 0.8
+_LEAST = 2  # sessions that show how sessions differ
+
+
+def more_sessions(
+    old: Effect, new: Effect, designs: tuple[str, str], law: Law, margin: float
+) -> More | None:
+    """Say with how many more sessions the new trial would say the old one's word.
+
+    The effect is taken as the old trial estimates it. The spread of a session value is the new
+    trial's; of a single session nobody knows it, and the old trial's is taken. None where neither
+    has one, or there is nothing to be seen.
+
+    Parameters
+    ----------
+    old, new : Effect
+        The effect in both trials; the old one is decided.
+    designs : pair of str
+        How the trials compare their sides: "paired", "separate", or within one session.
+    law : Law
+        Of the interval of the new trial.
+    margin : float
+        Of the log ratio.
+    """
+    if old.speedup is None or not old.decided:
+        return None
+    have, sides = max(new.sessions, 0), 1
+    source, design = (new, designs[1]) if _known(new, designs[1]) else (old, designs[0])
+    if not _known(source, design):
+        return None
+    if design == "separate":  # each side has sessions of its own, and needs as many
+        sides = 2
+        have //= 2
+    counted = max(source.sessions // sides, _LEAST)
+    spread = float(source.error or 0.0) * math.sqrt(counted)
+    if spread == 0:
+        lacking = max(_LEAST - have, 0)
+        return More(sessions=lacking, target=old.outcome) if lacking else None
+    counts = np.arange(max(have + 1, _LEAST), have + _LIMIT + 1, dtype=np.float64)
+    freedom = sides * (counts - 1.0)
+    multiplier = law.multiplier(freedom)
+    outside, inside = chances(
+        np.full(counts.shape, math.log(old.speedup)),
+        spread / np.sqrt(counts),
+        freedom,
+        (multiplier, multiplier),
+        margin,
+    )
+    chance = inside if old.outcome == "equivalent" else outside
+    enough = np.flatnonzero(chance >= _CHANCE)
+    more = int(counts[enough[0]]) - have if enough.size else None
+    return More(sessions=more, target=old.outcome)
+
+
+def _known(effect: Effect, design: str) -> bool:
+    """Tell whether the effect says how sessions differ."""
+    return design in ("paired", "separate") and effect.error is not None and effect.sessions >= 2

@@ -1,0 +1,186 @@
+"""The sentences about two trials: what became of the conclusions, and what differs around them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ..report import figures, said
+from .result import (
+    CampaignChange,
+    CandidateComparison,
+    Effect,
+    EffectComparison,
+    TrialComparison,
+    TrialSide,
+)
+
+__all__ = [
+    "agreement_text",
+    "change_text",
+    "effect_text",
+    "more_text",
+    "paragraph",
+    "ratio_text",
+    "why",
+]
+
+_NAME = 28
+_LONG = 60
+_SAID = {
+    "reproduced": "reproduced",
+    "partly": "partly reproduced",
+    "not": "not reproduced",
+    "cannot tell": "cannot tell",
+}
+_UNKNOWN = "how far its sessions differ is not known"
+_REASONS = {
+    "one-session-old": f"the first has fewer than two sessions, so {_UNKNOWN}",
+    "one-session-new": f"the second has fewer than two sessions, so {_UNKNOWN}",
+    "no-value-old": "the first has no value",
+    "no-value-new": "the second has no value",
+    "fails-more-old": "in the first the candidate fails more often than the baseline",
+    "fails-more-new": "in the second the candidate fails more often than the baseline",
+    "too-wide": "the second is too short to see it",
+    "nothing-concluded": "neither decides it",
+}
+
+
+def paragraph(result: TrialComparison) -> str:
+    """Say in one paragraph what became of the old trial's conclusions, and under what conditions."""
+    head = f"{result.old.label} -> {result.new.label}: {_SAID[result.word]}."
+    if result.same_trial:
+        return f"{head} Both are one trial. {_conditions(result)}"
+    told = [_candidate(result, one) for one in result.candidates]
+    if not told:
+        told = ["No speedup of one trial has a partner in the other."]
+    return " ".join([head, *told, _conditions(result)])
+
+
+def _candidate(result: TrialComparison, one: CandidateComparison) -> str:
+    """Say what became of one candidate: the leading effect, then the benchmarks in numbers."""
+    sides = f"{_short(one.variant)} against {_short(one.baseline)}"
+    lead = one.lead
+    if lead is None:
+        return f"{sides}: {_SAID[one.word]}; {_counts(one.benchmarks)}."
+    what = "the suite" if lead is one.these else _short(lead.name)
+    old, new = (_said(result, effect) for effect in (lead.old, lead.new))
+    text = f"{sides}: {_SAID[one.word]}. In the first, {what} is {old}, in the second {new}"
+    if lead.ratio is not None and lead.low is not None:
+        text += f"; the second speedup is {ratio_text(lead)} times the first"
+        text += f" (p {figures.pvalue(lead.pvalue)})" if lead.pvalue is not None else ""
+    reason = why(result, lead)
+    text += f": {reason}." if reason else "."
+    if one.these is not None and one.benchmarks:
+        text += f" Of {len(one.benchmarks)} benchmarks {_counts(one.benchmarks)}."
+    return text
+
+
+def _counts(lines: Sequence[EffectComparison]) -> str:
+    """Count the agreements, those that differ with their names."""
+    counts = Counter(line.agreement for line in lines)
+    differing = [_short(line.name) for line in lines if line.agreement == "differs"]
+    one = {
+        "agrees": ("agrees", "agree"),
+        "compatible": ("is compatible", "are compatible"),
+        "differs": ("differs", "differ"),
+        "cannot tell": ("cannot be told", "cannot be told"),
+    }
+    told = []
+    for agreement, (single, several) in one.items():
+        count = counts[agreement]  # type: ignore[index]  # the keys are agreements
+        if count:
+            names = f" ({figures.listed(differing, 5)})" if agreement == "differs" else ""
+            told.append(f"{count} {single if count == 1 else several}{names}")
+    return ", ".join(told) or "none can be compared"
+
+
+def _conditions(result: TrialComparison) -> str:
+    """Say what differs around the results: campaign, machine, environment."""
+    campaign = {
+        True: "The campaign is the same",
+        False: "The campaigns differ",
+        None: "Whether the campaigns are the same is not known",
+    }[result.same_campaign]
+    host = {
+        True: f"one machine measured both ({result.new.host})",
+        False: f"two machines measured them ({result.old.host}, {result.new.host})",
+        None: "whether one machine measured both is not known",
+    }[result.same_host]
+    if result.environment is None:
+        around = "the environment of at least one is not known"
+    elif not result.environment:
+        around = "nothing differs between their environments"
+    else:
+        count = len(result.environment)
+        around = f"{count} thing{'s' * (count > 1)} differ{'s' * (count == 1)} between their environments"
+    return f"{campaign}; {host}; {around}."
+
+
+def why(result: TrialComparison, line: EffectComparison) -> str:
+    """Say why an effect cannot be told, and what would help; empty where it was told."""
+    text = _REASONS.get(line.reason or "", "")
+    advice = more_text(result, line)
+    return f"{text}; {advice}" if advice else text
+
+
+def more_text(result: TrialComparison, line: EffectComparison) -> str:
+    """Say how many more sessions would help; empty where nothing is advised."""
+    more = line.more_sessions
+    if more is None:
+        return ""
+    word = said(more.target, timed=result.timed)
+    if more.sessions is None:
+        return f"more than 100 more sessions of the second would show whether it is {word}"
+    several = "s" * (more.sessions != 1)
+    return (
+        f"about {more.sessions} more session{several} of the second would show whether it is {word}"
+    )
+
+
+def _said(result: TrialComparison, effect: Effect) -> str:
+    """Say word and numbers of an effect."""
+    number = effect_text(effect)
+    word = said(effect.outcome, timed=result.timed)
+    return f"{word}, {number}" if number != "-" else "without a value"
+
+
+def effect_text(effect: Effect) -> str:
+    """Write a speedup with its interval, such as ``1.25x [1.24, 1.26]``; "-" without one."""
+    return _with_ends(effect.speedup, effect.low, effect.high)
+
+
+def ratio_text(line: EffectComparison) -> str:
+    """Write the ratio of the two speedups with its interval."""
+    return _with_ends(line.ratio, line.low, line.high)
+
+
+def _with_ends(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None:
+        return "-"
+    if low is None or high is None:
+        return figures.ratio(value)
+    return f"{figures.ratio_within(value, low, high)} {figures.ends(low, high)}"
+
+
+def agreement_text(result: TrialComparison, line: EffectComparison) -> str:
+    """Write what became of a word, and the words: ``differs: faster -> slower``."""
+    old, new = (said(effect.outcome, timed=result.timed) for effect in (line.old, line.new))
+    return f"{line.agreement}: {old if old == new else f'{old} -> {new}'}"
+
+
+def change_text(change: CampaignChange, old: TrialSide, new: TrialSide) -> str:
+    """Say what a key is in both trials."""
+    if change.only is not None:
+        side, value = (old, change.old) if change.only == "old" else (new, change.new)
+        return f"{change.key} stands only in {side.label}: {_cut(value)}"
+    return f"{change.key}: {_cut(change.old)} -> {_cut(change.new)}"
+
+
+def _cut(value: object) -> str:
+    text = "none" if value is None else str(value)
+    return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
+
+
+def _short(name: str) -> str:
+    return figures.shorten(name, _NAME)

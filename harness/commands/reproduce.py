@@ -1,0 +1,228 @@
+"""The subcommand ``reproduce``: an artifact checked and computed anew, or measured again."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from .arguments import add_command, add_share, positive, write_json
+
+if TYPE_CHECKING:
+    from ..rerunning import Intent
+    from ..screen import View
+    from .arguments import Subparsers
+
+_ALONE = ("sessions", "trial", "yes_execute", "metric", "confidence", "share", "verbose")
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add ``reproduce``."""
+    parser = add_command(
+        subparsers,
+        "reproduce",
+        summary="check an artifact and compute its numbers anew, or measure it again",
+        description="Check every hash of an artifact that 'fairtrial bundle' wrote, compute every "
+        "stored result anew\nfrom its raw rows, and say of each number and claim whether it comes "
+        "out. Nothing of the artifact\nis executed. With --rerun its campaign is executed here, and "
+        "the conclusions are compared.",
+        examples="""
+artifact.zip                              check it; exit code 0, or 1 where something differs
+artifact.zip --md                         the same for a review form
+artifact.zip -C FOLDER                    keep what was unpacked, in a new folder
+--rerun artifact.zip                      show what would be executed; executes nothing
+--rerun artifact.zip --sessions 3 --yes-execute
+                                          execute it, in the new folder artifact-rerun
+""",
+    )
+    parser.add_argument("artifact", type=Path, metavar="ARTIFACT", help="the file")
+    parser.add_argument(
+        "-C",
+        "-o",
+        "--into",
+        type=Path,
+        metavar="FOLDER",
+        help="a new folder to unpack into, which stays (default: none stays; with --rerun, the "
+        "artifact's name with -rerun)",
+    )
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument("--json", action="store_true", help="the result as JSON")
+    forms.add_argument(
+        "--md", action="store_true", help="the result as Markdown, for a review form"
+    )
+    parser.add_argument(
+        "--max-entries", type=positive, metavar="N", help="accept so many files (default: 10000)"
+    )
+    parser.add_argument(
+        "--max-bytes", type=positive, metavar="N", help="accept so many bytes (default: 10 GB)"
+    )
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        metavar="SECONDS",
+        help="longest time of one command that computes a result (default: none)",
+    )
+    again = parser.add_argument_group("measuring again")
+    again.add_argument("--rerun", action="store_true", help="execute the campaign, and compare")
+    again.add_argument(
+        "--yes-execute",
+        action="store_true",
+        help="consent to execute what --rerun shows: builds, hooks and targets, with your rights",
+    )
+    again.add_argument(
+        "--sessions", type=positive, metavar="N", help="(default: as many as the authors measured)"
+    )
+    again.add_argument(
+        "--trial",
+        action="append",
+        metavar="NAME",
+        help="only this one of the artifact's trials; may be given again (default: all)",
+    )
+    again.add_argument("--metric", metavar="M", help="what is compared (default: as the verdict)")
+    again.add_argument(
+        "--confidence", type=float, metavar="R", help="of the intervals (default: 0.95)"
+    )
+    add_share(parser)
+    parser.add_argument("-q", "--quiet", action="store_true", help="say only what must be said")
+    again.add_argument("-v", "--verbose", action="store_true", help="say more")
+    parser.set_defaults(run=_reproduce)
+
+
+def _reproduce(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    from ..errors import UsageError
+
+    if args.timeout is not None and not args.timeout > 0:
+        raise UsageError("--timeout must be above 0", None, "write --timeout 600, or leave it out")
+    if args.rerun:
+        if args.timeout is not None:
+            fix = "the campaign's own limits hold; leave --timeout out"
+            raise UsageError("--timeout goes without --rerun", None, fix)
+        return _rerun(args, out, err)
+    for name in _ALONE:
+        if getattr(args, name):
+            option = name.replace("_", "-")
+            raise UsageError(f"--{option} goes with --rerun", None, "add --rerun, or leave it out")
+    from analysis.cli import write_reproduction
+
+    return write_reproduction(
+        args.artifact,
+        out,
+        err,
+        form=_form(args),
+        folder=args.into,
+        max_entries=args.max_entries,
+        max_bytes=args.max_bytes,
+        timeout_s=args.timeout,
+        quiet=args.quiet,
+    )
+
+
+def _form(args: argparse.Namespace) -> Any:  # noqa: ANN401 - one of three texts, for the judge
+    return "json" if args.json else "md" if args.md else "text"
+
+
+def _rerun(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    from analysis.cli import unpack_artifact, write_rerun
+
+    from ..errors import FairtrialError, UsageError
+    from ..rerunning import intent_of, received_campaign, refuse_unsaid
+    from ..screen import View
+    from ..trial import Options, start
+
+    confidence = 0.95 if args.confidence is None else args.confidence
+    if not 0 < confidence < 1:
+        raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}", "--confidence")
+    view = View(err, quiet=args.quiet, verbose=args.verbose)
+    into = args.into or Path(f"{args.artifact.stem}-rerun")
+    with _place(into, consent=args.yes_execute) as folder:
+        view.say(f"checking {args.artifact}")
+        received = unpack_artifact(
+            args.artifact,
+            folder,
+            trials=args.trial or (),
+            max_entries=args.max_entries,
+            max_bytes=args.max_bytes,
+        )
+        try:
+            campaigns = [
+                received_campaign(
+                    one.campaign, one.path, received.folder, redacted=received.redacted
+                )
+                for one in received.trials
+            ]
+            intents = [
+                intent_of(campaign, one.path, received.folder, sessions=args.sessions)
+                for campaign, one in zip(campaigns, received.trials, strict=True)
+            ]
+            for intent, one in zip(intents, received.trials, strict=True):
+                refuse_unsaid(intent, one.path, received.page)
+        except FairtrialError:
+            shutil.rmtree(folder, ignore_errors=True)  # nothing was executed: nothing stays
+            raise
+        if not args.yes_execute:
+            return _ask(args, intents, into, out, err)
+        _show(intents, view, into)
+        pairs = []
+        for one, campaign, intent in zip(received.trials, campaigns, intents, strict=True):
+            options = Options(
+                folder=received.folder / "runs", sessions=intent.sessions, share=args.share
+            )
+            ending = start(campaign, options, view)
+            for line in ending.lines(f"fairtrial run {campaign.source} --resume"):
+                view.say(line)
+            if ending.status == "interrupted":
+                return 130
+            pairs.append((one.name, one.path, ending.trial))
+        return write_rerun(
+            args.artifact.name,
+            folder,
+            pairs,
+            out,
+            form=_form(args),
+            metric=args.metric,
+            confidence=confidence,
+        )
+
+
+@contextlib.contextmanager
+def _place(into: Path, *, consent: bool) -> Iterator[Path]:
+    """Give the folder to unpack into: what is only shown leaves nothing behind."""
+    if consent:
+        yield into
+        return
+    with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
+        yield Path(place) / "artifact"
+
+
+def _show(intents: list[Intent], view: View, into: Path) -> None:
+    """Say what is about to be executed, quiet or not: it is what was consented to."""
+    view.insist(f"executing in {into}, with your rights:")
+    for intent in intents:
+        for line in intent.lines():
+            view.insist(line)
+
+
+def _ask(
+    args: argparse.Namespace, intents: list[Intent], into: Path, out: TextIO, err: TextIO
+) -> int:
+    """Show what would be executed; nothing is, so this is no success."""
+    from analysis.version import VERSION
+
+    if args.json:
+        head = {"schema": 1, "method": "rerun-plan", "tool_version": VERSION}
+        trials = [one.to_dict() for one in intents]
+        write_json({**head, "consent": False, "into": str(into), "trials": trials}, out)
+    else:
+        out.write(f"this would be executed in the new folder {into}, with your rights:\n")
+        for intent in intents:
+            out.write(f"{intent}\n")
+    err.write(
+        "fairtrial: nothing was executed\n"
+        "  fix: read the commands above; if you trust them, add --yes-execute. They are not confined: "
+        "a container or another user confines them\n"
+    )
+    return 2

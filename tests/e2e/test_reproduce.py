@@ -1,0 +1,291 @@
+"""Artifacts of others, checked and measured again by the installed command."""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import signal
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from analysis.artifact.executed import executed_lines
+
+handmade = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "handmade_bundle.py")))
+
+
+def measured(lab, **sections):
+    """Measure a campaign whose every command leaves a mark outside of all folders of it."""
+    mark = lab.sh(f"echo x >> {lab.folder}/marks")
+    path = lab.write_campaign(
+        **{
+            "benchmarks": {"one": {"command": mark}, "two": {"command": mark}},
+            "build": [mark],
+            "hooks": {"setup": [mark], "before": [mark], "cleanup": [mark], "finish": [mark]},
+            "protocol": {"sessions": 2, "runs": 2, "warmup": 1},
+            **sections,
+        }
+    )
+    done = lab.run_fairtrial("run", path, "-q")
+    assert done.returncode == 0, done.stderr
+    (lab.folder / "marks").unlink(missing_ok=True)
+    return lab.trial()
+
+
+def packed(lab, trial, *, edit=lambda _: None, **changes):
+    """Pack the trial by hand, with whatever was edited, and consistent hashes."""
+    resolved = json.loads((trial / "resolved.json").read_text())
+    page = "\n".join(executed_lines(resolved["campaign"])).encode()
+    files = handmade.files_of(trial, "t") | {"README.md": page, "analyses/a.json": b"{}"}
+    edit(files)
+    source = {
+        "name": "t",
+        "kind": "trial",
+        "path": "trials/t",
+        "trial": trial.name,
+        "campaign": "campaigns/t/campaign.yaml",
+        "identity": None,
+    }
+    analysis = {
+        "name": "verdict",
+        "command": ["verdict", "trials/t", "--json"],
+        "seed": None,
+        "result": "analyses/a.json",
+    }
+    told = {"sources": [source], "analyses": [analysis], **changes}
+    return handmade.write_bundle(lab.folder / "artifact.zip", handmade.sealed(files, **told))
+
+
+def tree(folder):
+    return {(str(path), path.lstat().st_mtime_ns) for path in folder.rglob("*")}
+
+
+def test_nothing_of_an_artifact_is_executed_or_left_without_consent(lab, tmp_path):
+    artifact = packed(lab, measured(lab))
+    before = tree(lab.folder)
+    checked = lab.run_fairtrial("reproduce", artifact)
+    assert checked.returncode == 1, checked.stderr  # what it stores is no verdict
+    shown = lab.run_fairtrial("reproduce", "--rerun", artifact)
+    assert shown.returncode == 2
+    assert shown.stdout.count("echo x >>") == 6  # build, three hooks, run: each is shown
+    for what in ("build of", "setup", "before each run", "run of one:a", "cleanup", "finish"):
+        assert what in shown.stdout
+    assert "nothing was executed" in shown.stderr
+    assert "--yes-execute" in shown.stderr
+    told = lab.run_fairtrial("reproduce", "--rerun", artifact, "--json", "--sessions", 1)
+    plan = json.loads(told.stdout)
+    assert (told.returncode, plan["consent"], plan["trials"][0]["sessions"]) == (2, False, 1)
+    assert not (lab.folder / "marks").exists()
+    assert tree(lab.folder) == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "campaigns/t/campaign.yaml"],
+        ["compare", "touch marks", "true"],
+        ["report", "trials/t", "-o", "../../marks"],
+        ["reproduce", "--rerun", "--yes-execute", "x"],
+        ["merge", "trials/t", "trials/t", "-o", "x"],
+        ["verdict", "../../../../etc"],
+    ],
+)
+def test_an_artifact_that_asks_for_more_than_reading_is_refused(lab, sample_artifact, words):
+    analysis = {"name": "a", "command": words, "seed": None, "result": "analyses/a.json"}
+    artifact = sample_artifact(analyses=[analysis])
+    before = tree(lab.folder)
+    refused = lab.run_fairtrial("reproduce", artifact, "-C", "new")
+    assert refused.returncode == 5
+    assert words[0] in refused.stderr
+    assert tree(lab.folder) == before
+
+
+@pytest.fixture
+def sample_artifact(lab):
+    """Pack the sample trial by hand."""
+
+    def make(*, edit=lambda _: None, **changes):
+        files = handmade.files_of(handmade.SAMPLE) | {"analyses/a.json": b"{}"}
+        edit(files)
+        return handmade.write_bundle(lab.folder / "artifact.zip", handmade.sealed(files, **changes))
+
+    return make
+
+
+def test_code_that_lies_in_an_artifact_is_not_imported(lab, sample_artifact):
+    evil = f"open({str(lab.folder / 'marks')!r}, 'w')\n".encode()
+    verdict = {"name": "a", "command": ["verdict", "trials/sample"], "seed": None}
+    for name in ("harness/__init__.py", "sitecustomize.py", "numpy.py", "matplotlibrc"):
+        artifact = sample_artifact(
+            edit=lambda files, name=name: files.update({name: evil}),
+            analyses=[verdict | {"result": "analyses/a.json"}],
+        )
+        done = lab.run_fairtrial("reproduce", artifact)
+        assert done.returncode == 5
+        assert name in done.stderr
+    inside = sample_artifact(
+        edit=lambda files: files.update({"trials/sample/sitecustomize.py": evil}),
+        analyses=[verdict | {"result": "analyses/a.json"}],
+    )
+    assert lab.run_fairtrial("reproduce", inside).returncode == 1
+    assert not (lab.folder / "marks").exists()
+
+
+def test_a_rerun_executes_compares_and_leaves_the_received_as_it_was(lab):
+    artifact = packed(lab, measured(lab))
+    received = artifact.read_bytes()
+    done = lab.run_fairtrial(
+        "reproduce", "--rerun", artifact, "--sessions", 2, "--yes-execute", "--json"
+    )
+    answer = json.loads(done.stdout)
+    assert done.returncode == answer["exit_code"] in {0, 1, 7}, done.stderr
+    assert answer["word"] in {"reproduced", "partly", "not", "cannot tell"}
+    assert "echo x >>" in done.stderr  # what was consented to is said
+    assert (lab.folder / "marks").exists()
+    assert artifact.read_bytes() == received
+    folder = lab.folder / "artifact-rerun"
+    (trial,) = (folder / "runs").iterdir()
+    lab.assert_complete_once_each(trial, planned=24)
+    assert answer["trials"][0]["new"] == str(trial.resolve())
+    comparison = answer["trials"][0]["comparison"]
+    assert comparison["same_campaign"] is True
+    assert [one["variant"] for one in comparison["candidates"]] == ["b"]
+    sums = subprocess.run(
+        ["sha256sum", "--quiet", "-c", "SHA256SUMS"], cwd=folder, check=False, capture_output=True
+    )
+    assert sums.returncode == 0, sums.stdout
+    # an ordinary trial, and one report of both
+    assert lab.run_fairtrial("verdict", trial).returncode == 0
+    assert lab.run_fairtrial("diff", folder / "trials/t", trial).returncode == 0
+    page = (folder / "rerun.html").read_text()
+    assert page.count("<h3>The verdict on the trial") == 2
+    assert (folder / "rerun.md").read_text().startswith("### artifact.zip, measured again")
+    assert json.loads((folder / "rerun.json").read_text()) == answer
+
+
+def test_a_second_rerun_needs_another_folder(lab):
+    artifact = packed(lab, measured(lab))
+    (lab.folder / "artifact-rerun").mkdir()
+    refused = lab.run_fairtrial("reproduce", "--rerun", artifact, "--yes-execute")
+    assert refused.returncode == 2
+    assert "there already" in refused.stderr
+    done = lab.run_fairtrial(
+        "reproduce", "--rerun", artifact, "--yes-execute", "--sessions", 1, "-o", "other"
+    )
+    assert done.returncode == 7  # one session tells nothing of other sessions
+    assert "cannot tell" in done.stdout
+    assert list((lab.folder / "artifact-rerun").iterdir()) == []
+
+
+def test_a_campaign_that_is_not_the_measured_one_is_refused(lab):
+    def other(files):
+        name = "campaigns/t/campaign.yaml"
+        campaign = json.loads(files[name])
+        campaign["hooks"]["setup"] = [lab.sh(f"touch {lab.folder}/evil")]
+        files[name] = json.dumps(campaign).encode()
+
+    artifact = packed(lab, measured(lab), edit=other)
+    before = tree(lab.folder)
+    refused = lab.run_fairtrial("reproduce", "--rerun", artifact, "--yes-execute")
+    assert refused.returncode == 5
+    assert "not the campaign" in refused.stderr
+    assert tree(lab.folder) == before
+
+
+def test_a_command_that_the_page_does_not_say_is_refused(lab):
+    artifact = packed(
+        lab, measured(lab), edit=lambda files: files.update({"README.md": b"# harmless\n"})
+    )
+    before = tree(lab.folder)
+    refused = lab.run_fairtrial("reproduce", "--rerun", artifact, "--yes-execute")
+    assert refused.returncode == 5
+    assert "README.md does not say" in refused.stderr
+    assert tree(lab.folder) == before
+
+
+def test_a_missing_program_is_named_with_its_hash_and_nothing_else_is_executed(lab):
+    lab.script("tool", "#!/bin/sh\n:\n")
+    trial = measured(
+        lab,
+        benchmarks={"one": {"command": ["./tool"]}},
+        build=None,
+        hooks=None,
+    )
+    artifact = packed(lab, trial)
+    shown = lab.run_fairtrial("reproduce", "--rerun", artifact)
+    assert "./tool: missing; SHA-256" in shown.stdout
+    done = lab.run_fairtrial("reproduce", "--rerun", artifact, "--yes-execute")
+    assert done.returncode == 4
+    assert "tool" in done.stderr
+    assert not list((lab.folder / "artifact-rerun").glob("runs/*"))
+
+
+def test_an_interrupted_rerun_keeps_its_trial_and_says_130(lab):
+    trial = measured(
+        lab, benchmarks={"one": {"command": lab.sh(lab.waiting)}}, build=None, hooks=None
+    )
+    (lab.folder / "reached").unlink(missing_ok=True)
+    artifact = packed(lab, trial)
+    lab.hold()
+    process = lab.start_fairtrial("reproduce", "--rerun", artifact, "--yes-execute")
+    lab.wait_until_reached(process)
+    process.send_signal(signal.SIGINT)
+    code, told = lab.ended(process)
+    assert code == 130, told
+    (begun,) = (lab.folder / "artifact-rerun" / "runs").iterdir()
+    assert lab.manifest(begun)["status"] == "interrupted"
+    assert not list(lab.folder.glob("artifact-rerun/rerun.*"))
+
+
+def test_an_empty_home_and_no_surroundings_are_enough(lab, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    artifact = packed(lab, measured(lab, build=None))
+    lab.environment = {"HOME": str(home), "PATH": os.defpath}
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    done = lab.run_fairtrial("reproduce", artifact, "--json", "-q", cwd=elsewhere)
+    answer = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert answer["analyses"][0]["standing"] == "different"  # what it stores is no verdict
+    assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--yes-execute"], "goes with --rerun"),
+        (["--sessions", "2"], "goes with --rerun"),
+        (["--trial", "t"], "goes with --rerun"),
+        (["--rerun", "--timeout", "3"], "goes without --rerun"),
+        (["--timeout", "0"], "above 0"),
+        (["--rerun", "--confidence", "1.5"], "between 0 and 1"),
+        (["--rerun", "--trial", "none"], "no trial 'none'"),
+        (["--json", "--md"], "not allowed with"),
+        (["--max-entries", "0"], "at least 1"),
+    ],
+)
+def test_options_that_cannot_stand_together_are_refused(lab, sample_artifact, args, said):
+    refused = lab.run_fairtrial("reproduce", sample_artifact(analyses=[]), *args)
+    assert refused.returncode == 2
+    assert said in refused.stderr
+
+
+def test_what_is_no_artifact_is_refused(lab):
+    (lab.folder / "text.zip").write_text("no zip")
+    assert lab.run_fairtrial("reproduce", "text.zip").returncode == 5
+    assert lab.run_fairtrial("reproduce", "none.zip").returncode == 2
+    assert lab.run_fairtrial("reproduce", ".").returncode == 2
+
+
+def test_limits_are_those_of_the_options(lab, sample_artifact):
+    artifact = sample_artifact()
+    refused = lab.run_fairtrial("reproduce", artifact, "--max-entries", 5)
+    assert refused.returncode == 5
+    assert "--max-entries" in refused.stderr
+    refused = lab.run_fairtrial("reproduce", artifact, "--max-bytes", 1000)
+    assert refused.returncode == 5
+    assert "--max-bytes" in refused.stderr

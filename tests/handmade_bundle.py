@@ -1,0 +1,100 @@
+"""Bundles made by hand: what a bundle is, whoever packs one, and however badly."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+from analysis.artifact.archive import Content, of_bytes, weigh, write_archive
+from analysis.artifact.tarball import tar_of
+from analysis.version import VERSION
+
+ROOT = Path(__file__).resolve().parents[1]
+SAMPLE = ROOT / "runs" / "sample"
+COMMANDS = {
+    "verdict": ["verdict", "trials/sample", "--json"],
+    "hpt": ["hpt", "trials/sample:gzip-1", "trials/sample:gzip-6", "--json"],
+}
+
+
+def files_of(trial: Path, name: str = "sample") -> dict[str, bytes]:
+    """Give the files of a trial as a bundle holds them, and its campaign."""
+    plain = {
+        f"trials/{name}/{path.name}": path.read_bytes()
+        for path in trial.iterdir()
+        if path.is_file()
+    }
+    outputs = {path.name: path for path in (trial / "outputs").iterdir()}
+    plain[f"trials/{name}/outputs.tar"] = b"".join(tar_of(outputs)())
+    plain[f"campaigns/{name}/campaign.yaml"] = plain[f"trials/{name}/campaign.yaml"]
+    return plain
+
+
+def sealed(files: Mapping[str, bytes], **changes: object) -> dict[str, bytes]:
+    """Add the list of the files and their sums, all consistent."""
+    whole = {**files, "bundle.json": json.dumps(manifest_of(files, **changes)).encode()}
+    return {**whole, "SHA256SUMS": sums_of(whole)}
+
+
+def manifest_of(files: Mapping[str, bytes], **changes: object) -> dict[str, object]:
+    """Give a bundle's description of itself, its hashes those of the files."""
+    given = {
+        "schema": 1,
+        "kind": "fairtrial-bundle",
+        "tool_version": VERSION,
+        "python": platform.python_version(),
+        "libraries": {name: version(name) for name in ("numpy", "scipy")},
+        "sources": [
+            {
+                "name": "sample",
+                "kind": "trial",
+                "path": "trials/sample",
+                "trial": "sample-20261121-084355-da5a",
+                "campaign": "campaigns/sample/campaign.yaml",
+                "identity": None,
+            }
+        ],
+        "analyses": [
+            {
+                "name": name,
+                "command": words,
+                "seed": None,
+                "result": f"analyses/{name}.json",
+                "exit_code": 0,
+            }
+            for name, words in COMMANDS.items()
+        ],
+        "report": None,
+        "claims": None,
+        "smoke": None,
+        "needs": {"disk_bytes": 1, "compilers": {}},
+        "container": None,
+        "missing": [],
+        "redacted": None,
+        "metadata": {"title": "A sample", "authors": [], "license": "MIT", "doi": None},
+    } | changes
+    listed = {
+        name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        for name, data in files.items()
+        if name not in {"bundle.json", "SHA256SUMS"}
+    }
+    return {**given, "files": listed}
+
+
+def write_bundle(path: Path, files: Mapping[str, bytes]) -> Path:
+    contents = [Content(name=name, pieces=of_bytes(data)) for name, data in files.items()]
+    with path.open("wb") as file:
+        write_archive(file, [weigh(one) for one in contents])
+    return path
+
+
+def sums_of(files: Mapping[str, bytes]) -> bytes:
+    lines = (
+        f"{hashlib.sha256(data).hexdigest()}  {name}\n"
+        for name, data in sorted(files.items(), key=lambda one: one[0].encode())
+    )
+    return "".join(lines).encode()

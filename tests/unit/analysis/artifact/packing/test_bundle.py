@@ -1,0 +1,539 @@
+"""What is in a bundle, and what is listed as missing: for whoever would look for it."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import stat
+import tarfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis.artifact import open_archive, read_contents
+from analysis.artifact.contents import RedactionRecord
+from analysis.artifact.packing import Redacted
+from analysis.errors import StoreError, UsageError
+
+ABOUT = """\
+title: A title
+description: What it is about.
+authors: [{name: Ada Lovelace, orcid: 0000-0002-1825-0097, affiliation: X}]
+license: MIT
+doi: 10.5281/zenodo.1234567
+"""
+
+
+def below(files, root):
+    return {
+        name.removeprefix(f"{root}/"): data
+        for name, data in files.items()
+        if name.startswith(f"{root}/")
+    }
+
+
+def rewrite(trial, name, change):
+    """Change a file of a trial as if it had been measured so."""
+    text = change((trial / name).read_text())
+    (trial / name).write_text(text)
+    manifest = json.loads((trial / "manifest.json").read_text())
+    manifest["files"][name] = hashlib.sha256(text.encode()).hexdigest()
+    (trial / "manifest.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.usefixtures("quick")
+class TestContents:
+    def test_the_trial_is_whole_with_its_outputs_as_one_file(self, campaign, pack):
+        made = pack(campaign.trial, campaign=campaign.file)
+        found = below(made.files, f"trials/{campaign.trial.name}")
+        there = {
+            p.relative_to(campaign.trial).as_posix(): p.read_bytes()
+            for p in campaign.trial.rglob("*")
+            if p.is_file()
+        }
+        with tarfile.open(fileobj=io.BytesIO(found.pop("outputs.tar"))) as tar:
+            for member in tar.getmembers():
+                found[f"outputs/{member.name}"] = tar.extractfile(member).read()
+        assert found == there
+
+    def test_every_file_that_the_campaign_names_is_there(self, campaign, pack):
+        made = pack(campaign.trial, campaign=campaign.file)
+        found = below(made.files, f"campaigns/{campaign.trial.name}")
+        assert set(found) == {
+            "campaign.yaml",
+            "data/in.txt",
+            "data/std.txt",
+            "want.txt",
+            "src/prog.sh",
+            "build-a.sh",
+            "build-b.sh",
+            "hook.py",
+        }
+        assert found["campaign.yaml"] == campaign.file.read_bytes()
+        with open_archive(made.path) as archive:
+            executable = {name for name, entry in archive.entries.items() if entry.executable}
+        assert {name.rpartition("/")[2] for name in executable} == {
+            "prog.sh",
+            "build-a.sh",
+            "build-b.sh",
+        }
+
+    def test_what_lies_outside_of_the_campaign_is_listed_with_its_hash(self, campaign, pack):
+        missing = pack(campaign.trial, campaign=campaign.file).missing
+        gzip = shutil.which("gzip", path="/usr/bin:/bin")
+        assert missing[gzip].why == "a program of the host"
+        assert missing[gzip].sha256 == hashlib.sha256(Path(gzip).read_bytes()).hexdigest()
+        assert "outside of the campaign's folder" in missing["/etc/hostname"].why
+        assert missing["/etc/hostname"].sha256 is not None
+
+    def test_binaries_are_hashed_and_packed_on_request(self, campaign, pack):
+        data = b"\x7fELF and more"
+        for name in ("build-a.sh", "hook.py"):
+            (campaign.folder / name).write_bytes(data)
+        made = pack(campaign.trial, campaign=campaign.file)
+        # a program that was measured, and is another one now
+        assert "not what was measured" in made.missing["build-a.sh"].why
+        assert made.missing["hook.py"].sha256 == hashlib.sha256(data).hexdigest()
+        assert "--binaries" in made.missing["hook.py"].why
+        with_them = pack(campaign.trial, campaign=campaign.file, binaries=True)
+        assert "hook.py" not in with_them.missing
+        assert with_them.files[f"campaigns/{campaign.trial.name}/hook.py"] == data
+
+    def test_an_input_that_changed_since_is_not_passed_off_as_the_measured_one(
+        self, campaign, pack
+    ):
+        (campaign.folder / "data" / "in.txt").write_text("other\n")
+        (campaign.folder / "want.txt").unlink()
+        made = pack(campaign.trial, campaign=campaign.file)
+        old = hashlib.sha256(b"hi\n").hexdigest()
+        assert "not what was measured" in made.missing["data/in.txt"].why
+        assert made.missing["data/in.txt"].sha256 == old
+        assert made.missing["want.txt"].why == "it is not there any more"
+        assert made.missing["want.txt"].sha256 == old
+
+    def test_further_files_are_chosen_by_bundle_yaml(self, campaign, pack):
+        (campaign.folder / "bundle.yaml").write_text(
+            ABOUT + "files: [src/, nothing/*.c]\ncontainer: {recipe: src/notes.md, image: debian}\n"
+        )
+        made = pack(campaign.trial, campaign=campaign.file)
+        root = f"campaigns/{campaign.trial.name}"
+        assert made.files[f"{root}/src/notes.md"] == b"of the source\n"
+        assert f"{root}/bundle.yaml" in made.files
+        assert f"{root}/.secret" not in made.files
+        assert "no file fits" in made.missing["nothing/*.c"].why
+        assert made.contents["container"]["recipe"] == f"{root}/src/notes.md"
+        assert made.contents["container"]["image"] == "debian"
+
+    def test_hidden_files_and_links_that_lead_out_are_not_packed_by_a_pattern(
+        self, campaign, pack, tmp_path
+    ):
+        (tmp_path / "private").write_text("key")
+        (campaign.folder / "link").symlink_to(tmp_path / "private")
+        (campaign.folder / "bundle.yaml").write_text('files: ["**"]\n')
+        made = pack(campaign.trial, campaign=campaign.file)
+        names = below(made.files, f"campaigns/{campaign.trial.name}")
+        assert "src/notes.md" in names
+        assert ".secret" not in names
+        assert "link" not in names
+        assert "leads out" in made.missing["link"].why
+
+    def test_a_pattern_chooses_neither_the_archive_nor_what_is_packed_anyway(self, campaign, pack):
+        (campaign.folder / "bundle.yaml").write_text('files: ["**"]\n')
+        inside = campaign.folder / "runs" / campaign.trial.name
+        shutil.copytree(campaign.trial, inside)
+        (campaign.folder / "__pycache__").mkdir()
+        (campaign.folder / "__pycache__" / "hook.pyc").write_bytes(b"x")
+        first = pack(inside, campaign=campaign.file, output="c/a.zip").path.read_bytes()
+        again = pack(inside, campaign=campaign.file, output="c/a.zip")
+        assert again.path.read_bytes() == first
+        names = below(again.files, f"campaigns/{campaign.trial.name}")
+        assert {name.split("/")[0] for name in names} == {
+            "build-a.sh",
+            "build-b.sh",
+            "bundle.yaml",
+            "campaign.yaml",
+            "data",
+            "hook.py",
+            "src",
+            "want.txt",
+        }
+
+    def test_a_file_that_may_not_be_looked_at_is_listed(self, campaign, pack, monkeypatch):
+        found = Path.is_file
+
+        def is_file(path):
+            if path.name == "std.txt":
+                raise PermissionError(13, "Permission denied")
+            return found(path)
+
+        monkeypatch.setattr(Path, "is_file", is_file)
+        missing = pack(campaign.trial, campaign=campaign.file).missing
+        assert "Permission denied" in missing["data/std.txt"].why
+        assert missing["data/std.txt"].sha256 == hashlib.sha256(b"std\n").hexdigest()
+
+    def test_a_folder_that_a_command_names_is_listed(self, campaign, pack):
+        rewrite(campaign.trial, "resolved.json", lambda text: text.replace('"hook.py"', '"src"'))
+        (campaign.folder / "src" / "prog.sh").unlink()
+        missing = pack(campaign.trial, campaign=campaign.file).missing
+        assert "names this folder" in missing["src/"].why
+        assert "data/" not in missing  # some of it is there
+
+    def test_without_the_campaigns_folder_all_its_files_are_listed(self, campaign, pack, measured):
+        shutil.rmtree(campaign.folder)
+        trial = campaign.trial
+        manifest = json.loads((trial / "manifest.json").read_text())
+        manifest["campaign_path"] = str(campaign.file)
+        (trial / "manifest.json").write_text(json.dumps(manifest))
+        made = pack(trial)
+        assert f"campaigns/{trial.name}/campaign.yaml" in made.files
+        (why,) = {m.why for w, m in made.missing.items() if w.startswith("the files that")}
+        assert "is not there any more" in why
+        inputs = {m.sha256 for m in made.missing.values()}
+        assert hashlib.sha256(b"std\n").hexdigest() in inputs
+
+    def test_a_campaign_file_that_changed_is_a_caution(self, campaign, pack):
+        campaign.file.write_text(campaign.file.read_text() + "# more\n")
+        made = pack(campaign.trial, campaign=campaign.file)
+        assert [one.code for one in made.said.cautions] == ["campaign-changed"]
+        packed = made.files[f"campaigns/{campaign.trial.name}/campaign.yaml"]
+        assert packed == (campaign.trial / "campaign.yaml").read_bytes()
+
+    def test_files_that_do_not_fit_are_listed_and_a_trial_that_does_not_is_refused(
+        self, campaign, pack
+    ):
+        (campaign.folder / "large").write_bytes(bytes(50_000_000))
+        (campaign.folder / "bundle.yaml").write_text("files: [large]\n")
+        made = pack(campaign.trial, campaign=campaign.file, max_bytes=20_000_000)
+        assert "too large" in made.missing["large"].why
+        assert made.missing["large"].bytes == 50_000_000
+        assert made.missing["large"].sha256 == hashlib.sha256(bytes(50_000_000)).hexdigest()
+        with pytest.raises(UsageError, match="more than 1,000 bytes"):
+            pack(campaign.trial, campaign=campaign.file, max_bytes=1000)
+
+    def test_what_is_no_part_of_the_trial_is_listed(self, campaign, pack, tmp_path):
+        (campaign.trial / "notes.txt").write_text("mine")
+        (campaign.trial / "link").symlink_to(tmp_path)
+        gone = next((campaign.trial / "outputs").iterdir())
+        gone.unlink()
+        made = pack(campaign.trial, campaign=campaign.file)
+        root = f"trials/{campaign.trial.name}"
+        assert "no part of the trial" in made.missing[f"{root}/notes.txt"].why
+        assert "no part of the trial" in made.missing[f"{root}/link"].why
+        assert "does not hold it any more" in made.missing[f"{root}/outputs/{gone.name}"].why
+
+    def test_a_trial_that_was_changed_is_refused(self, campaign, pack):
+        with (campaign.trial / "findings.jsonl").open("ab") as file:
+            file.write(b"\n")
+        with pytest.raises(StoreError, match="not what it was when the trial ended"):
+            pack(campaign.trial, campaign=campaign.file)
+
+    def test_a_trial_under_way_is_refused(self, campaign, pack):
+        manifest = json.loads((campaign.trial / "manifest.json").read_text())
+        manifest |= {"status": "running", "files": {}, "finished": None}
+        (campaign.trial / "manifest.json").write_text(json.dumps(manifest))
+        with (campaign.trial / "measurements.jsonl").open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            with pytest.raises(StoreError, match="is being measured"):
+                pack(campaign.trial, campaign=campaign.file)
+        # its runner was killed: what it measured is there
+        made = pack(campaign.trial, campaign=campaign.file)
+        assert f"trials/{campaign.trial.name}/measurements.jsonl" in made.files
+
+    def test_an_archive_is_no_source(self, campaign, pack):
+        made = pack(campaign.trial, campaign=campaign.file)
+        with pytest.raises(UsageError, match="this is an archive"):
+            pack(made.path, output="b.zip")
+
+    def test_two_trials_of_one_campaign_share_its_files(self, campaign, pack):
+        other = campaign.trial.parent / "other"
+        shutil.copytree(campaign.trial, other)
+        manifest = (other / "manifest.json").read_text()
+        (other / "manifest.json").write_text(manifest.replace(campaign.trial.name, "other"))
+        made = pack(campaign.trial.parent, campaign=campaign.file)
+        names = [one["path"] for one in made.contents["sources"]]
+        assert names == sorted([f"trials/{campaign.trial.name}", "trials/other"])
+        campaigns = {one["campaign"] for one in made.contents["sources"]}
+        assert len(campaigns) == 1
+
+    def test_files_of_other_tools_are_packed_as_they_are(self, pack, tmp_path):
+        (tmp_path / "x.csv").write_text("a,1,2\n")
+        (tmp_path / "sub").mkdir()
+        (tmp_path / "sub" / "x.csv").write_text("a,3,4\n")
+        made = pack(tmp_path / "x.csv", tmp_path / "sub" / "x.csv")
+        assert below(made.files, "sources") == {"x.csv": b"a,1,2\n", "x-2.csv": b"a,3,4\n"}
+
+    @pytest.mark.parametrize("name", ["nothing", "."])
+    def test_what_is_no_source_is_told(self, pack, tmp_path, name):
+        with pytest.raises(UsageError):
+            pack(str(tmp_path / name))
+
+    def test_a_source_that_stands_there_twice_is_told(self, campaign, pack):
+        with pytest.raises(UsageError, match="twice"):
+            pack(campaign.trial, campaign.trial, campaign=campaign.file)
+
+    def test_more_than_readers_accept_is_said(self, campaign, pack, monkeypatch):
+        from analysis.artifact.packing import bundle
+
+        monkeypatch.setattr(bundle, "MOST_ENTRIES", 10)
+        made = pack(campaign.trial, campaign=campaign.file)
+        (caution,) = made.said.cautions
+        assert caution.code == "bundle-over-limits"
+        assert f"--max-entries {len(made.files)}" in caution.text
+
+
+@pytest.mark.usefixtures("quick")
+class TestDescription:
+    def test_every_file_is_hashed_in_the_manifest_and_for_sha256sum(self, campaign, pack):
+        made = pack(campaign.trial, campaign=campaign.file)
+        listed = made.contents["files"]
+        assert set(listed) == set(made.files) - {"bundle.json", "SHA256SUMS"}
+        for name, record in listed.items():
+            data = made.files[name]
+            assert record == {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        sums = dict(
+            reversed(line.split("  ", 1)) for line in made.files["SHA256SUMS"].decode().splitlines()
+        )
+        assert sums == {
+            name: hashlib.sha256(data).hexdigest()
+            for name, data in made.files.items()
+            if name != "SHA256SUMS"
+        }
+        assert read_contents(made.files["bundle.json"], "a.zip") == made.said.contents
+
+    def test_what_the_authors_say_stands_where_readers_look(self, campaign, pack):
+        (campaign.folder / "bundle.yaml").write_text(ABOUT)
+        (campaign.folder / "LICENSE").write_text("MIT License\n")
+        made = pack(campaign.trial, campaign=campaign.file)
+        assert made.files["LICENSE"] == b"MIT License\n"
+        citation = made.files["CITATION.cff"].decode()
+        assert 'family-names: "Lovelace"' in citation
+        page = made.files["README.md"].decode()
+        for words in ("# A title", "Ada Lovelace (X)", "Licence: MIT", "10.5281/zenodo.1234567"):
+            assert words in page
+        assert made.contents["metadata"]["title"] == "A title"
+        crate = json.loads(made.files["ro-crate-metadata.json"])["@graph"]
+        assert crate[1]["name"] == "A title"
+
+    def test_what_the_authors_do_not_say_is_listed_and_left_out(self, campaign, pack):
+        made = pack(campaign.trial, campaign=campaign.file)
+        assert "bundle.yaml" in made.missing
+        assert not {"LICENSE", "CITATION.cff"} & set(made.files)
+        (campaign.folder / "bundle.yaml").write_text("license: Own-1.0\n")
+        made = pack(campaign.trial, campaign=campaign.file)
+        assert {
+            "bundle.yaml: title",
+            "bundle.yaml: authors",
+            "bundle.yaml: doi",
+            "CITATION.cff",
+        } <= set(made.missing)
+        assert "the licence's text" in made.missing
+        assert b"SPDX-License-Identifier: Own-1.0" in made.files["LICENSE"]
+
+    def test_about_wins_over_what_lies_beside(self, campaign, pack, tmp_path):
+        (campaign.folder / "bundle.yaml").write_text("title: Beside\n")
+        (tmp_path / "mine.yaml").write_text("title: Mine\n")
+        made = pack(campaign.trial, campaign=campaign.file, about=tmp_path / "mine.yaml")
+        assert made.contents["metadata"]["title"] == "Mine"
+
+    def test_time_disk_and_host_are_those_of_the_trial(self, campaign, pack):
+        made = pack(campaign.trial, campaign=campaign.file)
+        needs = made.contents["needs"]
+        assert needs["run_s"] > 0
+        assert needs["cpus"] >= 1
+        assert needs["max_rss_bytes"] > 0
+        own = {"README.md", "bundle.json", "SHA256SUMS", "ro-crate-metadata.json"}
+        rest = sum(len(data) for name, data in made.files.items() if name not in own)
+        assert needs["disk_bytes"] == rest
+        command = made.contents["smoke"]["command"]
+        assert command[:2] == ["run", f"campaigns/{campaign.trial.name}/campaign.yaml"]
+
+    def test_hostile_texts_stay_in_their_place_in_the_page(self, campaign, pack):
+        (campaign.folder / "bundle.yaml").write_text(
+            "title: '# <script>alert(1)</script> | x'\ndescription: '[a](javascript:x) `y`'\n"
+        )
+        page = pack(campaign.trial, campaign=campaign.file).files["README.md"].decode()
+        assert not re.search(r"(?<!\\)[<|`\[]script|(?<!\\)<", page.split("## Check")[0])
+        assert "\\[a\\](javascript" in page
+
+
+@pytest.mark.usefixtures("quick")
+class TestClaims:
+    def claims(self, tmp_path, command, *more, expected="1.5"):
+        text = f"claims:\n  - {{text: t, command: {command}, value: /x, is: equals, expected: {expected}}}\n"
+        (tmp_path / "claims.yaml").write_text(text + "".join(more))
+        return tmp_path / "claims.yaml"
+
+    def test_a_claim_is_bound_to_the_bundles_paths(self, campaign, pack, tmp_path):
+        file = self.claims(tmp_path, f"verdict {campaign.trial}:b --confidence 0.9")
+        made = pack(campaign.trial, campaign=campaign.file, claims=file)
+        (claim,) = json.loads(made.files["claims.json"])["claims"]
+        path = f"trials/{campaign.trial.name}:b"
+        assert claim["command"] == ["verdict", path, "--confidence", "0.9", "--json"]
+        assert claim["holds"] is True
+        assert claim["found"] == 1.5
+        assert claim["result"] in made.files
+        assert "| 1 | t |" in made.files["README.md"].decode()
+
+    def test_a_claim_on_a_default_result_shares_it(self, campaign, pack, tmp_path):
+        file = self.claims(tmp_path, f"verdict {campaign.trial.name}")
+        made = pack(campaign.trial, campaign=campaign.file, claims=file)
+        (claim,) = json.loads(made.files["claims.json"])["claims"]
+        assert claim["result"] == "analyses/01-verdict.json"
+        assert len(made.contents["analyses"]) == 3
+
+    def test_a_claim_may_name_the_campaign_or_its_file_in_the_bundle(
+        self, campaign, pack, tmp_path
+    ):
+        path = f"trials/{campaign.trial.name}"
+        for named in ("tiny", path, f"{campaign.trial}/"):
+            file = self.claims(tmp_path, f"verdict {named}")
+            made = pack(campaign.trial, campaign=campaign.file, claims=file)
+            assert made.said.claims[0].claim.command == ("verdict", path, "--json")
+
+    def test_a_seed_goes_to_commands_that_draw(self, campaign, pack, tmp_path):
+        file = self.claims(tmp_path, "resample tiny:b --resamples 99")
+        made = pack(campaign.trial, campaign=campaign.file, claims=file, seed=7)
+        seeds = {one["name"]: one["seed"] for one in made.contents["analyses"]}
+        assert seeds == {
+            "verdict": None,
+            "explained": None,
+            "diagnosis": 7,
+            "claim-1-resample": 7,
+        }
+        assert made.said.claims[0].claim.command[-2:] == ("--seed", "7")
+
+    def test_a_claim_that_does_not_hold_is_said(self, campaign, pack, tmp_path):
+        file = self.claims(tmp_path, f"verdict {campaign.trial}", expected="2")
+        made = pack(campaign.trial, campaign=campaign.file, claims=file)
+        assert not made.said.all_hold
+        assert [one.code for one in made.said.cautions] == ["claim-fails"]
+        assert "/x is 1.5, not equal to 2" in made.said.cautions[0].text
+        assert "**no**" in made.files["README.md"].decode()
+
+    def test_what_is_not_in_the_bundle_cannot_be_claimed(self, campaign, pack, tmp_path):
+        (tmp_path / "x.csv").write_text("a,1\n")
+        more = "  - {text: t, command: verdict, value: /x, is: equals, expected: 1}\n"
+        file = self.claims(tmp_path, f"diagnose {tmp_path}/x.csv", more)
+        with pytest.raises(UsageError) as raised:
+            pack(campaign.trial, campaign=campaign.file, claims=file)
+        assert "2 mistakes" in str(raised.value)
+        assert "which is not in the bundle" in str(raised.value)
+        assert "names no source" in str(raised.value)
+        assert not (tmp_path / "a.zip").exists()
+
+
+@pytest.mark.usefixtures("quick")
+class TestRedaction:
+    def test_names_go_before_results_and_hashes_are_made(self, campaign, pack):
+        def redact(folder):
+            file = folder / "trials" / campaign.trial.name / "findings.jsonl"
+            before = hashlib.sha256(file.read_bytes()).hexdigest()
+            file.write_bytes(b"{}\n")
+            record = RedactionRecord(
+                what=("host",), replaced={"host": 1}, files={file.name: before}
+            )
+            return Redacted(record=record, scrub=lambda text: text.replace("gzip", "PROGRAM"))
+
+        made = pack(campaign.trial, campaign=campaign.file, redact=redact)
+        name = f"trials/{campaign.trial.name}/findings.jsonl"
+        assert made.files[name] == b"{}\n"
+        assert made.contents["files"][name]["sha256"] == hashlib.sha256(b"{}\n").hexdigest()
+        assert made.contents["redacted"]["replaced"] == {"host": 1}
+        assert "gzip" not in " ".join(made.missing)
+        assert "Names were taken out" in made.files["README.md"].decode()
+        # the identity is that of what was measured
+        manifest = (campaign.trial / "manifest.json").read_bytes()
+        assert made.contents["sources"][0]["identity"] == hashlib.sha256(manifest).hexdigest()
+
+
+@pytest.mark.usefixtures("quick")
+class TestDeterminism:
+    def test_modes_times_and_order_of_the_files_change_no_byte(self, campaign, pack):
+        first = pack(campaign.trial, campaign=campaign.file)
+        for path in (*campaign.trial.rglob("*"), *campaign.folder.rglob("*")):
+            executable = path.is_dir() or path.stat().st_mode & stat.S_IXUSR
+            path.chmod(0o777 if executable else 0o666)
+            os.utime(path, (1, 1))
+        second = pack(campaign.trial, campaign=campaign.file, output="b.zip")
+        assert second.path.read_bytes() == first.path.read_bytes()
+        assert second.said.sha256 == first.said.sha256
+        assert hashlib.sha256(first.path.read_bytes()).hexdigest() == first.said.sha256
+
+    def test_another_place_of_the_same_trial_changes_no_byte(self, campaign, pack, tmp_path):
+        first = pack(campaign.trial, campaign=campaign.file)
+        elsewhere = tmp_path / "x" / "y"
+        elsewhere.mkdir(parents=True)
+        shutil.move(campaign.trial, elsewhere)
+        shutil.move(campaign.folder, elsewhere / "there")
+        second = pack(
+            elsewhere / campaign.trial.name,
+            campaign=elsewhere / "there" / "campaign.yaml",
+            output="b.zip",
+        )
+        assert second.path.read_bytes() == first.path.read_bytes()
+        assert str(tmp_path).encode() not in first.files["bundle.json"]
+
+    def test_one_byte_of_a_file_changes_it(self, campaign, pack):
+        # the negative control of the two above
+        first = pack(campaign.trial, campaign=campaign.file)
+        with (campaign.folder / "hook.py").open("ab") as file:
+            file.write(b"\n")
+        second = pack(campaign.trial, campaign=campaign.file, output="b.zip")
+        assert second.said.sha256 != first.said.sha256
+
+
+@pytest.mark.usefixtures("quick")
+class TestWriting:
+    def test_an_archive_takes_the_place_of_an_older_one_and_leaves_nothing_beside(
+        self, campaign, pack, tmp_path
+    ):
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / "a.zip").write_bytes(b"PK older")
+        made = pack(campaign.trial, campaign=campaign.file, output="out/a.zip")
+        assert made.said.bytes == made.path.stat().st_size
+        assert [p.name for p in (tmp_path / "out").iterdir()] == ["a.zip"]
+
+    def test_an_archive_that_cannot_be_written_leaves_what_was_there(
+        self, campaign, pack, tmp_path, monkeypatch
+    ):
+        from analysis.artifact.packing import bundle
+
+        def full(file, files):
+            file.write(b"some")
+            raise OSError(28, "No space left on device")
+
+        (tmp_path / "a.zip").write_text("PK older")
+        monkeypatch.setattr(bundle, "write_archive", full)
+        with pytest.raises(StoreError, match="No space left"):
+            pack(campaign.trial, campaign=campaign.file)
+        assert (tmp_path / "a.zip").read_text() == "PK older"
+        assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
+
+    def test_what_is_no_archive_is_not_replaced(self, campaign, pack, tmp_path):
+        (tmp_path / "a.zip").write_text("my notes")
+        with pytest.raises(UsageError, match="which is no archive"):
+            pack(campaign.trial, campaign=campaign.file)
+        assert (tmp_path / "a.zip").read_text() == "my notes"
+
+    def test_names_that_are_no_utf8_are_listed(self, campaign, pack):
+        (campaign.folder / "bundle.yaml").write_text('files: ["odd/"]\n')
+        odd = campaign.folder / "odd" / os.fsdecode(b"\xff\xfe.txt")
+        odd.parent.mkdir()
+        odd.write_bytes(b"x")
+        made = pack(campaign.trial, campaign=campaign.file)
+        assert "not UTF-8" in made.missing["odd/\\udcff\\udcfe.txt"].why
+        assert b"udcff" in made.files["README.md"]
+
+    def test_what_is_said_names_the_archive_its_claims_and_what_is_missing(self, campaign, pack):
+        made = pack(campaign.trial, campaign=campaign.file)
+        text = str(made.said)
+        assert made.said.sha256 in text
+        assert "fairtrial reproduce" in text
+        assert "bundle.yaml" in text
+        assert replace(made.said, claims=()).all_hold

@@ -1,0 +1,46 @@
+"""Which files a campaign names: the campaign's documentation is the authority for where it may."""
+
+from __future__ import annotations
+
+from analysis.artifact.packing.naming import Named, named_files
+
+
+def test_every_place_of_a_campaign_that_may_name_a_file_is_looked_at():
+    campaign = {
+        "cells": [
+            {
+                "command": {"argv": ["./run.sh", "--data=in/a", "-Iinclude", "@args", "3"]},
+                "cwd": "work",
+                "stdin": "in/std",
+                "inputs": ["in/more"],
+                "expect": {"stdout_file": "want.txt"},
+                "before": [{"argv": ["python3", "before.py"]}],
+                "after": [{"argv": ["./after"]}],
+            }
+        ],
+        "builds": [{"steps": [{"argv": ["make", "OUT=build/a"]}], "cwd": "src"}],
+        "hooks": {"setup": [{"argv": ["sh", "setup.sh"]}], "cleanup": [], "finish": []},
+    }
+    found = named_files(campaign)
+    assert found >= {
+        Named(path="./run.sh", cwd="work", role="program"),
+        Named(path="in/a", cwd="work", role="word"),
+        Named(path="include", cwd="work", role="word"),
+        Named(path="args", cwd="work", role="word"),
+        Named(path="in/std", role="input"),
+        Named(path="in/more", role="input"),
+        Named(path="want.txt", role="input"),
+        Named(path="before.py", cwd="work", role="word"),
+        Named(path="./after", cwd="work", role="program"),
+        Named(path="build/a", cwd="src", role="word"),
+        Named(path="Makefile", cwd="src", role="word"),
+        Named(path="setup.sh", role="word"),
+    }
+    # a program that is looked up on the PATH is no file of the campaign
+    assert not {one.path for one in found} & {"make", "python3", "sh"}
+
+
+def test_parts_of_another_shape_name_nothing():
+    assert named_files({}) == set()
+    assert named_files({"cells": 3, "builds": [3], "hooks": {"setup": "x"}}) == set()
+    assert named_files({"cells": [{"command": {"argv": [3]}, "inputs": "x", "expect": 3}]}) == set()

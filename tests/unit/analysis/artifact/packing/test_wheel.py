@@ -1,0 +1,131 @@
+"""Fairtrial's own wheel: pip, which installs it into an empty environment, is the authority."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import io
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from analysis.artifact.packing import wheel
+from analysis.artifact.packing.libraries import libraries_of_this, lock_text
+from analysis.errors import StoreError
+from analysis.version import VERSION
+
+
+@pytest.fixture(scope="module")
+def packed():
+    return wheel.wheel_of_this()
+
+
+def test_it_has_the_same_bytes_each_time(packed):
+    assert wheel.wheel_of_this() == packed
+
+
+def test_its_record_lists_every_file_with_its_hash(packed):
+    with zipfile.ZipFile(io.BytesIO(packed)) as file:
+        names = file.namelist()
+        (record,) = (name for name in names if name.endswith("/RECORD"))
+        rows = list(csv.reader(io.StringIO(file.read(record).decode())))
+        assert [row[0] for row in rows[:-1]] == [name for name in names if name != record]
+        assert rows[-1] == [record, "", ""]
+        for name, digest, size in rows[:-1]:
+            data = file.read(name)
+            made = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            assert (digest, int(size)) == (f"sha256={made}", len(data))
+    assert "analysis/dossier/page.css" in names
+    assert "harness/launch/launcher.py" in names
+    assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
+
+
+def test_pip_installs_it_into_an_empty_environment(packed, tmp_path):
+    path = tmp_path / wheel.WHEEL
+    path.write_bytes(packed)
+    env = tmp_path / "env"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", env], check=True)
+    python = env / "bin" / "python"
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "install",
+        "-q",
+        "--no-index",
+        "--no-deps",
+    ]
+    done = subprocess.run([*pip, path], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    done = subprocess.run(
+        [env / "bin" / "fairtrial", "--version"],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert done.stdout == f"fairtrial {VERSION}\n"
+    pip = [sys.executable, "-m", "pip", "--python", python, "show", "-f", "fairtrial"]
+    shown = subprocess.run(pip, check=True, capture_output=True, text=True).stdout
+    assert "analysis/cli.py" in shown
+    assert "numba" in shown
+
+
+@pytest.mark.parametrize("version", [None, "0.0.1"])
+def test_code_that_is_not_what_is_installed_gives_no_wheel(version, monkeypatch):
+    class Other:
+        pass
+
+    def distribution(name):
+        if version is None:
+            raise wheel.importlib.metadata.PackageNotFoundError(name)
+        other = Other()
+        other.version = version
+        return other
+
+    monkeypatch.setattr(wheel.importlib.metadata, "distribution", distribution)
+    with pytest.raises(StoreError, match="is executed, and"):
+        wheel.wheel_of_this()
+
+
+def test_the_lock_has_exact_versions_of_all_that_is_needed():
+    libraries = libraries_of_this()
+    assert {"numpy", "scipy", "numba", "llvmlite", "jinja2", "markupsafe", "pyyaml"} <= set(
+        libraries
+    )
+    assert not {"fairtrial", "pytest", "ruff"} & set(libraries)
+    lines = [line for line in lock_text(libraries).splitlines() if not line.startswith("#")]
+    assert lines == sorted(lines)
+    # pip's own reading of it: everything is there already, nothing is fetched
+    import tempfile
+
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write(lock_text(libraries))
+        file.flush()
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "pip",
+                "install",
+                "--dry-run",
+                "-q",
+                "--no-index",
+                "-r",
+                file.name,
+            ],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+    assert done.returncode == 0, done.stderr
+
+
+def test_readers_of_packed_sources_are_locked_too():
+    assert "pyarrow" in libraries_of_this(["sources/x.parquet"])
+    assert "pyarrow" not in libraries_of_this(["sources/x.csv"])

@@ -1,0 +1,44 @@
+"""Bundles of the sample trial, with the answers that they store."""
+
+from __future__ import annotations
+
+import runpy
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from analysis.artifact.recomputing import recompute
+
+handmade = SimpleNamespace(
+    **runpy.run_path(str(Path(__file__).resolve().parents[4] / "handmade_bundle.py"))
+)
+write_bundle = handmade.write_bundle
+
+
+@pytest.fixture(scope="session")
+def answers(tmp_path_factory) -> Mapping[str, bytes]:
+    """Give what the commands print, in a folder that looks like an unpacked bundle."""
+    folder = tmp_path_factory.mktemp("packing")
+    shutil.copytree(handmade.SAMPLE, folder / "trials" / "sample")
+    return {name: recompute(words, folder).stdout for name, words in handmade.COMMANDS.items()}
+
+
+@pytest.fixture
+def bundle(tmp_path, answers) -> Callable[..., Path]:
+    """Make a bundle whose hashes are consistent, whatever was edited before they were made."""
+
+    def make(
+        *,
+        edit: Callable[[dict[str, bytes]], object] = lambda _: None,
+        name: str = "artifact.zip",
+        **changes: object,
+    ) -> Path:
+        files = handmade.files_of(handmade.SAMPLE) | {"README.md": b"# A sample\n"}
+        files |= {f"analyses/{name}.json": data for name, data in answers.items()}
+        edit(files)
+        return handmade.write_bundle(tmp_path / name, handmade.sealed(files, **changes))
+
+    return make

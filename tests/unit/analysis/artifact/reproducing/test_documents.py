@@ -1,0 +1,187 @@
+"""What two documents differ in. Authority: RFC 6901 for pointers, RFC 8259 for JSON, and arithmetic."""
+
+import json
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from analysis.artifact.reproducing.documents import NEAR, compare_documents
+
+VERSIONS = {"same_tool": True}
+
+
+def compared(stored, fresh, *, same_tool=True):
+    return compare_documents(_bytes(stored), _bytes(fresh), same_tool=same_tool)
+
+
+def _bytes(value):
+    return value if isinstance(value, bytes) else (json.dumps(value, indent=2) + "\n").encode()
+
+
+def only(found):
+    (one,) = found.differences
+    return one
+
+
+def test_equal_bytes_need_no_reading_and_every_number_is_counted():
+    found = compared({"a": [1, 2.5, None, True, "3"]}, {"a": [1, 2.5, None, True, "3"]})
+    assert (found.grade, found.numbers, found.same, found.near, found.different) == (
+        "same bytes",
+        2,
+        2,
+        0,
+        0,
+    )
+    assert found.differences == ()
+
+
+def test_a_number_in_its_last_digits_is_within_and_named_by_its_pointer():
+    stored = {"benchmarks": [{"speedup": 1.2}, {"speedup": 1.3}], "a/b~c": 5.0}
+    fresh = {"benchmarks": [{"speedup": 1.2}, {"speedup": 1.3 * (1 + 5e-10)}], "a/b~c": 5.0}
+    found = compared(stored, fresh)
+    assert found.grade == "within"
+    assert (found.same, found.near, found.different) == (2, 1, 0)
+    assert only(found).pointer == "/benchmarks/1/speedup"
+    assert only(found).relative == pytest.approx(5e-10, rel=1e-3)
+    other = compared(stored, {**stored, "a/b~c": 5.1})
+    assert only(other).pointer == "/a~1b~0c"
+    assert other.grade == "different"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "grade"),
+    [
+        (1.0, 1.0 + 0.99e-9, "within"),
+        (1.0, 1.0 + 1.1e-9, "different"),  # the negative control of the bound
+        (-1.0, 1.0, "different"),
+        (0.0, 1e-300, "different"),  # relative: no number is near zero
+        (1, 1.0, "within"),  # the same value in other bytes
+        (1, True, "different"),  # Python says 1 == True; JSON does not
+        (None, 0, "different"),
+        (None, False, "different"),
+        ("1", 1, "different"),
+        (10**25, 10**25 + 1, "within"),
+        (1, 2, "different"),
+        (1e308, -1e308, "different"),
+        ([1], {"0": 1}, "different"),
+    ],
+)
+def test_how_near_is_near(old, new, grade):
+    assert compared({"x": old}, {"x": new}).grade == grade
+
+
+def test_words_are_conclusions_and_must_be_the_same():
+    found = compared({"word": "faster"}, {"word": "slower"})
+    assert found.grade == "different"
+    assert (only(found).kind, only(found).stored, only(found).recomputed) == (
+        "text",
+        "faster",
+        "slower",
+    )
+
+
+def test_only_another_version_of_the_tool_may_word_anew_and_add_keys():
+    stored = {"tool_version": "0.1.0", "cautions": ["few runs"], "references": ["x"], "a": 1}
+    fresh = {"tool_version": "0.2.0", "cautions": ["too few"], "references": ["y"], "a": 1, "b": 2}
+    assert compared(stored, fresh, same_tool=False).grade == "within"
+    assert {one.grade for one in compared(stored, fresh, same_tool=False).differences} == {
+        "wording",
+        "added",
+    }
+    assert compared(stored, fresh, same_tool=True).grade == "different"
+    # a caution more or less is no wording
+    assert compared(stored, {**fresh, "cautions": []}, same_tool=False).grade == "different"
+    assert compared(stored, {"tool_version": "0.2.0"}, same_tool=False).grade == "different"
+
+
+def test_lists_of_other_lengths_and_keys_that_are_gone_are_named():
+    found = compared({"a": [1, 2, 3], "b": 1}, {"a": [1, 2]})
+    assert {(one.pointer, one.kind) for one in found.differences} == {
+        ("/a/2", "missing"),
+        ("/b", "missing"),
+    }
+    assert found.different == 2  # both are numbers that were not found again
+
+
+def test_several_objects_one_after_the_other_are_read_each():
+    stored = b'{"a": 1}\n{"a": 2}\n'
+    assert compared(stored, b'{"a": 1}\n{"a": 2}\n').numbers == 2
+    assert only(compared(stored, b'{"a": 1}\n{"a": 3}\n')).pointer == "/1/a"
+    assert compared(stored, b'{"a": 1}\n').grade == "different"
+
+
+def test_text_is_compared_by_its_numbers_at_their_places():
+    stored = b"<p>wall 1.25 s, 8 runs</p>\n<path d='M 0.333333333333 2'/>\n"
+    near = compared(stored, stored.replace(b"0.333333333333", b"0.3333333333331"))
+    assert near.grade == "within"
+    assert only(near).pointer == "line 2, column 12"
+    far = compared(stored, stored.replace(b"1.25", b"1.26"))
+    assert (far.grade, only(far).stored, only(far).recomputed) == ("different", 1.25, 1.26)
+    words = compared(stored, stored.replace(b"runs", b"ways"))
+    assert (words.grade, only(words).kind, only(words).pointer) == ("different", "text", "line 1")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"\xff\xfe\x00",
+        b"[" * 100_000 + b"]" * 100_000,
+        b'{"a": NaN}',
+        b'{"a": 1' + b"0" * 5000 + b"}",
+        b'{"a": 1, "a": 2}',  # which of the two counts is nobody's guess
+        b"",
+        b'{"a": 1e999}',
+        b'"\\ud800"',
+    ],
+)
+def test_hostile_documents_are_compared_as_text_and_never_crash(text):
+    assert compared(text, text).grade == "same bytes"
+    assert compared(text, b'{"a": 1}').grade == "different"
+    assert compared(b'{"a": 1}', text).grade == "different"
+
+
+def test_a_pointer_and_a_text_stay_short_in_what_is_told():
+    found = compared({"k" * 10_000: "v" * 10_000}, {"k" * 10_000: "w" * 10_000})
+    assert len(only(found).stored) < 400
+    found = compared({"a": list(range(5000))}, {"a": list(range(1, 5001))})
+    assert found.different == 5000
+    assert len(found.differences) < 5000  # counted all, listed as many as a person may want
+    assert found.not_listed == 5000 - len(found.differences)
+
+
+_leaves = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text()
+)
+_json = st.recursive(
+    _leaves,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+)
+
+
+@settings(max_examples=200)
+@given(_json)
+def test_a_document_equals_itself_in_any_layout(value):
+    text = json.dumps(value).encode()
+    other = json.dumps(value, indent=3, sort_keys=True).encode()
+    assert compare_documents(text, text, same_tool=True).grade == "same bytes"
+    assert compare_documents(text, other, same_tool=True).different == 0
+    assert compare_documents(text, other, same_tool=True).grade in {"same bytes", "within"}
+
+
+@settings(max_examples=200)
+@given(_json, _json)
+def test_the_grade_is_the_same_in_both_directions(one, two):
+    a, b = json.dumps([one]).encode(), json.dumps([two]).encode()
+    there = compare_documents(a, b, same_tool=True)
+    back = compare_documents(b, a, same_tool=True)
+    assert there.grade == back.grade
+    if one != two:
+        assert there.grade != "same bytes"
+
+
+def test_the_bound_is_the_one_that_is_promised():
+    assert NEAR == 1e-9

@@ -1,0 +1,120 @@
+"""Commands of a bundle: only what reads and prints is executed. The command line is the authority."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from analysis.artifact.recomputing import COMMANDS, OPTIONS, fault_of_command, recompute
+from analysis.errors import AnalysisError, UsageError
+from harness.cli import _parser
+
+ROOT = Path(__file__).resolve().parents[4]
+# what writes a file, or gives no answer
+OTHERS = {"--output", "-o", "--plot", "--plots", "--junit", "--html", "--summary", "--help", "-h"}
+OTHERS |= {"--font-family", "--font-size"} - OPTIONS
+
+
+def options_of(parser: argparse.ArgumentParser) -> set[str]:
+    found: set[str] = set()
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            found = found.union(*(options_of(one) for one in action.choices.values()))
+        found |= set(action.option_strings)
+    return found
+
+
+def test_each_option_of_these_commands_is_known_as_reading_or_not():
+    (commands,) = (a for a in _parser()._actions if isinstance(a, argparse._SubParsersAction))
+    there = set().union(*(options_of(commands.choices[name]) for name in COMMANDS))
+    assert there - OTHERS == OPTIONS
+    assert there >= OTHERS
+
+
+def test_no_option_that_names_a_file_to_write_is_allowed():
+    (commands,) = (a for a in _parser()._actions if isinstance(a, argparse._SubParsersAction))
+    for name in COMMANDS:
+        for action in commands.choices[name]._actions:
+            if action.metavar in {"FILE", "DIR", "FOLDER"} and action.option_strings:
+                assert action.option_strings[-1] in OTHERS | {"--certificate"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "verdict trials/x --json",
+        "verdict trials/x:a --explain --json --confidence 0.9 --margin=0.02",
+        "diagnose trials/x --json",
+        "resample sources/a.csv sources/b.csv --seed 3 --better lower",
+        "study power sources/a.csv",
+        "plan trials/x --effect -1",
+    ],
+)
+def test_what_reads_and_prints_is_executed(command):
+    assert fault_of_command(command.split()) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "what"),
+    [
+        ("", "nothing"),
+        ("run campaigns/x/campaign.yaml", "none of"),
+        ("merge a b -o c", "none of"),
+        ("import x -o y", "none of"),
+        ("calibrate x", "none of"),
+        ("--version", "none of"),
+        ("report trials/x -o ../../evil", "only read"),
+        ("report trials/x -oevil", "only read"),
+        ("report trials/x --output=evil", "only read"),
+        ("report trials/x --outp evil", "only read"),
+        ("report trials/x --plots .", "only read"),
+        ("gate a --junit=x", "only read"),
+        ("hpt a b --html x", "only read"),
+        ("verdict /etc/passwd", "leads out"),
+        ("verdict trials/../../x", "leads out"),
+        ("verdict ..", "leads out"),
+        ("verdict ~/x", "leads out"),
+        ("verdict a --certificate=/x", "leads out"),
+        ("verdict a:../b", "leads out"),
+    ],
+)
+def test_everything_else_is_refused(command, what):
+    assert what in str(fault_of_command(command.split()))
+    with pytest.raises(UsageError, match="not executed"):
+        recompute(command.split(), Path())
+
+
+@pytest.fixture
+def folder(tmp_path):
+    shutil.copytree(ROOT / "runs" / "sample", tmp_path / "trials" / "sample")
+    return tmp_path
+
+
+def test_an_answer_is_what_the_command_prints_whoever_asks(folder, monkeypatch):
+    command = ("verdict", "trials/sample", "--json")
+    first = recompute(command, folder)
+    assert first.exit_code == 0
+    assert json.loads(first.stdout)["method"] == "verdict"
+    monkeypatch.setenv("LC_ALL", "de_DE.ISO-8859-1")
+    monkeypatch.setenv("TZ", "Pacific/Auckland")
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "summary"))
+    monkeypatch.setenv("HOME", "/nowhere")
+    monkeypatch.setenv("XDG_STATE_HOME", "/nowhere")
+    assert recompute(command, folder) == first
+    assert str(folder).encode() not in first.stdout
+
+
+def test_a_command_without_an_answer_says_why(folder):
+    with pytest.raises(AnalysisError, match="no such trial"):
+        recompute(("verdict", "trials/other", "--json"), folder)
+
+
+def test_what_takes_too_long_is_ended(folder):
+    with pytest.raises(AnalysisError, match="no answer in"):
+        recompute(("verdict", "trials/sample", "--json"), folder, timeout_s=0.001)
