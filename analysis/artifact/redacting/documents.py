@@ -38,6 +38,10 @@ def decoded(data: bytes) -> str | None:
     """Give the text of a file, so that `encoded` gives its bytes back; None for a binary one."""
     if b"\0" in data:
         return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        pass
     text = data.decode("utf-8", "surrogateescape")
     strange = sum("\udc80" <= sign <= "\udcff" for sign in text[:4096])
     return None if strange > len(text[:4096]) // 4 else text
