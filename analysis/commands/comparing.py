@@ -64,8 +64,17 @@ def write_comparison(
         If a trial cannot be read, or they cannot be compared.
     """
     from ..comparison import compare_trials
-    from ..formats import open_trial
+    from ..errors import UsageError
+    from ..formats import open_trial, trial_and_variant
 
+    for path in trials:
+        named = trial_and_variant(str(path))
+        if named is not None and named[1] is not None:
+            raise UsageError(
+                "whole trials are compared, and not one variant of them",
+                str(path),
+                f"name {named[0]}; 'fairtrial verdict' compares two variants",
+            )
     answer = compare_trials(
         *map(open_trial, trials),
         metric=metric,
