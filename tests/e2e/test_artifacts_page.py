@@ -78,6 +78,15 @@ def test_an_author_comes_to_an_archive_whose_claims_hold(lab):
     assert {"LICENSE", "CITATION.cff", "report.html"} <= set(names)
 
 
+def test_an_evaluator_comes_to_an_answer(lab, tmp_path):
+    shutil.copy(lab / "artifact.zip", tmp_path)
+    walk(half("For evaluators"), tmp_path)
+    answer = json.loads((tmp_path / "artifact-rerun" / "rerun.json").read_text())
+    (trial,) = answer["trials"]
+    assert trial["comparison"]["same_campaign"] is True
+    assert trial["comparison"]["new"]["sessions"] == 2
+
+
 def test_the_page_shows_every_file_of_the_archive(lab):
     (shown,) = re.findall(r"(?ms)^### What is in it\n\n```\n(.*?)^```$", PAGE)
     listed = set(re.findall(r"[\w.-]+(?:\.\w+|/|S)(?=\s|$)|LICENSE|SHA256SUMS", shown))

@@ -83,7 +83,7 @@ def described(
             wheel=has_wheel,
         )
     )
-    _add(weighed, _README, page.encode())
+    _add(weighed, _README, page.encode("utf-8", "backslashreplace"))
     title = about.metadata.title or f"Artifact: {', '.join(one.name for one in sources)}"
     crate = crate_text(
         name=title,

@@ -94,11 +94,18 @@ def json_text(scrubber: Scrubber, text: str) -> str:
         written, colon = match.groups()
         if colon is not None:
             return match[0]
-        value = json.loads(written)
+        if "\\" not in written:  # placeholders need no escape, and all other bytes stay
+            return f'"{scrubber.text(written[1:-1])}"'
+        try:
+            value = json.loads(written)
+        except ValueError:
+            return match[0]  # no JSON, whatever the file is
         changed = scrubber.text(value)
         if changed == value:
             return match[0]
-        return json.dumps(changed, ensure_ascii=written.isascii())
+        # halves of signs, which JSON can escape, are no text
+        halves = any("\ud800" <= sign <= "\udfff" for sign in changed)
+        return json.dumps(changed, ensure_ascii=written.isascii() or halves)
 
     return _LITERAL.sub(literal, text)
 

@@ -14,6 +14,7 @@ from .wanted import Kind
 
 __all__ = ["Scrubber"]
 
+_MOST = 500  # names that are looked for; a program may write any number of paths
 _TAGGED = ("machine", "boot")
 _SHORTEST = 4  # characters of a name that is looked for in texts
 # what machines and accounts are called everywhere: such a name is replaced in its own field only
@@ -110,6 +111,9 @@ class Scrubber:
     def learn_homes(self, text: str) -> None:
         """Take note of the home folders that a text names, and of whose they are."""
         for match in _HOME.finditer(text):
+            if len(self._names) + len(self._folders) >= _MOST and match[0] not in self._folders:
+                self.leave("paths", f"more than {_MOST:,} names; further home folders are left")
+                return
             if match["user"] is not None:
                 self.learn("user", match["user"])
             if "paths" in self._kinds and match[0] not in self._folders:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ...faces import hands_on
 
 if TYPE_CHECKING:
+    from .checking import check_archive as check_archive, unpack_bundle as unpack_bundle
     from .joint import joint_report as joint_report
     from .page import review_page as review_page
     from .receiving import Received as Received, receive_bundle as receive_bundle
@@ -17,6 +18,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "checking": "check_archive unpack_bundle",
             "joint": "joint_report",
             "page": "review_page",
             "receiving": "Received receive_bundle",

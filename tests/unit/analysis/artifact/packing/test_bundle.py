@@ -211,6 +211,11 @@ class TestContents:
         made = pack(campaign.trial, campaign=campaign.file)
         assert f"trials/{campaign.trial.name}/measurements.jsonl" in made.files
 
+    def test_an_archive_is_no_source(self, campaign, pack):
+        made = pack(campaign.trial, campaign=campaign.file)
+        with pytest.raises(UsageError, match="this is an archive"):
+            pack(made.path, output="b.zip")
+
     def test_two_trials_of_one_campaign_share_its_files(self, campaign, pack):
         other = campaign.trial.parent / "other"
         shutil.copytree(campaign.trial, other)
@@ -455,7 +460,7 @@ class TestWriting:
         self, campaign, pack, tmp_path
     ):
         (tmp_path / "out").mkdir()
-        (tmp_path / "out" / "a.zip").write_text("older")
+        (tmp_path / "out" / "a.zip").write_bytes(b"PK older")
         made = pack(campaign.trial, campaign=campaign.file, output="out/a.zip")
         assert made.said.bytes == made.path.stat().st_size
         assert [p.name for p in (tmp_path / "out").iterdir()] == ["a.zip"]
@@ -469,12 +474,27 @@ class TestWriting:
             file.write(b"some")
             raise OSError(28, "No space left on device")
 
-        (tmp_path / "a.zip").write_text("older")
+        (tmp_path / "a.zip").write_text("PK older")
         monkeypatch.setattr(bundle, "write_archive", full)
         with pytest.raises(StoreError, match="No space left"):
             pack(campaign.trial, campaign=campaign.file)
-        assert (tmp_path / "a.zip").read_text() == "older"
+        assert (tmp_path / "a.zip").read_text() == "PK older"
         assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
+
+    def test_what_is_no_archive_is_not_replaced(self, campaign, pack, tmp_path):
+        (tmp_path / "a.zip").write_text("my notes")
+        with pytest.raises(UsageError, match="which is no archive"):
+            pack(campaign.trial, campaign=campaign.file)
+        assert (tmp_path / "a.zip").read_text() == "my notes"
+
+    def test_names_that_are_no_utf8_are_listed(self, campaign, pack):
+        (campaign.folder / "bundle.yaml").write_text('files: ["odd/"]\n')
+        odd = campaign.folder / "odd" / os.fsdecode(b"\xff\xfe.txt")
+        odd.parent.mkdir()
+        odd.write_bytes(b"x")
+        made = pack(campaign.trial, campaign=campaign.file)
+        assert "not UTF-8" in made.missing["odd/\\udcff\\udcfe.txt"].why
+        assert b"udcff" in made.files["README.md"]
 
     def test_what_is_said_names_the_archive_its_claims_and_what_is_missing(self, campaign, pack):
         made = pack(campaign.trial, campaign=campaign.file)
