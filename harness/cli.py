@@ -26,9 +26,9 @@ first steps:
   fairtrial run campaign.yaml                                    execute it
   fairtrial verdict runs/NAME                                    what the evidence supports
 
-exit codes: 0 done; 1 done, but runs failed, a cap left cells unmeasured or a gate said no; 2 usage or
-campaign; 3 host; 4 launch or build; 5 trial directory; 6 analysis; 7 a gate could not be decided; 70 a bug;
-130 interrupted, everything kept.
+exit codes: 0 done; 1 done, but runs failed, a cap left cells unmeasured, a gate said no or an artifact
+differs; 2 usage or campaign; 3 host; 4 launch or build; 5 trial directory or artifact; 6 analysis; 7 a gate
+or a rerun could not be decided; 70 a bug; 130 interrupted, everything kept.
 """
 
 

@@ -58,7 +58,7 @@ def pack_bundle(request: Request, output: Path) -> Bundled:
     with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
         staging = Staging(Path(place), request.max_bytes)
         found = gather(request.sources, staging)
-        found, about, cautions = pack_campaigns(request, found, named, staging)
+        found, about, cautions = pack_campaigns(request, found, staging, named=named, output=output)
         # names go before anything is computed or hashed: results and hashes are of what is packed
         redacted = None if request.redact is None else request.redact(staging.root)
         if redacted is not None:

@@ -166,7 +166,7 @@ def _needs(told: Told) -> Iterator[str]:
     yield "## What it takes"
     yield ""
     yield f"- Disk: {_size(needs.disk_bytes)} unpacked."
-    yield "- Computing all results again: about a minute, on any machine with Python 3.11 or newer."
+    yield "- Computing all results again: any machine with Python 3.11 or newer; nothing is measured."
     if needs.run_s is not None:
         yield f"- Measuring again: {_time(needs.run_s)}, as here; less with `--sessions`."
     host = [

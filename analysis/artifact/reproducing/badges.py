@@ -76,7 +76,8 @@ def _functional(
 
 def _reusable(archive: Archive, contents: Contents) -> BadgeShown:
     told = {
-        "LICENSE": f"a licence ({contents.metadata.license or 'of no named kind'})",
+        "LICENSE": "a licence"
+        + (f" ({contents.metadata.license})" if contents.metadata.license else ""),
         "CITATION.cff": "how it is cited",
         "ro-crate-metadata.json": "a description of each file that machines read (RO-Crate)",
         "software/requirements.txt": "the exact version of every library of the judge",
@@ -84,7 +85,11 @@ def _reusable(archive: Archive, contents: Contents) -> BadgeShown:
     shown = [f"it holds {what}: {name}" for name, what in told.items() if name in archive.entries]
     if any(source.campaign for source in contents.sources):
         shown.append("it holds the campaign, from which another experiment can be made")
-    lacks = [f"it lacks {what}" for name, what in told.items() if name not in archive.entries]
+    lacks = [
+        f"it lacks {what}: there is no {name}"
+        for name, what in told.items()
+        if name not in archive.entries
+    ]
     lacks.append("whether what it documents is enough to use it for something else")
     return BadgeShown(badge="reusable", shown=tuple(shown), open=tuple(lacks))
 

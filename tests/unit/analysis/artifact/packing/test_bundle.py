@@ -143,6 +143,40 @@ class TestContents:
         assert "link" not in names
         assert "leads out" in made.missing["link"].why
 
+    def test_a_pattern_chooses_neither_the_archive_nor_what_is_packed_anyway(self, campaign, pack):
+        (campaign.folder / "bundle.yaml").write_text('files: ["**"]\n')
+        inside = campaign.folder / "runs" / campaign.trial.name
+        shutil.copytree(campaign.trial, inside)
+        (campaign.folder / "__pycache__").mkdir()
+        (campaign.folder / "__pycache__" / "hook.pyc").write_bytes(b"x")
+        first = pack(inside, campaign=campaign.file, output="c/a.zip").path.read_bytes()
+        again = pack(inside, campaign=campaign.file, output="c/a.zip")
+        assert again.path.read_bytes() == first
+        names = below(again.files, f"campaigns/{campaign.trial.name}")
+        assert {name.split("/")[0] for name in names} == {
+            "build-a.sh",
+            "build-b.sh",
+            "bundle.yaml",
+            "campaign.yaml",
+            "data",
+            "hook.py",
+            "src",
+            "want.txt",
+        }
+
+    def test_a_file_that_may_not_be_looked_at_is_listed(self, campaign, pack, monkeypatch):
+        found = Path.is_file
+
+        def is_file(path):
+            if path.name == "std.txt":
+                raise PermissionError(13, "Permission denied")
+            return found(path)
+
+        monkeypatch.setattr(Path, "is_file", is_file)
+        missing = pack(campaign.trial, campaign=campaign.file).missing
+        assert "Permission denied" in missing["data/std.txt"].why
+        assert missing["data/std.txt"].sha256 == hashlib.sha256(b"std\n").hexdigest()
+
     def test_a_folder_that_a_command_names_is_listed(self, campaign, pack):
         rewrite(campaign.trial, "resolved.json", lambda text: text.replace('"hook.py"', '"src"'))
         (campaign.folder / "src" / "prog.sh").unlink()

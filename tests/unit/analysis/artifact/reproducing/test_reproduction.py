@@ -7,9 +7,10 @@ import random
 import pytest
 
 from analysis.artifact.archive import open_archive
-from analysis.artifact.reproducing import reproduce
+from analysis.artifact.reproducing import reproduce, review_page
 from analysis.errors import StoreError, UsageError
 from analysis.record import encode_checked
+from analysis.report import as_markdown
 
 from .conftest import write_bundle
 
@@ -303,3 +304,94 @@ def test_claims_that_are_none_are_refused(bundle):
         reproduce(bundle(edit=broken, claims="claims.json"))
     with pytest.raises(StoreError, match="are not there"):
         reproduce(bundle(claims="claims.json"))
+
+
+def test_a_gates_answer_is_an_answer(bundle, answers):
+    gate = {"name": "gate", "command": ["gate", "slower>2%", "trials/sample", "--json"]}
+    gate |= {"seed": None, "result": "analyses/gate.json", "exit_code": 0}
+    found = reproduce(
+        bundle(edit=lambda f: f.update({"analyses/gate.json": b"{}"}), analyses=[gate])
+    )
+    assert found.analyses[0].exit_code_now in {0, 1, 7}
+    other = gate | {"exit_code": 1 if found.analyses[0].exit_code_now != 1 else 0}
+    found = reproduce(
+        bundle(edit=lambda f: f.update({"analyses/gate.json": b"{}"}), analyses=[other])
+    )
+    assert "it ends with" in found.analyses[0].reason
+    assert found.analyses[0].standing == "different"
+
+
+def test_a_command_that_takes_too_long_fails(bundle):
+    found = reproduce(bundle(), timeout_s=0.001)
+    assert {one.standing for one in found.analyses} == {"failed"}
+    assert "0.001 s" in found.analyses[0].reason
+
+
+def test_the_report_is_one_of_the_results(bundle):
+    report = {"command": ["report", "trials/sample", "--format", "txt", "-o", "-"]}
+    report["result"] = "report.html"
+    edit = _text("report.html", b"no such line\n")
+    found = reproduce(bundle(edit=edit, report=report, analyses=[]))
+    assert found.report.standing == "different"
+    assert found.report.differences[0].pointer == "line 1"
+    assert found.exit_code == 1
+
+
+def _text(name, data):
+    return lambda files: files.update({name: data})
+
+
+def test_badges_say_what_was_shown_and_never_that_one_is_earned(bundle):
+    found = reproduce(
+        bundle(
+            metadata={"title": None, "authors": [], "license": None, "doi": "10.1/2"},
+            missing=[{"what": "tool", "why": "made by a build", "sha256": None, "bytes": None}],
+        )
+    )
+    badges = {one.badge: one for one in found.badges}
+    assert list(badges) == ["available", "functional", "reusable", "reproduced", "replicated"]
+    assert badges["available"].shown == ("the bundle names the DOI 10.1/2",)
+    assert any("lacks tool" in text for text in badges["functional"].open)
+    assert any("LICENSE" in text for text in badges["reusable"].open)
+    assert "--rerun" in badges["reproduced"].open[0]
+    assert badges["replicated"].shown == ()
+    told = as_markdown.render(review_page(found))
+    assert told.count("\n| ") > 10
+    assert "DOI | 10.1/2" in told
+
+
+def test_a_review_page_of_hostile_names_stays_a_page(bundle):
+    hostile = "| <img src=x> `a` \n# b"
+    found = reproduce(
+        bundle(metadata={"title": hostile, "authors": [], "license": hostile, "doi": None})
+    )
+    told = as_markdown.render(review_page(found))
+    assert "<img" not in told
+    assert "\n# b" not in told
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["trials/sample/outputs/a.log", "trials/sample/outputs"],
+)
+def test_outputs_packed_and_not_are_refused(bundle, name):
+    with pytest.raises(StoreError, match="twice, packed and not"):
+        reproduce(bundle(edit=_text(name, b"x")))
+
+
+def test_outputs_that_lead_out_are_refused(bundle, tmp_path):
+    import io
+    import tarfile
+
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w") as file:
+        info = tarfile.TarInfo("../../../../evil")
+        info.size = 1
+        file.addfile(info, io.BytesIO(b"x"))
+    with pytest.raises(StoreError, match="outputs are refused"):
+        reproduce(
+            bundle(edit=_text("trials/sample/outputs.tar", data.getvalue())),
+            folder=tmp_path / "new",
+        )
+    assert not (tmp_path / "new").exists()
+    assert not (tmp_path / "evil").exists()

@@ -1,0 +1,96 @@
+"""A trial beside the one that came. Authority: a trial agrees with itself, and docs/diff.md for words."""
+
+import json
+import shutil
+
+import pytest
+
+from analysis.artifact.reproducing import joint_report, judge_reruns
+from analysis.artifact.reproducing.rerun import Rerun, RerunTrial
+from analysis.errors import UsageError
+
+from .conftest import handmade
+
+SAMPLE = handmade.SAMPLE
+
+
+def rerun(*words):
+    """Give a rerun of trials of which that was told; nothing of their comparison is looked at."""
+
+    class Told:
+        def __init__(self, word):
+            self.word = word
+
+    trials = tuple(
+        RerunTrial(name=f"t{k}", old="o", new="n", comparison=Told(word) if word else None)
+        for k, word in enumerate(words)
+    )
+    return Rerun(bundle="a.zip", folder="f", metric=None, confidence=0.95, trials=trials)
+
+
+def test_a_trial_reproduces_itself():
+    found = judge_reruns("a.zip", SAMPLE, [("sample", SAMPLE, SAMPLE)])
+    assert (found.word, found.exit_code) == ("reproduced", 0)
+    assert found.to_dict()["trials"][0]["comparison"]["same_trial"] is True
+    assert "method" not in found.to_dict()["trials"][0]["comparison"]
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert "reproduced" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("words", "word", "code"),
+    [
+        (["reproduced"], "reproduced", 0),
+        (["partly"], "partly", 1),
+        (["not"], "not", 1),
+        (["cannot tell"], "cannot tell", 7),
+        ([None], "cannot tell", 7),  # they cannot be compared
+        (["reproduced", "reproduced"], "reproduced", 0),
+        (["reproduced", "not"], "partly", 1),
+        (["reproduced", "cannot tell"], "partly", 1),
+        (["not", None], "not", 1),
+    ],
+)
+def test_the_word_and_the_exit_code_over_all_trials(words, word, code):
+    found = rerun(*words)
+    assert (found.word, found.exit_code) == (word, code)
+
+
+def test_trials_that_cannot_be_compared_cannot_tell(tmp_path):
+    # no run that counts: there is nothing to compare
+    failed = tmp_path / "failed"
+    shutil.copytree(SAMPLE, failed)
+    (failed / "measurements.jsonl").write_bytes(b"")
+    manifest = json.loads((failed / "manifest.json").read_text()) | {
+        "files": {},
+        "status": "stopped",
+        "reason": "stopped by a test",
+    }
+    (failed / "manifest.json").write_text(json.dumps(manifest))
+    found = judge_reruns("a.zip", tmp_path, [("sample", SAMPLE, failed)])
+    assert (found.word, found.exit_code) == ("cannot tell", 7)
+    page = joint_report(found)
+    assert "cannot tell" in page
+
+
+def test_a_wrong_metric_is_the_users_mistake(tmp_path):
+    with pytest.raises(UsageError, match="none-such"):
+        judge_reruns("a.zip", tmp_path, [("sample", SAMPLE, SAMPLE)], metric="none-such")
+
+
+def test_several_trials_are_told_one_by_one():
+    found = judge_reruns("a.zip", SAMPLE, [("one", SAMPLE, SAMPLE), ("two", SAMPLE, SAMPLE)])
+    text = str(found)
+    assert "reproduced: one reproduced; two reproduced" in text
+    assert all(code.about[0] in {"one", "two"} for code in found.cautions)
+
+
+def test_the_joint_report_holds_both_and_asks_for_nothing():
+    hostile = "<script>alert(1)</script>\u202e"
+    found = judge_reruns(f"{hostile}.zip", SAMPLE, [(hostile, SAMPLE, SAMPLE)])
+    page = joint_report(found)
+    assert "<script" not in page
+    assert "\u202e" not in page
+    assert page.count("<h3>The verdict on the trial") == 2
+    assert "default-src 'none'" in page
+    assert "http" not in page.replace("http-equiv", "")
