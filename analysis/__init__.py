@@ -89,6 +89,11 @@ if TYPE_CHECKING:
         speedup_test as speedup_test,
         speedup_test_suite as speedup_test_suite,
     )
+    from .methods.variance_sources import (
+        Sources as Sources,
+        sources as sources,
+        sources_of_table as sources_of_table,
+    )
     from .planning import (
         SessionPlan as SessionPlan,
         VarianceComponents as VarianceComponents,
@@ -115,6 +120,7 @@ _ROOMS = {
     "methods.resampling": "randomization_test RandomizationTest bootstrap_speedup BootstrapInterval empirical_distribution EmpiricalDistribution compare_distributions",
     "methods.mixture": "fit_mixture ks_fit FitTest Mixture fit_mixture_2d Mixture2d pairs_of_runs mean_difference probability_faster probability_fastest variability_level mode_evidence fitted_sample metric_interval faster_estimate rank_share dip_test bandwidth_test skewed_families fit_corpus CorpusFit",
     "methods.biplot": "biplot Biplot",
+    "methods.variance_sources": "Sources sources sources_of_table",
     "verdict": "Verdict judge judge_sides",
     "verdict.gate": "Gate gate",
     "diagnosis.audit": "diagnose_trial diagnose_matrix diagnose_runs Diagnosis",

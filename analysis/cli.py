@@ -29,6 +29,7 @@ COMMANDS = (
     "calibrate",
     "plan",
     "study",
+    "sources",
     "report",
     "plot",
     "merge",

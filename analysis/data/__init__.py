@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     )
     from .pair import Match as Match, match as match
     from .protocol import (
+        SegmentStart as SegmentStart,
         campaign_text as campaign_text,
         pinned_cpus as pinned_cpus,
+        segment_starts as segment_starts,
         settings_of as settings_of,
     )
     from .suite import (
@@ -58,7 +60,7 @@ else:
             "matrix_file": "Table read_table",
             "origin": "own_session set_apart trial_cautions",
             "pair": "Match match",
-            "protocol": "campaign_text pinned_cpus settings_of",
+            "protocol": "SegmentStart campaign_text pinned_cpus segment_starts settings_of",
             "suite": "Centre Mean check_means speedup_of suite_mean",
             "trial": "FailedRun Trial read_trial",
         },

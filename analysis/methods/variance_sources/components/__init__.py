@@ -1,0 +1,1 @@
+"""Components of variance: benchmark, host, session, block, run."""

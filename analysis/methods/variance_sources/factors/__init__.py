@@ -1,0 +1,1 @@
+"""Suspected factors: effects within sessions, and what they would be by chance."""

@@ -1,0 +1,1 @@
+"""Modes of the runs, and what separates them."""

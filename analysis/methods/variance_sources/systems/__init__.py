@@ -1,0 +1,12 @@
+"""Variation across systems: a table of a response and its covariates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ....faces import hands_on
+
+if TYPE_CHECKING:
+    from .fit import sources_of_table as sources_of_table
+else:
+    __getattr__, __dir__ = hands_on(__name__, {"fit": "sources_of_table"})
