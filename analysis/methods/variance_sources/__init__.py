@@ -17,7 +17,11 @@ if TYPE_CHECKING:
         ModeClass as ModeClass,
         Sources as Sources,
     )
-    from .systems import sources_of_table as sources_of_table
+    from .systems import (
+        sources_of_table as sources_of_table,
+        systems_figure as systems_figure,
+        systems_said as systems_said,
+    )
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
@@ -25,6 +29,6 @@ else:
             "covariates": "Covariate covariates_of",
             "fit": "sources",
             "result": "Component Factor Importance Mode ModeClass Sources",
-            "systems": "sources_of_table",
+            "systems": "sources_of_table systems_figure systems_said",
         },
     )
