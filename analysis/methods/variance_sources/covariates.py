@@ -76,6 +76,8 @@ class Covariate:
         Whether it was fixed before the run.
     may_follow : bool
         Whether it may be a consequence of a long run.
+    of_session : bool
+        Whether it belongs to a session as a whole, whatever it does within one.
     count : read-only float array or None
         Of a rate, what grew: the value before it was divided by the run's time.
     """
@@ -90,6 +92,7 @@ class Covariate:
     unit: str = ""
     known_before: bool = False
     may_follow: bool = False
+    of_session: bool = False
     count: Floats | None = None
 
 
@@ -241,6 +244,7 @@ def _circumstances(trial: Trial) -> Iterator[Covariate]:
         scale="levels",
         labels=tuple(map(str, labels.tolist())),
         known_before=True,
+        of_session=True,
     )
     cpus, day_s = _cpus_and_time(trial)
     names = tuple(dict.fromkeys(name for name in cpus if name is not None))
@@ -265,6 +269,7 @@ def _circumstances(trial: Trial) -> Iterator[Covariate]:
         period=_DAY_S,
         unit="s",
         known_before=True,
+        of_session=True,
     )
 
 
@@ -308,13 +313,22 @@ def _seen(trial: Trial, metric: str) -> Iterator[Covariate]:
                 name=name,
                 spoken=spoken,
                 kind="observed",
-                values=trial.numbers[name],
+                values=_above_floor(trial, name),
                 unit=name.rpartition("_")[2],
                 known_before=name == "before_s",
             )
     for name, spoken in _GROWING.items():
         if _METRIC_OF.get(name) != metric:
             yield _rate(trial, trial.numbers[name], name=name, spoken=spoken)
+
+
+def _above_floor(trial: Trial, name: str) -> Floats:
+    """Give a number where it says more than that it is at most the launcher's own."""
+    metric = _METRIC_OF.get(name)
+    values = trial.numbers[name]
+    if metric is None or metric in trial.metrics:
+        return values
+    return read_only(np.where(trial.at_floor(metric), np.nan, values))
 
 
 def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
