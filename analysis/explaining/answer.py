@@ -13,11 +13,44 @@ import numpy as np
 
 from ..data import Trial
 from ..methods.variance_sources import Sources, sources as within_trials
-from ..methods.variance_sources.modes import modes_of
+from ..methods.variance_sources.modes import Explained, explained
 from ..stats import door, stream
-from .runs import modal_runs
+from .runs import Look, modal_runs
 
-__all__ = ["sources"]
+__all__ = ["explained_modes", "sources"]
+
+_PERMUTATIONS = 2000
+
+
+def explained_modes(
+    trials: Sequence[Trial],
+    metric: str,
+    *,
+    permutations: int = _PERMUTATIONS,
+    confidence: float = 0.95,
+    rng: np.random.Generator,
+    progress: Look | None = None,
+) -> tuple[Explained, ...]:
+    """Find the modes of all cells of trials, and the covariate that separates each.
+
+    Parameters are those of `sources`, which hands on ``stream(rng, "modes")``.
+
+    Raises
+    ------
+    UsageError
+        If a trial has no such metric.
+    """
+    root = int(rng.integers(2**63))
+    cells = [
+        cell
+        for trial in trials
+        for cell in modal_runs(
+            trial, metric, rng=stream(root, trial.manifest.trial), progress=progress
+        )
+    ]
+    return explained(
+        cells, risk=1 - confidence, permutations=permutations, rng=stream(root, "causes")
+    )
 
 
 @door
@@ -25,7 +58,7 @@ def sources(
     trial_or_trials: Trial | Sequence[Trial],
     *,
     metric: str | None = None,
-    permutations: int = 2000,
+    permutations: int = _PERMUTATIONS,
     confidence: float = 0.95,
     rng: np.random.Generator,
     seed: int | None = None,
@@ -55,6 +88,7 @@ def sources(
     InsufficientDataError
         If there are too few runs.
     """
+    draws = stream(rng, "modes")
     found = within_trials(
         trial_or_trials,
         metric=metric,
@@ -64,13 +98,11 @@ def sources(
         seed=seed,
     )
     trials = [trial_or_trials] if isinstance(trial_or_trials, Trial) else list(trial_or_trials)
-    root = int(rng.integers(2**63))
-    cells = [
-        cell
-        for trial in trials
-        for cell in modal_runs(trial, found.response, rng=stream(root, trial.manifest.trial))
-    ]
-    modes = modes_of(
-        cells, risk=1 - confidence, permutations=permutations, rng=stream(root, "causes")
+    modes = explained_modes(
+        trials,
+        found.response,
+        permutations=permutations,
+        confidence=confidence,
+        rng=draws,
     )
-    return replace(found, modes=modes)
+    return replace(found, modes=tuple(one.mode for one in modes))

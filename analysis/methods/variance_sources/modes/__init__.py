@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ....faces import hands_on
 
 if TYPE_CHECKING:
-    from .cause import ModalRuns as ModalRuns, modes_of as modes_of
+    from .cause import Explained as Explained, ModalRuns as ModalRuns, explained as explained
     from .rules import Rule as Rule, best_rule as best_rule, places_of as places_of
     from .separation import (
         Labelled as Labelled,
@@ -19,7 +19,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "cause": "ModalRuns modes_of",
+            "cause": "Explained ModalRuns explained",
             "rules": "Rule best_rule places_of",
             "separation": "Labelled Separation Suspect separation",
         },

@@ -1,7 +1,8 @@
 """Which covariate separates the modes of each cell, if any does.
 
 All covariates of all cells are one family: where nothing separates anything, a sentence is said in 5 % of
-trials at most. What may follow from a long run stands back: it is named only where nothing else is.
+trials at most. What may follow from a long run stands back: it is named only where nothing else is, and
+only where its rates lie far apart.
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ from ....run_numbers import NUMBERS
 from ....stats import adjusted, stream
 from ..covariates import Covariate, as_levels
 from ..result import ClassesBy, Mode, ModeClass
-from .rules import Shape
+from .rules import Rule, Shape
 from .sentence import sentence_of
 from .separation import LEAST, Labelled, Separation, Suspect, separation
 
-__all__ = ["ModalRuns", "modes_of"]
+__all__ = ["Explained", "ModalRuns", "explained"]
 
 Floats = NDArray[np.float64]
 _SEPARATES = 0.6  # held out: less is an effect on the shares of the modes, and separates nothing
+_FAR_APART = 1.5  # times: the mean rates in a mode and in the others
 _AS_WELL = 0.02  # of accuracy: no difference
 _STEPS = 2  # so many orders in one of the smallest adjusted p-value that counts
 _MOST = 200_000
@@ -84,15 +86,28 @@ class ModalRuns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Explained:
+    """The modes of a cell, with the covariate that separates them and by which of its values.
+
+    `covariate` and `rule` are None where none does.
+    """
+
+    runs: ModalRuns
+    mode: Mode
+    covariate: Covariate | None = None
+    rule: Rule | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Tested:
     covariate: Covariate
     found: Separation
     pvalue: float
 
 
-def modes_of(
+def explained(
     cells: Sequence[ModalRuns], *, risk: float, permutations: int, rng: np.random.Generator
-) -> tuple[Mode, ...]:
+) -> tuple[Explained, ...]:
     """Say of each cell which covariate separates its modes.
 
     Parameters
@@ -109,7 +124,7 @@ def modes_of(
 
     Returns
     -------
-    tuple of Mode
+    tuple of Explained
         One for each cell, in their order.
     """
     root = int(rng.integers(2**63))
@@ -144,6 +159,8 @@ def _suspects(cell: ModalRuns) -> Iterator[Covariate]:
     if np.bincount(cell.labels[cell.labels >= 0]).min() < LEAST:
         return
     for one in cell.covariates.values():
+        if one.may_follow and one.count is None:
+            continue  # such as 1/s: what the program made of its time is the time again
         if _differs(one.values[cell.rows], cell.sessions):
             yield one
             levels = None if one.may_follow else as_levels(one)
@@ -168,23 +185,25 @@ def _suspect(covariate: Covariate, rows: NDArray[np.intp]) -> Suspect:
         shape=_SHAPES[covariate.scale],
         period=covariate.period,
         randomized=covariate.kind == "randomized",
-        may_follow=covariate.may_follow,
+        count=covariate.count[rows]
+        if covariate.may_follow and covariate.count is not None
+        else None,
     )
 
 
-def _told(cell: ModalRuns, tested: Sequence[_Tested]) -> Mode:
+def _told(cell: ModalRuns, tested: Sequence[_Tested]) -> Explained:
     plain = cell.plain()
     apart = [
         one for one in tested if not one.covariate.may_follow and one.found.accuracy >= _SEPARATES
     ]
-    following = [one for one in tested if one.covariate.may_follow]
+    following = [one for one in tested if one.covariate.may_follow and _matters(one.found)]
     if not apart and not following:
-        return plain
+        return Explained(runs=cell, mode=plain)
     head = _best(apart) if apart else min(following, key=lambda one: one.pvalue)
     covariate, found = head.covariate, head.found
     others = dict.fromkeys(_base(one.covariate) for one in (apart or following))
     others.pop(_base(covariate), None)
-    return replace(
+    mode = replace(
         plain,
         mode=found.mode + 1,
         factor=covariate.name,
@@ -199,11 +218,18 @@ def _told(cell: ModalRuns, tested: Sequence[_Tested]) -> Mode:
         sentence=sentence_of(plain, covariate, found),
         others=tuple(others),
     )
+    return Explained(runs=cell, mode=mode, covariate=covariate, rule=found.rule)
 
 
 def _base(covariate: Covariate) -> str:
     """Give the name of what was recorded, however it is compared."""
     return covariate.name.removesuffix(" (levels)").partition(" mod ")[0]
+
+
+def _matters(found: Separation) -> bool:
+    """Tell whether the means of a rate differ by more than what a start of the same length makes."""
+    low, high = sorted(map(abs, found.means))
+    return high >= _FAR_APART * low
 
 
 def _best(apart: Sequence[_Tested]) -> _Tested:

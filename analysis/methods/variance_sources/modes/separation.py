@@ -1,9 +1,12 @@
 """How well one covariate separates the modes of a cell, and how often chance does as well.
 
-The statistic is the J of the best rule (`rules`), the largest over the modes where there are several. A
-count that grows with the run enters as a rate, and even that is not enough: where a run has one switch
-or none, the rate of a run with one says how long it was. So of what may follow from a long run only the
-means are compared, each against its own spread, which holds its level where spreads differ [1]_.
+The statistic is the J of the best rule (`rules`), the largest over the modes where there are several.
+
+A count that may follow from a long run is another matter. As it is, it is larger in the slower mode where
+it only grows with time; per second, it is smaller there where it is always the same. And where a run has
+one switch or none, the rate of one that has it says how long it was. So only means are compared, each
+against its own spread, which holds its level where spreads differ [1]_; and count and rate must both
+differ, in the same direction: the p-value is the larger one.
 
 Most covariates have nothing to do with the modes, and few orders show that: only what 499 of them leave
 at 5 % or less is held against all. A p-value that counts at the family's risk is always one of all.
@@ -16,14 +19,15 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .orders import Runs, detrended, permuted, turned, within
-from .rules import Places, Rule, Shape, best_rule, largest_j, places_of
+from .rules import Rule, Shape, best_rule, largest_j, places_of
 
 __all__ = ["LEAST", "Labelled", "Separation", "Suspect", "separation"]
 
@@ -52,15 +56,15 @@ class Suspect:
         Of a circle.
     randomized : bool
         Whether each run's value was drawn.
-    may_follow : bool
-        Whether a long run may be its cause.
+    count : array of float, shape (n,), or None
+        Of a rate that may follow from a long run: what grew.
     """
 
     values: Floats
     shape: Shape
     period: float | None = None
     randomized: bool
-    may_follow: bool = False
+    count: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -148,27 +152,51 @@ def separation(
         tested = detrended(tested, sessions)
     if not _varies(tested, sessions) or not _enough(cell, tested):
         return None
-    statistic = _Statistic.of(cell, suspect, tested)
-    observed = statistic(cell.labels[None])[0]
+    statistics = _statistics(cell, suspect, tested, sessions)
+    observed = [one(cell.labels[None])[0] for one in statistics]
     draw = permuted if suspect.randomized else turned
 
-    def larger(count: int) -> int:
-        found, left = 0, count
+    def larger(count: int) -> NDArray[np.int64]:
+        found, left = np.zeros(len(statistics), dtype=np.int64), count
         while left > 0:
             rows = min(left, max(1, _CHUNK // cell.labels.size))
-            found += int(
-                (statistic(draw(cell.labels, sessions, rows, rng)) >= observed - _ROUNDING).sum()
-            )
+            orders = draw(cell.labels, sessions, rows, rng)
+            found += [
+                int((one(orders) >= least - _ROUNDING).sum())
+                for one, least in zip(statistics, observed, strict=True)
+            ]
             left -= rows
         return found
 
     first = min(_FIRST, permutations)
     k = larger(first)
-    pvalue = (k + 1) / (first + 1)
+    pvalue = float(k.max() + 1) / (first + 1)
     if permutations > first and pvalue <= _HOPELESS:
         k += larger(permutations - first)
-        pvalue = (k + 1) / (permutations + 1)
-    return _described(cell, suspect, sessions, pvalue)
+        pvalue = float(k.max() + 1) / (permutations + 1)
+    described = _described(cell, suspect, sessions, pvalue)
+    if (
+        described is not None
+        and suspect.count is not None
+        and not _same_way(cell, suspect, described)
+    ):
+        return replace(described, pvalue=1.0)
+    return described
+
+
+def _same_way(cell: Labelled, suspect: Suspect, found: Separation) -> bool:
+    """Tell whether the mode has more both of the count and of the rate, or less of both."""
+    if suspect.count is None:
+        return True
+    inside, outside = _sides(cell, suspect.values, found.mode)
+    count = float(suspect.count[inside].mean() - suspect.count[outside].mean())
+    return count * (found.means[0] - found.means[1]) > 0
+
+
+def _sides(cell: Labelled, values: Floats, mode: int) -> tuple[Flags, Flags]:
+    """Give the runs of a mode, and those of the others, of which the value is known."""
+    known = np.isfinite(values)
+    return (cell.labels == mode) & known, (cell.labels >= 0) & (cell.labels != mode) & known
 
 
 def _varies(values: Floats, sessions: Sequence[Runs]) -> bool:
@@ -186,33 +214,23 @@ def _enough(cell: Labelled, values: Floats) -> bool:
     return bool(counts.min() >= LEAST)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Statistic:
-    """The statistic of many labellings, the largest over the modes."""
+def _statistics(
+    cell: Labelled, suspect: Suspect, tested: Floats, sessions: Sequence[Runs]
+) -> tuple[Callable[[Labels], Floats], ...]:
+    """Give what is to be as large in other orders: for each labelling, the largest over the modes."""
+    places = places_of(tested, suspect.shape, suspect.period)
 
-    places: Places
-    modes: tuple[int, ...]
-    values: Floats
-    means: bool
+    def best(labels: Labels, each: Callable[[Flags, Flags], Floats]) -> Floats:
+        found = [each(labels == mode, (labels >= 0) & (labels != mode)) for mode in cell.modes]
+        return np.asarray(np.max(found, axis=0), dtype=np.float64)
 
-    @classmethod
-    def of(cls, cell: Labelled, suspect: Suspect, tested: Floats) -> _Statistic:
-        return cls(
-            places=places_of(tested, suspect.shape, suspect.period),
-            modes=cell.modes,
-            values=tested,
-            means=suspect.may_follow and suspect.shape == "threshold",
-        )
-
-    def __call__(self, labels: Labels) -> Floats:
-        best = np.zeros(labels.shape[0])
-        for mode in self.modes:
-            inside = labels == mode
-            outside = (labels >= 0) & ~inside
-            one = _apart(self.values, inside, outside) if self.means else None
-            found = largest_j(self.places, inside, outside) if one is None else one
-            best = np.maximum(best, found)
-        return best
+    if suspect.count is None:
+        return (lambda labels: best(labels, partial(largest_j, places)),)
+    count = detrended(suspect.count, sessions)
+    return (
+        lambda labels: best(labels, partial(_apart, tested)),
+        lambda labels: best(labels, partial(_apart, count)),
+    )
 
 
 def _apart(values: Floats, inside: Flags, outside: Flags) -> Floats:
@@ -237,19 +255,16 @@ def _described(
 ) -> Separation | None:
     """Find the mode that the covariate tells best, as it was measured, and say how well."""
     places = places_of(suspect.values, suspect.shape, suspect.period)
-    known = np.isfinite(suspect.values)
     best: tuple[float, int] | None = None
     for mode in cell.modes:
-        inside = (cell.labels == mode) & known
-        outside = (cell.labels >= 0) & (cell.labels != mode) & known
+        inside, outside = _sides(cell, suspect.values, mode)
         j = float(largest_j(places, inside[None], outside[None])[0])
         if best is None or j > best[0]:
             best = (j, mode)
     if best is None:
         return None
     j, mode = best
-    inside = (cell.labels == mode) & known
-    outside = (cell.labels >= 0) & (cell.labels != mode) & known
+    inside, outside = _sides(cell, suspect.values, mode)
     rule = best_rule(places, inside, outside)
     if rule is None:
         return None

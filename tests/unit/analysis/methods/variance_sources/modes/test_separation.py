@@ -110,7 +110,7 @@ def test_a_count_that_only_grows_with_the_run_separates_nothing(switches):
     low = 0
     for k in range(40):
         count = rng(k).poisson(switches * wall / 7)
-        found = look(cell(slow), suspect(count / wall, randomized=False, may_follow=True), seed=k)
+        found = look(cell(slow), suspect(count / wall, randomized=False, count=1.0 * count), seed=k)
         low += found is not None and found.pvalue <= 0.05
     assert low <= 7  # binomial, 1 in 1,000
 
@@ -126,12 +126,31 @@ def test_the_counts_themselves_would_have_looked_like_a_cause():
     assert fooled > 28
 
 
-def test_a_rate_that_does_differ_is_found():
+def test_a_count_that_is_always_the_same_separates_nothing():
+    # a program that waits once in each run: once in 7 ms is another rate than once in 16
     slow = rng().random(90) < 0.3
-    rate = rng(2).poisson(np.where(slow, 30, 10)) / 1.0
-    found = look(cell(slow), suspect(rate, randomized=False, may_follow=True))
+    wall = np.where(slow, 16.0, 7.0) + rng(2).random(90)
+    found = look(cell(slow), suspect(1 / wall, randomized=False, count=np.ones(90)))
+    assert found.pvalue == 1
+    nearly = 100.0 + rng(3).integers(3, size=90)
+    found = look(cell(slow), suspect(nearly / wall, randomized=False, count=nearly))
+    assert found.pvalue > 0.05
+
+
+def test_neither_does_a_start_that_is_always_the_same_and_then_grows():
+    slow = rng().random(90) < 0.3
+    wall = np.where(slow, 16.0, 7.0) + rng(2).random(90)
+    count = rng(3).poisson(20 + 3 * wall).astype(float)
+    assert look(cell(slow), suspect(count / wall, randomized=False, count=count)).pvalue == 1
+
+
+def test_a_count_that_is_larger_even_for_its_time_is_found():
+    slow = rng().random(90) < 0.3
+    wall = np.where(slow, 16.0, 7.0)
+    count = rng(2).poisson(np.where(slow, 9.0, 1.0) * wall).astype(float)
+    found = look(cell(slow), suspect(count / wall, randomized=False, count=count))
     assert found.pvalue == 1 / 1000
-    assert found.means[0] > 2 * found.means[1]
+    assert found.means[0] > 6 * found.means[1]
 
 
 def test_neighbours_that_are_alike_are_no_evidence():
