@@ -95,6 +95,8 @@ class Factor:
         None where the design cannot tell.
     pvalue_adjusted : float or None
         For the whole trial: all factors of all benchmarks and variants.
+    known_before : bool
+        Whether it was fixed before the run.
     causal : bool
         Whether an effect that is found is one of the factor: it was randomized.
     may_follow : bool
@@ -114,6 +116,7 @@ class Factor:
     runs: int
     pvalue: float | None
     pvalue_adjusted: float | None
+    known_before: bool
     causal: bool
     may_follow: bool
 

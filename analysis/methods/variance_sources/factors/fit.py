@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ....errors import InsufficientDataError
 from ....report import Caution, figures
 from ....stats import stream
-from ..covariates import Covariate, as_levels
+from ..covariates import AS_LEVELS, Covariate, as_levels
 from ..result import Factor
 from ..runs import Runs
 from .between import between_sessions
@@ -183,7 +183,7 @@ def _room(cell: Cell) -> int:
 
 def _twice(covariate: Covariate, columns: Columns, cell: Cell) -> bool:
     """Tell whether levels of whole numbers are what the number itself has been taken as already."""
-    made = covariate.name.endswith(" (levels)")
+    made = covariate.name.endswith(AS_LEVELS)
     return made and np.unique(covariate.values[cell.rows][columns.known]).size == 2
 
 
@@ -267,6 +267,7 @@ def _factor(
         runs=int(columns.known.sum()),
         pvalue=p,
         pvalue_adjusted=None,
+        known_before=covariate.known_before,
         causal=covariate.kind == "randomized",
         may_follow=covariate.may_follow,
     )
