@@ -21,7 +21,11 @@ if TYPE_CHECKING:
         ModeClass as ModeClass,
         Sources as Sources,
     )
-    from .systems import sources_of_table as sources_of_table
+    from .systems import (
+        sources_of_table as sources_of_table,
+        systems_figure as systems_figure,
+        systems_said as systems_said,
+    )
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
@@ -29,6 +33,6 @@ else:
             "covariates": "Covariate covariates_of spoken",
             "fit": "sources",
             "result": "Component Factor Importance Mode ModeClass Sources",
-            "systems": "sources_of_table",
+            "systems": "sources_of_table systems_figure systems_said",
         },
     )

@@ -88,6 +88,8 @@ class Covariate:
         Whether it belongs to a session as a whole, whatever it does within one.
     count : read-only float array or None
         Of a rate, what grew: the value before it was divided by the run's time.
+    spoken : str
+        The name in a sentence, such as ``environment padding modulo 64``.
     """
 
     name: str
@@ -101,6 +103,12 @@ class Covariate:
     may_follow: bool = False
     of_session: bool = False
     count: Floats | None = None
+    spoken: str = ""
+
+    def __post_init__(self) -> None:
+        """Say the name as it is spoken everywhere, unless it was given."""
+        if not self.spoken:
+            object.__setattr__(self, "spoken", spoken(self.name))
 
 
 def spoken(name: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ...report import Result
+from .systems.result import Across, Importance
 
 __all__ = [
     "ClassesBy",
@@ -26,18 +27,6 @@ EffectOf = Literal["levels", "circle", "sd"]
 Source = Literal[
     "benchmark", "host", "trial", "session", "benchmark:session", "block", "run", "iteration"
 ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Importance:
-    """How much worse held-out predictions get when a factor's values are permuted.
-
-    `mean` and `sd` are those over repeats.
-    """
-
-    factor: str
-    mean: float
-    sd: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,6 +200,9 @@ class Sources(Result):
         predictor can pass; None where they do not apply.
     importance : tuple of Importance
         Of a table's factors, the largest first.
+    systems : tuple of Across
+        Of a table: what predicts its performance, and its variation where the table tells it. The
+        four above are those of the first.
     components : tuple of Component
         Of trials.
     factors : tuple of Factor
@@ -231,6 +223,7 @@ class Sources(Result):
     correlation_grouped: float | None = None
     ceiling: float | None = None
     importance: tuple[Importance, ...] = ()
+    systems: tuple[Across, ...] = ()
     components: tuple[Component, ...] = ()
     factors: tuple[Factor, ...] = ()
     modes: tuple[Mode, ...] = ()

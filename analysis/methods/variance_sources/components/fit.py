@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from ....errors import AnalysisError
 from ....stats import one_way, random_effects
 from ..result import Component, Source
 from ..runs import Iterations, Runs
@@ -86,7 +87,12 @@ def nested(values: Floats, chain: Mapping[str, Codes]) -> dict[str, tuple[int, f
     -------
     dict of str to (int, float)
         How many groups there are, and the variance between them. A level that divides nothing is left
-        out; so is "rest" where every value is a group of its own.
+        out.
+
+    Raises
+    ------
+    AnalysisError
+        If the search for the largest likelihood does not settle.
     """
     codes = _told_apart(values.size, chain)
     if float(np.ptp(values)) < _ROUNDING:
@@ -102,12 +108,23 @@ def nested(values: Floats, chain: Mapping[str, Codes]) -> dict[str, tuple[int, f
             name: (fit.groups, fit.between),
             "rest": (values.size, 0.0 if fit.within is None else fit.within),
         }
-    several = random_effects(values, codes)
-    if several is None:  # nothing is left over within the smallest groups
-        *_, smallest = codes
-        return nested(_means(values, codes[smallest]), _without(codes, smallest)) | {
-            "rest": (values.size, 0.0)
+    *_, smallest = codes
+    if sum(map(_count, codes.values())) > _MOST_LEVELS:  # its part stays in what is left
+        return nested(values, {name: code for name, code in codes.items() if name != smallest})
+    means = _means(values, codes[smallest])
+    if float(np.abs(values - means[codes[smallest]]).max()) < _ROUNDING:
+        upper = nested(means, _without(codes, smallest))
+        return {
+            **{name: part for name, part in upper.items() if name != "rest"},
+            smallest: upper["rest"],
+            "rest": (values.size, 0.0),
         }
+    several = random_effects(values, codes)
+    if several is None:
+        raise AnalysisError(
+            f"the components of {', '.join(codes)} could not be estimated: the search did not settle",
+            fix="look at fewer trials at once",
+        )
     return {name: (_count(code), several.variances[name]) for name, code in codes.items()} | {
         "rest": (values.size, several.variances["rest"])
     }

@@ -8,5 +8,16 @@ from ....faces import hands_on
 
 if TYPE_CHECKING:
     from .fit import sources_of_table as sources_of_table
+    from .plots import systems_figure as systems_figure
+    from .result import Across as Across
+    from .words import systems_said as systems_said
 else:
-    __getattr__, __dir__ = hands_on(__name__, {"fit": "sources_of_table"})
+    __getattr__, __dir__ = hands_on(
+        __name__,
+        {
+            "fit": "sources_of_table",
+            "plots": "systems_figure",
+            "result": "Across",
+            "words": "systems_said",
+        },
+    )
