@@ -44,7 +44,6 @@ def unrelated(rng: np.random.Generator, sessions: int, runs: int, rho: float) ->
         values = {"numeric": x, "circular": np.floor(64 * ndtr(x)), "levels": np.floor(4 * ndtr(x))}
         found[f"f{k}"] = Covariate(
             name=f"f{k}",
-            spoken=f"f{k}",
             kind="randomized" if drawn else "observed",
             values=values[shape],
             scale=shape,
@@ -62,7 +61,6 @@ def switches(rng: np.random.Generator, wall: np.ndarray, expected: float) -> Cov
         count = rng.poisson(expected * (k + 1) * wall / WALL_S).astype(float)
         found[name] = Covariate(
             name=name,
-            spoken=f"{name} per second",
             kind="observed",
             values=count / wall,
             unit="/s",
@@ -159,7 +157,7 @@ def test_their_counts_would_have_been_called_significant_in_most_trials():
     # negative control of the one above: the same counts, entered as they are
     def as_counts(rng: np.random.Generator, _slow: np.ndarray, wall: np.ndarray) -> Covariates:
         return {
-            name: Covariate(name=name, spoken=name, kind="observed", values=one.count)
+            name: Covariate(name=name, kind="observed", values=one.count)
             for name, one in switches(rng, wall, 3.0).items()
             if one.count is not None
         }
@@ -193,7 +191,6 @@ def test_what_was_planted_is_found_among_twelve_others(planted, wrong, least):
         }[planted]
         cause = Covariate(
             name="cause",
-            spoken="cause",
             kind="observed" if planted == "levels" else "randomized",
             values=values,
             scale=scale,

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...errors import AnalysisError, InsufficientDataError
 from ...explaining import explained_modes
+from ...methods.variance_sources import spoken
 from ...plots import COLOURS, PRINT, Scale, Sheet, clear, quantity_axis, quantity_scale
 from ...report.figures import quantity
 from ...stats import stream
@@ -64,7 +65,7 @@ def draw_causes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
             against.remove()
         else:
             _against(against, one, one.covariate)
-            lines = one.covariate.spoken.replace(" modulo ", "\nmodulo ").split("\n")
+            lines = spoken(one.covariate.name).replace(" modulo ", "\nmodulo ").split("\n")
             against.set_xlabel("\n".join(name_of(line, sheet, 0.45) for line in lines))
     drawn[-1][0].set_xlabel("runs in their order")
     most = max(len(one.mode.classes) for one in found)

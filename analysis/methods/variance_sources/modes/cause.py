@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ....run_numbers import NUMBERS
 from ....stats import adjusted, stream
-from ..covariates import Covariate, as_levels
+from ..covariates import AS_LEVELS, Covariate, as_levels
 from ..result import ClassesBy, Mode, ModeClass
 from .rules import Rule, Shape
 from .sentence import sentence_of
@@ -159,8 +159,8 @@ def _suspects(cell: ModalRuns) -> Iterator[Covariate]:
     if np.bincount(cell.labels[cell.labels >= 0]).min() < LEAST:
         return
     for one in cell.covariates.values():
-        if one.may_follow and one.count is None:
-            continue  # such as 1/s: what the program made of its time is the time again
+        if one.of_session or (one.may_follow and one.count is None):
+            continue  # a rate such as 1/s is what the program made of its time: the time again
         if _differs(one.values[cell.rows], cell.sessions):
             yield one
             levels = None if one.may_follow else as_levels(one)
@@ -223,7 +223,7 @@ def _told(cell: ModalRuns, tested: Sequence[_Tested]) -> Explained:
 
 def _base(covariate: Covariate) -> str:
     """Give the name of what was recorded, however it is compared."""
-    return covariate.name.removesuffix(" (levels)").partition(" mod ")[0]
+    return covariate.name.removesuffix(AS_LEVELS).partition(" mod ")[0]
 
 
 def _matters(found: Separation) -> bool:

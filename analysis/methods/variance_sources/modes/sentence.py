@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....report import figures
-from ..covariates import Covariate
+from ..covariates import Covariate, spoken
 from ..result import Mode
 from .rules import Rule
 from .separation import Separation
@@ -12,6 +12,7 @@ __all__ = ["sentence_of", "values_of"]
 
 _LEVELS = 5  # named before the rest is counted
 _DIGITS = 4
+_UNITS = {"khz": "kHz", "c": "°C", "bytes": "B"}  # as the names of numbers end
 
 
 def sentence_of(mode: Mode, covariate: Covariate, found: Separation) -> str:
@@ -23,10 +24,12 @@ def sentence_of(mode: Mode, covariate: Covariate, found: Separation) -> str:
     begin = f"mode {found.mode + 1}, {_percent(share)} of runs: "
     if covariate.may_follow:
         inside, outside = (_number(mean, covariate.unit) for mean in found.means)
+        name = spoken(covariate.name)
+        several = name.partition(" per ")[0].endswith("s")
         return (
-            f"{begin}nothing that was fixed before the run separates it; {covariate.spoken} "
-            f"differ{'' if covariate.spoken.partition(' per ')[0].endswith('s') else 's'}, "
-            f"{inside} in it and {outside} in the others, which may be its cause or follow from it"
+            f"{begin}nothing that was fixed before the run separates it; {name} "
+            f"differ{'' if several else 's'}, {inside} in it and {outside} in the others, which may be "
+            "its cause or follow from it"
         )
     said = (
         f"{begin}{values_of(covariate, found.rule)} in {_percent(found.inside)} of them, "
@@ -39,18 +42,17 @@ def sentence_of(mode: Mode, covariate: Covariate, found: Separation) -> str:
 
 def values_of(covariate: Covariate, rule: Rule) -> str:
     """Say what a covariate's values are inside a rule: ``padding of 13 to 28 modulo 64``."""
+    whole = spoken(covariate.name)
     if rule.shape == "levels":
-        names = [_name(covariate, level) for level in rule.levels]
-        spoken = covariate.spoken
-        return f"{spoken} {_any_of(names)}"
-    name, modulo, period = covariate.spoken.partition(" modulo ")
+        return f"{whole} {_any_of([_name(covariate, level) for level in rule.levels])}"
+    name, modulo, period = whole.partition(" modulo ")
     if rule.shape == "arc":
         unit = "" if modulo else covariate.unit
         first, last = (_number(end or 0.0, unit) for end in (rule.first, rule.last))
         return f"{name} of {first if first == last else f'{first} to {last}'}{modulo}{period}"
     if rule.first is not None:
-        return f"{covariate.spoken} of {_number(rule.first, covariate.unit)} or more"
-    return f"{covariate.spoken} of {_number(rule.last or 0.0, covariate.unit)} or less"
+        return f"{whole} of {_number(rule.first, covariate.unit)} or more"
+    return f"{whole} of {_number(rule.last or 0.0, covariate.unit)} or less"
 
 
 def _name(covariate: Covariate, level: float) -> str:
@@ -66,11 +68,10 @@ def _any_of(names: list[str]) -> str:
 
 def _number(value: float, unit: str) -> str:
     """Write a value: whole ones as they are, others with few digits."""
-    if unit in {"s", "B"} and value != round(value):
-        return figures.quantity(value, unit)
+    if unit in {"s", "B", "bytes"} and value != round(value):
+        return figures.quantity(value, _UNITS.get(unit, unit))
     text = f"{value:,.0f}" if value == round(value) else figures.significant(value, _DIGITS)
-    end = "" if unit in {"", "1", "/s"} else f" {unit}"
-    return f"{text}{end}"
+    return text if unit in {"", "1", "/s"} else f"{text} {_UNITS.get(unit, unit)}"
 
 
 def _percent(share: float) -> str:

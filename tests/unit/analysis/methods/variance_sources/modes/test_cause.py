@@ -21,14 +21,12 @@ def rng(seed: int = 1) -> np.random.Generator:
 
 
 def covariate(name: str, values: np.ndarray, **changes: object) -> Covariate:
-    return Covariate(
-        **{"name": name, "spoken": name, "kind": "observed", "values": values * 1.0} | changes
-    )
+    return Covariate(**{"name": name, "kind": "observed", "values": values * 1.0} | changes)
 
 
 def padding(values: np.ndarray, period: int = 64) -> Covariate:
     return covariate(
-        f"padding_bytes mod {period}", np.mod(values, period), spoken=f"environment padding modulo {period}",
+        f"padding_bytes mod {period}", np.mod(values, period),
         kind="randomized", scale="circular", period=float(period), unit="B", known_before=True,
     )  # fmt: skip
 
@@ -105,7 +103,7 @@ def test_nothing_is_said_of_a_mode_of_few_runs():
 def following(slow: np.ndarray, ratio: float = 4.0) -> Covariate:
     rate = rng(5).poisson(np.where(slow, 30 * ratio, 30.0))
     return covariate(
-        "involuntary_switches", rate, spoken="involuntary switches per second", unit="/s",
+        "involuntary_switches", rate, unit="/s",
         may_follow=True, count=rate * np.where(slow, 0.016, 0.007),
     )  # fmt: skip
 
@@ -134,7 +132,7 @@ def test_a_rate_that_is_a_little_higher_in_longer_runs_is_not_told():
     wall = np.where(SLOW, 16.0, 7.0)
     busy = wall - 1 + 0.05 * rng(5).random(90)
     user = covariate(
-        "user_s", busy / wall, spoken="time in the program per second", unit="/s",
+        "user_s", busy / wall, unit="/s",
         may_follow=True, count=busy,
     )  # fmt: skip
     assert look(cell(SLOW, user))[0].sentence is None
@@ -196,24 +194,24 @@ def test_rows_pick_the_runs_of_a_cell_from_the_trials_columns():
 @pytest.mark.parametrize(
     ("changes", "rule", "said"),
     [
-        ({"scale": "circular", "period": 64.0, "spoken": "environment padding modulo 64"},
+        ({"name": "padding_bytes mod 64", "scale": "circular", "period": 64.0},
          Rule(shape="arc", first=60.0, last=11.0, low=59.5, high=11.5, period=64.0),
          "environment padding of 60 to 11 modulo 64"),
-        ({"spoken": "frequency", "unit": "khz"}, Rule(shape="threshold", last=2.1e6, high=2.2e6),
-         "frequency of 2,100,000 khz or less"),
-        ({"spoken": "position in its block"}, Rule(shape="threshold", first=3.0, low=2.5),
+        ({"name": "frequency_khz", "unit": "khz"}, Rule(shape="threshold", last=2.1e6, high=2.2e6),
+         "frequency of 2,100,000 kHz or less"),
+        ({"name": "position"}, Rule(shape="threshold", first=3.0, low=2.5),
          "position in its block of 3 or more"),
-        ({"spoken": "CPU", "scale": "levels", "labels": ("0", "1", "2,3")},
+        ({"name": "cpu", "scale": "levels", "labels": ("0", "1", "2,3")},
          Rule(shape="levels", levels=(1.0, 2.0)), "CPU 1 or 2,3"),
-        ({"spoken": "benchmark of the run before", "scale": "levels", "labels": ("a", "b or c")},
+        ({"name": "previous_benchmark", "scale": "levels", "labels": ("a", "b or c")},
          Rule(shape="levels", levels=(1.0,)), "benchmark of the run before 'b or c'"),
-        ({"spoken": "seed", "scale": "levels", "labels": tuple(map(str, range(9)))},
+        ({"name": "seed (levels)", "scale": "levels", "labels": tuple(map(str, range(9)))},
          Rule(shape="levels", levels=tuple(map(float, range(7)))),
          "seed 0, 1, 2, 3, 4 and 2 more"),
     ],
 )  # fmt: skip
 def test_values_in_words(changes, rule, said):
-    assert values_of(covariate("x", np.zeros(3), **changes), rule) == said
+    assert values_of(Covariate(kind="observed", values=np.zeros(3), **changes), rule) == said
 
 
 def test_a_share_that_is_not_all_is_not_rounded_to_it():
