@@ -78,8 +78,8 @@ def _sources(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _of_trials(args: argparse.Namespace) -> Sources:
+    from ..explaining import sources
     from ..formats import open_trial, trial_and_variant
-    from ..methods.variance_sources import sources
     from ..stats import stream
 
     _refuse(args, _OF_TABLES, "is for tables", "add --response COLUMN for a table, or leave it out")

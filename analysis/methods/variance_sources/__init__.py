@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 from ...faces import hands_on
 
 if TYPE_CHECKING:
-    from .covariates import Covariate as Covariate, covariates_of as covariates_of
+    from .covariates import (
+        Covariate as Covariate,
+        covariates_of as covariates_of,
+        spoken as spoken,
+    )
     from .fit import sources as sources
     from .result import (
         Component as Component,
@@ -26,7 +30,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "covariates": "Covariate covariates_of",
+            "covariates": "Covariate covariates_of spoken",
             "fit": "sources",
             "result": "Component Factor Importance Mode ModeClass Sources",
             "systems": "sources_of_table systems_figure systems_said",

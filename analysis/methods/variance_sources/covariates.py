@@ -19,16 +19,26 @@ from ...report import figures
 from ...stats import read_only
 from .result import Kind
 
-__all__ = ["MOST_LEVELS", "Covariate", "Scale", "as_levels", "covariates_of"]
+__all__ = ["AS_LEVELS", "MOST_LEVELS", "Covariate", "Scale", "as_levels", "covariates_of", "spoken"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Scale = Literal["numeric", "circular", "levels"]
 
+AS_LEVELS: Final = " (levels)"  # behind the name of a number that is taken by its values
 MOST_LEVELS: Final = 16  # of whole numbers that are taken as categories too
 _DAY_S: Final = 86_400.0
 _PERIODS: Final = (64, 4096)  # bytes: a cache line, a page
 
+_SPOKEN: Final[Mapping[str, str]] = {
+    "padding_bytes": "environment padding",
+    "position": "position in its block",
+    "previous_benchmark": "benchmark of the run before",
+    "previous_variant": "variant of the run before",
+    "session": "session",
+    "cpu": "CPU",
+    "time_of_day": "time of day (UTC)",
+}
 # The numbers of a run that are covariates as they are: known after the run, and not by it.
 _SEEN: Final[Mapping[str, str]] = {
     "frequency_khz": "frequency",
@@ -58,8 +68,6 @@ class Covariate:
     ----------
     name : str
         As it is recorded, such as ``padding_bytes mod 64``.
-    spoken : str
-        In a sentence, such as ``environment padding modulo 64``.
     kind : {"randomized", "observed"}
         Whether the runner drew it.
     values : read-only float array, shape (rows,)
@@ -76,12 +84,15 @@ class Covariate:
         Whether it was fixed before the run.
     may_follow : bool
         Whether it may be a consequence of a long run.
+    of_session : bool
+        Whether it belongs to a session as a whole, whatever it does within one.
     count : read-only float array or None
         Of a rate, what grew: the value before it was divided by the run's time.
+    spoken : str
+        The name in a sentence, such as ``environment padding modulo 64``.
     """
 
     name: str
-    spoken: str
     kind: Kind
     values: Floats
     scale: Scale = "numeric"
@@ -90,7 +101,25 @@ class Covariate:
     unit: str = ""
     known_before: bool = False
     may_follow: bool = False
+    of_session: bool = False
     count: Floats | None = None
+    spoken: str = ""
+
+    def __post_init__(self) -> None:
+        """Say the name as it is spoken everywhere, unless it was given."""
+        if not self.spoken:
+            object.__setattr__(self, "spoken", spoken(self.name))
+
+
+def spoken(name: str) -> str:
+    """Say the name of a covariate in a sentence: ``environment padding modulo 64``."""
+    plain = name.removesuffix(AS_LEVELS)
+    recorded, _, period = plain.partition(" mod ")
+    if period.isdigit() and recorded in _SPOKEN:
+        return f"{_SPOKEN[recorded]} modulo {int(period):,}"
+    if plain in _GROWING:
+        return f"{_GROWING[plain]} per second"
+    return _SPOKEN.get(plain) or _SEEN.get(plain) or plain
 
 
 def covariates_of(trial: Trial, metric: str = "wall") -> dict[str, Covariate]:
@@ -131,7 +160,7 @@ def as_levels(covariate: Covariate) -> Covariate | None:
     codes[known] = np.searchsorted(levels, covariate.values[known])
     return replace(
         covariate,
-        name=f"{covariate.name} (levels)",
+        name=f"{covariate.name}{AS_LEVELS}",
         values=read_only(codes),
         scale="levels",
         labels=tuple(f"{level:.0f}" for level in levels.tolist()),
@@ -148,7 +177,6 @@ def _drawn(trial: Trial) -> Iterator[Covariate]:
     varied = measured and known.size > 0 and bool((known != known[0]).any())
     yield Covariate(
         name="padding_bytes",
-        spoken="environment padding",
         kind="randomized" if varied else "observed",
         values=padding,
         unit="B",
@@ -157,7 +185,6 @@ def _drawn(trial: Trial) -> Iterator[Covariate]:
     for period in _PERIODS:
         yield Covariate(
             name=f"padding_bytes mod {period}",
-            spoken=f"environment padding modulo {period:,}",
             kind="randomized" if varied else "observed",
             values=read_only(np.mod(padding, period)),
             scale="circular",
@@ -175,7 +202,6 @@ def _order(trial: Trial) -> Iterator[Covariate]:
     shuffled: Kind = "randomized" if _is_shuffled(trial, place) else "observed"
     yield Covariate(
         name="position",
-        spoken="position in its block",
         kind=shuffled,
         values=read_only(place),
         known_before=True,
@@ -192,7 +218,6 @@ def _order(trial: Trial) -> Iterator[Covariate]:
         before[first] = np.nan
         yield Covariate(
             name=f"previous_{name}",
-            spoken=f"{name} of the run before",
             kind=shuffled,
             values=read_only(before),
             scale="levels",
@@ -235,19 +260,18 @@ def _circumstances(trial: Trial) -> Iterator[Covariate]:
     labels, codes = np.unique(trial.session, return_inverse=True)
     yield Covariate(
         name="session",
-        spoken="session",
         kind="observed",
         values=read_only(codes.reshape(-1).astype(np.float64)),
         scale="levels",
         labels=tuple(map(str, labels.tolist())),
         known_before=True,
+        of_session=True,
     )
     cpus, day_s = _cpus_and_time(trial)
     names = tuple(dict.fromkeys(name for name in cpus if name is not None))
     places = {name: float(k) for k, name in enumerate(names)}
     yield Covariate(
         name="cpu",
-        spoken="CPU",
         kind="observed",
         values=read_only(
             np.array([np.nan if name is None else places[name] for name in cpus], dtype=np.float64)
@@ -258,13 +282,13 @@ def _circumstances(trial: Trial) -> Iterator[Covariate]:
     )
     yield Covariate(
         name="time_of_day",
-        spoken="time of day (UTC)",
         kind="observed",
         values=read_only(day_s),
         scale="circular",
         period=_DAY_S,
         unit="s",
         known_before=True,
+        of_session=True,
     )
 
 
@@ -302,19 +326,27 @@ def _second_of_day(text: str | None) -> float | None:
 
 
 def _seen(trial: Trial, metric: str) -> Iterator[Covariate]:
-    for name, spoken in _SEEN.items():
+    for name in _SEEN:
         if _METRIC_OF.get(name) != metric:
             yield Covariate(
                 name=name,
-                spoken=spoken,
                 kind="observed",
-                values=trial.numbers[name],
+                values=_above_floor(trial, name),
                 unit=name.rpartition("_")[2],
                 known_before=name == "before_s",
             )
-    for name, spoken in _GROWING.items():
+    for name in _GROWING:
         if _METRIC_OF.get(name) != metric:
-            yield _rate(trial, trial.numbers[name], name=name, spoken=spoken)
+            yield _rate(trial, trial.numbers[name], name=name)
+
+
+def _above_floor(trial: Trial, name: str) -> Floats:
+    """Give a number where it says more than that it is at most the launcher's own."""
+    metric = _METRIC_OF.get(name)
+    values = trial.numbers[name]
+    if metric is None or metric in trial.metrics:
+        return values
+    return read_only(np.where(trial.at_floor(metric), np.nan, values))
 
 
 def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
@@ -324,11 +356,10 @@ def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
             continue
         unit, values = trial.metric(name).unit, trial.values(name)
         if figures.is_time(unit):
-            yield _rate(trial, values, name=name, spoken=name)
+            yield _rate(trial, values, name=name)
             continue
         yield Covariate(
             name=name,
-            spoken=name,
             kind="observed",
             values=read_only(values),
             unit=unit,
@@ -336,13 +367,12 @@ def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
         )
 
 
-def _rate(trial: Trial, count: Floats, *, name: str, spoken: str) -> Covariate:
+def _rate(trial: Trial, count: Floats, *, name: str) -> Covariate:
     wall_s = trial.numbers["wall_ns"] / 1e9
     rate = np.full(len(trial), np.nan)
     np.divide(count, wall_s, out=rate, where=wall_s > 0)
     return Covariate(
         name=name,
-        spoken=f"{spoken} per second",
         kind="observed",
         values=read_only(rate),
         unit="/s",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...report import Page, figures, page_of
 from .components.words import sections as components
-from .factors.words import sections as factors
+from .factors.words import answer, sections as factors
 from .modes.words import sections as modes
 from .result import Sources
 from .systems.words import sections as systems
@@ -18,6 +18,12 @@ _NAMES = 3  # of trials, in the title
 def _(found: Sources) -> Page:
     return Page(
         title=f"sources of variation of {found.response}: {figures.listed(found.of, _NAMES)}",
-        sections=(*modes(found), *factors(found), *components(found), *systems(found)),
+        sections=(
+            *answer(found),
+            *modes(found),
+            *components(found),
+            *factors(found),
+            *systems(found),
+        ),
         cautions=found.cautions,
     )

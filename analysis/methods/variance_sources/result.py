@@ -9,6 +9,7 @@ from ...report import Result
 from .systems.result import Across, Importance
 
 __all__ = [
+    "ClassesBy",
     "Component",
     "EffectOf",
     "Factor",
@@ -21,6 +22,7 @@ __all__ = [
 ]
 
 Kind = Literal["randomized", "observed"]
+ClassesBy = Literal["values", "order"]
 EffectOf = Literal["levels", "circle", "sd"]
 Source = Literal[
     "benchmark", "host", "trial", "session", "benchmark:session", "block", "run", "iteration"
@@ -82,6 +84,8 @@ class Factor:
         None where the design cannot tell.
     pvalue_adjusted : float or None
         For the whole trial: all factors of all benchmarks and variants.
+    known_before : bool
+        Whether it was fixed before the run.
     causal : bool
         Whether an effect that is found is one of the factor: it was randomized.
     may_follow : bool
@@ -101,6 +105,7 @@ class Factor:
     runs: int
     pvalue: float | None
     pvalue_adjusted: float | None
+    known_before: bool
     causal: bool
     may_follow: bool
 
@@ -117,18 +122,61 @@ class ModeClass:
 class Mode:
     """The modes of one benchmark and variant, and the factor that separates them.
 
-    `factor`, `accuracy` (held out), `chance`, `pvalue` (family-wise) and `sentence` are None where no
-    factor does.
+    All from `mode` on is None, False or empty where no factor does.
+
+    Attributes
+    ----------
+    benchmark, variant, trial : str
+        Whose runs.
+    classes : tuple of ModeClass
+        By mean, the smallest first.
+    classes_by : {"values", "order"}
+        What tells them apart: their values alone, or that the level changes within sessions.
+    aside : int
+        Runs that belong to no mode: far from all, or of one with too few.
+    mode : int or None
+        Which mode the factor tells from the others, counted from 1.
+    factor : str or None
+        As it is recorded.
+    kind : {"randomized", "observed"} or None
+        Whether the runner drew it.
+    causal : bool
+        Whether it is a cause: it was drawn.
+    may_follow : bool
+        Whether it may be a consequence of a long run; then no other factor separates the modes.
+    inside, outside : float or None
+        The share of the mode's runs, and of the others, that have the values of the sentence.
+    accuracy : float or None
+        Held out: the mean of the share of the mode's runs and that of the others that are told
+        rightly, by values that were chosen without their session.
+    chance : float or None
+        What guessing attains.
+    pvalue : float or None
+        Adjusted for all factors of all benchmarks and variants.
+    sentence : str or None
+        What separates them, for a person.
+    others : tuple of str
+        Further factors that separate the modes by the same rules.
     """
 
     benchmark: str
     variant: str
+    trial: str
     classes: tuple[ModeClass, ...]
-    factor: str | None
-    accuracy: float | None
-    chance: float | None
-    pvalue: float | None
-    sentence: str | None
+    classes_by: ClassesBy
+    aside: int
+    mode: int | None = None
+    factor: str | None = None
+    kind: Kind | None = None
+    causal: bool = False
+    may_follow: bool = False
+    inside: float | None = None
+    outside: float | None = None
+    accuracy: float | None = None
+    chance: float | None = None
+    pvalue: float | None = None
+    sentence: str | None = None
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
