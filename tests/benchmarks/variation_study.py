@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.methods.variance_sources import Sources, sources_of_table
+from analysis import Sources, sources_of_table
 
 SEED = 7
 PUBLISHED = 0.982  # with environment variables, section 7 of the study
@@ -110,10 +110,10 @@ def chosen(table: dict[str, list[object]], rows: np.ndarray) -> dict[str, list[o
     return {name: cells for name, cells in found.items() if len({*cells} - {None}) > 1}
 
 
-def predicted(table: dict[str, list[object]], response: str) -> Sources:
+def predicted(table: dict[str, list[object]], response: str, **more: int) -> Sources:
     """Predict a response, at random and with whole processors held out."""
     rng = np.random.default_rng(SEED)
-    return sources_of_table(table, response, group="family", rng=rng, seed=SEED)
+    return sources_of_table(table, response, group="family", rng=rng, seed=SEED, **more)
 
 
 def studies(folder: Path, *, short: bool = False) -> Iterator[tuple[str, Sources]]:

@@ -155,8 +155,10 @@ def test_what_a_program_holds():
 
 @pytest.mark.parametrize(
     "table",
-    [None, 3, "text", [1, 2], dict, {}, {"a": 3}, {1: [1]}, {"a": [1], "b": [1, 2]}]
-    + [{"a": "text"}, {"a": [float("inf")]}, {"a": [10**400]}],
+    [
+        *(None, 3, "text", [1, 2], dict, {}, {"a": 3}, {1: [1]}, {"a": [1], "b": [1, 2]}),
+        *({"a": "text"}, {"a": [float("inf")]}, {"a": [10**400]}),
+    ],
 )
 def test_what_is_no_table_of_a_program(table):
     with pytest.raises(FairtrialError):

@@ -189,12 +189,16 @@ def test_the_correlation_is_pearsons_and_families_widen_its_interval():
     families = np.repeat(np.arange(20), 20)
     x = draw.normal(size=20)[families] + 0.1 * draw.normal(size=400)
     y = x + draw.normal(size=20)[families]
-    alone = correlation_interval(x, y, None, folds=10, rng=rng())
-    together = correlation_interval(x, y, families, folds=10, rng=rng())
+    alone = correlation_interval(x, y, None, folds=10, confidence=0.95, rng=rng())
+    together = correlation_interval(x, y, families, folds=10, confidence=0.95, rng=rng())
     assert alone[0] == pytest.approx(np.corrcoef(x, y)[0, 1], rel=1e-9)
     assert together[0] == pytest.approx(alone[0], rel=1e-9)
     assert together[2] - together[1] > 1.5 * (alone[2] - alone[1])
-    assert correlation_interval(x, np.ones(400), None, folds=10, rng=rng()) == (None, None, None)
+    assert correlation_interval(x, np.ones(400), None, folds=10, confidence=0.95, rng=rng()) == (
+        None,
+        None,
+        None,
+    )
 
 
 # --- what is refused -------------------------------------------------------------------------------
@@ -226,6 +230,7 @@ def test_the_correlation_is_pearsons_and_families_widen_its_interval():
         ({}, {"variation": "clock", "runs": 1}, UsageError, "runs must lie between"),
         ({"sd": [-1.0] * 240}, {"variation": "sd"}, AnalysisError, "negative"),
         ({}, {"response": ["score", "clock"], "variation": "cache"}, UsageError, "themselves"),
+        ({}, {"confidence": 1.0}, UsageError, "confidence must lie"),
         ({}, {"folds": 1}, UsageError, "folds must lie"),
     ],
 )
