@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from analysis import sources
+from analysis.methods.variance_sources import sources
 from analysis.methods.variance_sources.factors import Shifts, Shuffles, fit
 
 pytestmark = pytest.mark.calibration
