@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from analysis import sources
+from analysis.methods.variance_sources import sources
 from analysis.methods.variance_sources.factors import Shifts, Shuffles, fit
 
 pytestmark = pytest.mark.calibration
@@ -167,7 +167,10 @@ def test_counts_that_cost_time_are_found():
 @spot_check
 def test_free_permutations_would_find_what_is_not_there(monkeypatch):
     """The negative control, and beside it what shifts make of the same trials."""
-    draws = [planted.unrelated(np.random.default_rng([k, 3]), correlation=0.8) for k in range(20)]
+    draws = [
+        planted.unrelated(np.random.default_rng([k, 3]), correlation=0.8, sessions=1, runs=90)
+        for k in range(20)
+    ]
     shifted = sum(stands_out(trial, k, permutations=199) for k, trial in enumerate(draws))
     monkeypatch.setattr(fit, "Shifts", Shuffles)
     permuted = sum(stands_out(trial, k, permutations=199) for k, trial in enumerate(draws))

@@ -36,7 +36,7 @@ def design_cautions(trials: Sequence[Trial], runs: Runs) -> Iterator[Caution]:
         )
     if any(trial.manifest.origin == "imported" for trial in trials):
         yield Caution(
-            "order-unknown",
+            "order-of-file",
             "the runs of another tool are taken in the order of its file; nothing is known to have "
             "been randomized",
         )

@@ -223,6 +223,17 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         | {"confidence": 0.9, "max_sessions": 9, "max_runs": 6}
         | {"costs": analysis.trial_costs(analysis.read_trial(SAMPLE))},
     ),
+    "sources": (
+        analysis.sources,
+        {
+            "trial_or_trials": analysis.read_trial(SAMPLE),
+            "metric": "wall",
+            "permutations": 99,
+            "confidence": 0.9,
+            "rng": rng(),
+            "seed": 1,
+        },
+    ),
     "trial_costs": (analysis.trial_costs, {"trial": analysis.read_trial(SAMPLE)}),
     "variance_components": (analysis.variance_components, {"candidate": A, "baseline": B}),
     "width_loop": (

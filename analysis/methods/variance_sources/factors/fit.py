@@ -290,7 +290,7 @@ def _cautions(runs: Runs, factors: Sequence[Factor], short: Sequence[str]) -> It
             f"too few runs that differ ({LEAST_RUNS} in sessions of two or more are needed) to look "
             f"for factors: {figures.listed(short)}"
         )
-        yield Caution("too-few-runs", said, tuple(short))
+        yield Caution("cells-too-short", said, tuple(short))
     looked = {one.factor for one in factors}
     others = [one for name, one in runs.covariates.items() if name not in looked]
     constant = [one.name for one in others if not _varies(runs, one)]

@@ -26,7 +26,7 @@ from ....report import Caution, merged
 from ....stats import counted, door, read_only, stream
 from ..result import Sources
 from .agreement import CONFIDENCE, agreement
-from .booster import check_installed
+from .booster import check_installed, one_thread
 from .cautions import across_cautions, table_cautions
 from .ceiling import ceiling_of
 from .checks import (
@@ -134,7 +134,8 @@ def sources_of_table(
     bar = _Bar(progress, len(answered) * (2 * folds if group is None else 3 * folds))
     plan = _Plan(columns=columns, group=group, folds=folds, repeats=repeats, bar=bar)
     root = int(rng.integers(2**63))
-    systems = [_across(whole, one, plan, root) for one in answered]
+    with one_thread():
+        systems = [_across(whole, one, plan, root) for one in answered]
     bar.end()
     first = systems[0]
     return Sources(

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from .booster import Booster, boosted
 from .design import Design
 from .folds import grouped_part, random_part
-from .workers import side_by_side
 
 __all__ = ["HeldOut", "hold_out"]
 
@@ -72,47 +71,27 @@ def hold_out(
     step : function
         Called when a model is fitted.
     """
-    count = int(folds.max()) + 1
-    parts = [_part(np.flatnonzero(folds != fold), families, rng) for fold in range(count)]
-
-    def fit(part: _Part) -> tuple[Booster, Array]:
-        x = design.coded(part.learned)
-        booster = boosted(
-            x[part.learned],
-            y[part.learned],
-            categories=design.categories,
-            left=part.left,
-            seed=part.seed,
-        )
-        out = np.setdiff1d(np.arange(len(y)), part.learned)
-        return booster, booster.deviation(x[out])
-
     predicted, deviations = np.empty(len(y)), np.empty(len(y))
-    fitted = side_by_side(fit, parts, step)
-    for fold, (booster, guessed) in enumerate(fitted):
-        deviations[folds == fold] = guessed
-        predicted[folds == fold] = booster.centre + guessed
+    boosters = []
+    for fold in range(int(folds.max()) + 1):
+        learned, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        left = (
+            random_part(len(learned), _DECIDING, rng)
+            if families is None
+            else grouped_part(families[learned], _DECIDING, rng)
+        )
+        x = design.coded(learned)
+        booster = boosted(
+            x[learned],
+            y[learned],
+            categories=design.categories,
+            left=left,
+            seed=int(rng.integers(2**31)),
+        )
+        deviations[out] = booster.deviation(x[out])
+        predicted[out] = booster.centre + deviations[out]
+        boosters.append(booster)
+        step()
     return HeldOut(
-        folds=folds,
-        boosters=tuple(booster for booster, _ in fitted),
-        predicted=predicted,
-        deviations=deviations,
+        folds=folds, boosters=tuple(boosters), predicted=predicted, deviations=deviations
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Part:
-    """What the model of a fold learns from, and which of these rows decide on its trees."""
-
-    learned: _Whole
-    left: NDArray[np.bool_]
-    seed: int
-
-
-def _part(learned: _Whole, families: _Whole | None, rng: np.random.Generator) -> _Part:
-    left = (
-        random_part(len(learned), _DECIDING, rng)
-        if families is None
-        else grouped_part(families[learned], _DECIDING, rng)
-    )
-    return _Part(learned=learned, left=left, seed=int(rng.integers(2**31)))

@@ -24,7 +24,6 @@ from ....stats import stream
 from .design import Design
 from .held_out import HeldOut
 from .result import Dependence, DependencePoint, Importance
-from .workers import side_by_side
 
 __all__ = ["dependences", "importances"]
 
@@ -80,7 +79,10 @@ def importances(
                 grown[place, first : first + together] = (errors**2).sum(axis=1) - before
         return grown
 
-    grown = np.sum(side_by_side(grown_in, range(len(held.boosters)), step), axis=0)
+    grown = np.zeros((len(design.names), repeats))
+    for fold in range(len(held.boosters)):
+        grown += grown_in(fold)
+        step()
     shares = grown / (len(y) * float(y.var()))
     means, sds = shares.mean(axis=1), shares.std(axis=1, ddof=1)
     order = np.argsort(-means, kind="stable")

@@ -27,6 +27,7 @@ REFERENCES = (
     "J. H. Friedman, Greedy function approximation: a gradient boosting machine, Annals of "
     "Statistics 29(5), 2001",
     "L. Breiman, Random forests, Machine Learning 45, 2001, section 10 (importance by permutation)",
+    "C. Nadeau and Y. Bengio, Inference for the generalization error, Machine Learning 52, 2003",
     "C. Spearman, The proof and measurement of association between two things, American Journal of "
     "Psychology 15, 1904 (attenuation)",
 )
@@ -42,7 +43,8 @@ class Agreement:
         Pearson's, of the measured response and its prediction less the mean of what was learned
         from; None where one of them does not vary.
     low, high : float or None
-        A bootstrap interval of it, of whole families where they are known.
+        An interval of it, for other systems to learn from and to predict: families are drawn as a
+        whole where they are known.
     confidence : float
         Of the interval.
     rmse : float

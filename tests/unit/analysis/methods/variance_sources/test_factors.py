@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 from scipy.stats import kruskal
 
-from analysis import AnalysisError, InsufficientDataError, UsageError, sources
+from analysis import AnalysisError, InsufficientDataError, UsageError
+from analysis.methods.variance_sources import sources
 from analysis.methods.variance_sources.covariates import Covariate
 from analysis.methods.variance_sources.factors import (
     Family,
@@ -384,7 +385,7 @@ def test_single_cells_with_too_few_runs_are_named(planted):
     trial = planted.unrelated(rng(), benchmarks=2, runs=10, sessions=2)
     few = (trial.benchmark == 1) & (trial.block > 3)
     found = answer(replace(trial, outcome=np.where(few, 1, 0)))
-    (caution,) = (one for one in found.cautions if one.code == "too-few-runs")
+    (caution,) = (one for one in found.cautions if one.code == "cells-too-short")
     assert caution.about == ("b1 / v0",)
     assert {one.benchmark for one in found.factors} == {"b0"}
 
