@@ -122,7 +122,7 @@ def places_of(values: Floats, shape: Shape, period: float | None = None) -> Plac
 def _sums(places: Places, inside: Flags, outside: Flags) -> Floats:
     """Give the share of the runs inside that have each value or less, less that of those outside.
 
-    The last column is 0.
+    The last column is 0, and all are where one side has no runs.
     """
     ends = np.append(places.starts[1:], places.known.size) - 1
     mine = np.cumsum(inside[:, places.known], axis=1, dtype=np.int32)[:, ends]
@@ -131,6 +131,7 @@ def _sums(places: Places, inside: Flags, outside: Flags) -> Floats:
     else:
         others = np.cumsum(outside[:, places.known], axis=1, dtype=np.int32)[:, ends]
     found: Floats = mine / np.maximum(mine[:, -1:], 1) - others / np.maximum(others[:, -1:], 1)
+    found[(mine[:, -1] == 0) | (others[:, -1] == 0)] = 0.0
     return found
 
 
