@@ -15,7 +15,7 @@ from ..data import Trial
 from ..methods.variance_sources import Sources, sources as within_trials
 from ..methods.variance_sources.modes import Explained, explained
 from ..stats import door, stream
-from .runs import Look, modal_runs
+from .runs import modal_runs
 
 __all__ = ["explained_modes", "sources"]
 
@@ -29,7 +29,6 @@ def explained_modes(
     permutations: int = _PERMUTATIONS,
     confidence: float = 0.95,
     rng: np.random.Generator,
-    progress: Look | None = None,
 ) -> tuple[Explained, ...]:
     """Find the modes of all cells of trials, and the covariate that separates each.
 
@@ -44,9 +43,7 @@ def explained_modes(
     cells = [
         cell
         for trial in trials
-        for cell in modal_runs(
-            trial, metric, rng=stream(root, trial.manifest.trial), progress=progress
-        )
+        for cell in modal_runs(trial, metric, rng=stream(root, trial.manifest.trial))
     ]
     return explained(
         cells, risk=1 - confidence, permutations=permutations, rng=stream(root, "causes")

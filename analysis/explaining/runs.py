@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ..data import Trial
@@ -13,14 +11,10 @@ from ..stats import stream
 from .by_order import modes_by_order
 from .by_values import modes_by_values
 
-__all__ = ["Look", "modal_runs"]
-
-Look = Callable[[int, int, str], None]
+__all__ = ["modal_runs"]
 
 
-def modal_runs(
-    trial: Trial, metric: str, *, rng: np.random.Generator, progress: Look | None = None
-) -> tuple[ModalRuns, ...]:
+def modal_runs(trial: Trial, metric: str, *, rng: np.random.Generator) -> tuple[ModalRuns, ...]:
     """Find the benchmarks and variants of a trial whose runs have modes.
 
     Warm-ups, failed runs, and runs without a value are left out.
@@ -33,8 +27,6 @@ def modal_runs(
         Whose values are looked at.
     rng : numpy.random.Generator
         One number of it seeds the streams, one for each cell.
-    progress : callable, optional
-        Called with the numbers of cells done and in all, and the name of the next.
 
     Raises
     ------
@@ -47,9 +39,7 @@ def modal_runs(
     covariates = covariates_of(trial, metric)
     names = [(b, v) for b in trial.manifest.benchmarks for v in trial.manifest.variants]
     found = []
-    for done, (benchmark, variant) in enumerate(names):
-        if progress is not None:
-            progress(done, len(names), f"{benchmark} / {variant}")
+    for benchmark, variant in names:
         rows = np.flatnonzero(
             used
             & (trial.benchmark == trial.manifest.benchmarks.index(benchmark))

@@ -6,18 +6,25 @@ dependence between runs that is named. Bounds are those of a binomial count at 1
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
+from analysis.explaining import explained_modes
 from analysis.methods.variance_sources import Covariate, Mode
 from analysis.methods.variance_sources.modes import ModalRuns, explained
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check
+
+planted = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "planted.py")))
 
 NO = 1e-3
 RISK = 0.05
@@ -171,8 +178,8 @@ def test_their_counts_would_have_been_called_significant_in_most_trials():
     ("wrong", "least"),
     [pytest.param(0.0, 1.0, marks=spot_check), (0.1, 0.99), (0.25, 0.9)],
 )
-@pytest.mark.parametrize("planted", ["arc", "levels", "threshold"])
-def test_what_was_planted_is_found_among_twelve_others(planted, wrong, least):
+@pytest.mark.parametrize("shape", ["arc", "levels", "threshold"])
+def test_what_was_planted_is_found_among_twelve_others(shape, wrong, least):
     def with_cause(rng: np.random.Generator, slow: np.ndarray, wall: np.ndarray) -> Covariates:
         # the covariate is drawn; the modes follow from it, but for some runs that are as they like
         n = slow.size
@@ -181,21 +188,21 @@ def test_what_was_planted_is_found_among_twelve_others(planted, wrong, least):
         inside = rng.uniform(low, high)
         outside = np.mod(rng.uniform(29, 76, n), 64)
         place = np.where(told, inside, outside)
-        scale = {"arc": "circular", "levels": "levels", "threshold": "numeric"}[planted]
+        scale = {"arc": "circular", "levels": "levels", "threshold": "numeric"}[shape]
         values = {
             "arc": np.floor(place),
             "levels": np.where(
                 told, rng.choice([3.0, 6.0], n), rng.choice([0.0, 1, 2, 4, 5, 7], n)
             ),
             "threshold": np.where(told, 1.0, 0.0) + 0.4 * rng.random(n),
-        }[planted]
+        }[shape]
         cause = Covariate(
             name="cause",
-            kind="observed" if planted == "levels" else "randomized",
+            kind="observed" if shape == "levels" else "randomized",
             values=values,
             scale=scale,
-            period=64.0 if planted == "arc" else None,
-            labels=tuple("01234567") if planted == "levels" else (),
+            period=64.0 if shape == "arc" else None,
+            labels=tuple("01234567") if shape == "levels" else (),
         )
         return {**unrelated(rng, 3, 30, 0.0), "cause": cause, **switches(rng, wall, 3.0)}
 
@@ -203,3 +210,37 @@ def test_what_was_planted_is_found_among_twelve_others(planted, wrong, least):
     told = [said(seed, with_cause, sessions=3, runs=30, rho=0.0) for seed in range(trials)]
     looked = [one for one in told if one is not None]
     assert sum(one.factor == "cause" for one in looked) >= binom.ppf(NO, len(looked), least)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.8])
+def test_whole_trials_whose_modes_nothing_decides(rho):
+    # from the values to the sentence: which runs make a mode is found, too
+    trials, cells = 200, 2
+    told = separated = 0
+    for seed in range(trials):
+        rng = np.random.default_rng(seed)
+        trial = planted.unrelated(rng, correlation=rho, benchmarks=cells)
+        slow = planted.series(rng, trial, rho) > ndtri(0.7)
+        wall = trial.numbers["wall_ns"] * np.where(slow, 2.0, 1.0)
+        found = explained_modes(
+            [replace(trial, numbers={**trial.numbers, "wall_ns": wall})], "wall", rng=rng
+        )
+        told += len(found)
+        separated += any(one.mode.sentence is not None for one in found)
+    assert told > 0.8 * trials * cells
+    assert separated <= binom.isf(NO, trials, RISK)
+
+
+def test_whole_trials_whose_modes_padding_decides():
+    trials, found = 100, 0
+    for seed in range(trials):
+        rng = np.random.default_rng(seed)
+        trial = planted.unrelated(rng)
+        first = int(rng.integers(64))
+        slow = np.mod(trial.numbers["padding_bytes"] - first, 64) < 16
+        wall = trial.numbers["wall_ns"] * np.where(slow, 2.0, 1.0)
+        (one,) = explained_modes(
+            [replace(trial, numbers={**trial.numbers, "wall_ns": wall})], "wall", rng=rng
+        )
+        found += one.mode.factor == "padding_bytes mod 64"
+    assert found >= binom.ppf(NO, trials, 0.99)

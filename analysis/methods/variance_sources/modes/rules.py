@@ -24,6 +24,7 @@ __all__ = ["Places", "Rule", "Shape", "best_rule", "largest_j", "places_of"]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Shape = Literal["arc", "threshold", "levels"]
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -118,13 +119,19 @@ def places_of(values: Floats, shape: Shape, period: float | None = None) -> Plac
     )
 
 
-def _gaps(places: Places, inside: Flags, outside: Flags) -> Floats:
-    """Give the share of the runs inside at each different value, less that of those outside."""
-    shares = []
-    for mine in (inside, outside):
-        at = np.add.reduceat(mine[:, places.known], places.starts, axis=1, dtype=np.float64)
-        shares.append(at / np.maximum(at.sum(axis=1, keepdims=True), 1.0))
-    found: Floats = shares[0] - shares[1]
+def _sums(places: Places, inside: Flags, outside: Flags) -> Floats:
+    """Give the share of the runs inside that have each value or less, less that of those outside.
+
+    The last column is 0, and all are where one side has no runs.
+    """
+    ends = np.append(places.starts[1:], places.known.size) - 1
+    mine = np.cumsum(inside[:, places.known], axis=1, dtype=np.int32)[:, ends]
+    if (inside ^ outside).all():
+        others = (ends + 1).astype(np.int32) - mine
+    else:
+        others = np.cumsum(outside[:, places.known], axis=1, dtype=np.int32)[:, ends]
+    found: Floats = mine / np.maximum(mine[:, -1:], 1) - others / np.maximum(others[:, -1:], 1)
+    found[(mine[:, -1] == 0) | (others[:, -1] == 0)] = 0.0
     return found
 
 
@@ -145,15 +152,13 @@ def largest_j(places: Places, inside: Flags, outside: Flags) -> Floats:
     """
     if places.different.size < 2:
         return np.zeros(inside.shape[0])
-    gaps = _gaps(places, inside, outside)
+    sums = _sums(places, inside, outside)
     if places.shape == "levels":
-        found: Floats = np.maximum(gaps, 0.0).sum(axis=1)
+        found: Floats = np.maximum(np.diff(sums, axis=1, prepend=0.0), 0.0).sum(axis=1)
+    elif places.shape == "threshold":
+        found = np.abs(sums[:, :-1]).max(axis=1)
     else:
-        sums = np.cumsum(gaps, axis=1)[:, :-1]  # the last is 0
-        if places.shape == "threshold":
-            found = np.abs(sums).max(axis=1)
-        else:
-            found = np.maximum(sums.max(axis=1), 0.0) - np.minimum(sums.min(axis=1), 0.0)
+        found = np.maximum(sums.max(axis=1), 0.0) - np.minimum(sums.min(axis=1), 0.0)
     return found
 
 
@@ -170,12 +175,12 @@ def best_rule(places: Places, inside: Flags, outside: Flags) -> Rule | None:
     values = places.different
     if values.size < 2:
         return None
-    gaps = _gaps(places, inside[None], outside[None])[0]
+    sums = _sums(places, inside[None], outside[None])[0]
     if places.shape == "levels":
-        levels = tuple(values[gaps > 0].tolist())
+        levels = tuple(values[np.diff(sums, prepend=0.0) > _ROUNDING].tolist())
         return Rule(shape="levels", levels=levels) if levels else None
-    sums = np.cumsum(gaps)[:-1]
-    if not np.abs(sums).max() > 0:
+    sums = sums[:-1]
+    if not np.abs(sums).max() > _ROUNDING:
         return None
     if places.shape == "threshold":
         at = int(np.abs(sums).argmax())

@@ -8,8 +8,9 @@ one switch or none, the rate of one that has it says how long it was. So only me
 against its own spread, which holds its level where spreads differ [1]_; and count and rate must both
 differ, in the same direction: the p-value is the larger one.
 
-Most covariates have nothing to do with the modes, and few orders show that: only what 499 of them leave
-at 5 % or less is held against all. A p-value that counts at the family's risk is always one of all.
+Most covariates have nothing to do with the modes, and few orders show that: what 499 of them leave above
+5 %, or 4,999 above 1 %, is held against no more. Going on only ever follows a p-value below these bounds, so
+none is smaller than it may be.
 
 References
 ----------
@@ -35,8 +36,7 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Labels = NDArray[np.int8]
 LEAST = 10  # runs of a mode, or nothing is said of it
-_FIRST = 499
-_HOPELESS = 0.05
+_STEPS = ((499, 0.05), (4_999, 0.01))  # orders, and the p-value beyond which no more are drawn
 _FOLDS = 5  # of a single session
 _CHUNK = 4_000_000  # labels held at a time
 _ROUNDING = 1e-9
@@ -168,12 +168,14 @@ def separation(
             left -= rows
         return found
 
-    first = min(_FIRST, permutations)
-    k = larger(first)
-    pvalue = float(k.max() + 1) / (first + 1)
-    if permutations > first and pvalue <= _HOPELESS:
-        k += larger(permutations - first)
-        pvalue = float(k.max() + 1) / (permutations + 1)
+    k, done, pvalue = np.zeros(len(statistics), dtype=np.int64), 0, 0.0
+    for orders, hopeless in (*_STEPS, (permutations, 1.0)):
+        if done < min(orders, permutations):
+            k += larger(min(orders, permutations) - done)
+            done = min(orders, permutations)
+            pvalue = float(k.max() + 1) / (done + 1)
+        if pvalue > hopeless:
+            break
     described = _described(cell, suspect, sessions, pvalue)
     if (
         described is not None

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis import sources
+from analysis.methods.variance_sources import sources
 from analysis.methods.variance_sources.components import components_of, nested
 from analysis.methods.variance_sources.runs import pooled
 

@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 from scipy.stats import kruskal
 
-from analysis import AnalysisError, InsufficientDataError, UsageError, sources
+from analysis import AnalysisError, InsufficientDataError, UsageError
+from analysis.methods.variance_sources import sources
 from analysis.methods.variance_sources.covariates import Covariate
 from analysis.methods.variance_sources.factors import (
     Family,
