@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         StoreError as StoreError,
         UsageError as UsageError,
     )
+    from .explaining import sources as sources
     from .methods.biplot import Biplot as Biplot, biplot as biplot
     from .methods.hpt import (
         HptResult as HptResult,
@@ -93,6 +94,10 @@ if TYPE_CHECKING:
         speedup_test as speedup_test,
         speedup_test_suite as speedup_test_suite,
     )
+    from .methods.variance_sources import (
+        Sources as Sources,
+        sources_of_table as sources_of_table,
+    )
     from .planning import (
         SessionPlan as SessionPlan,
         VarianceComponents as VarianceComponents,
@@ -119,6 +124,8 @@ _ROOMS = {
     "methods.resampling": "randomization_test RandomizationTest bootstrap_speedup BootstrapInterval empirical_distribution EmpiricalDistribution compare_distributions",
     "methods.mixture": "fit_mixture ks_fit FitTest Mixture fit_mixture_2d Mixture2d pairs_of_runs mean_difference probability_faster probability_fastest variability_level mode_evidence fitted_sample metric_interval faster_estimate rank_share dip_test bandwidth_test skewed_families fit_corpus CorpusFit",
     "methods.biplot": "biplot Biplot",
+    "methods.variance_sources": "Sources sources_of_table",
+    "explaining": "sources",
     "verdict": "Verdict judge judge_sides",
     "verdict.gate": "Gate gate",
     "comparison": "compare_trials TrialComparison",

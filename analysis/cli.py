@@ -39,6 +39,7 @@ COMMANDS = (
     "calibrate",
     "plan",
     "study",
+    "sources",
     "report",
     "plot",
     "comparing",

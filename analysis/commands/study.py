@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import time
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
-from ..printer import Printer, printer_on
+from ..printer import printer_on
 from .arguments import (
     SIDE,
     add_json,
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
     from .arguments import Subparsers
 
 __all__ = ["add"]
-
-_REDRAW_S = 0.5
-_PLAIN_S = 15.0
 
 
 def add(subparsers: Subparsers) -> None:
@@ -111,12 +107,10 @@ def _study(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     ):
         if getattr(args, name) is not None and args.kind not in kinds:
             raise UsageError(f"--{name} is for 'study {' and '.join(kinds)}'", f"study {args.kind}")
-    screen = printer_on(err)
-    try:
-        result = _made(args, _reporter(screen))
-    finally:
-        if screen.isatty():
-            screen.paint("\r\x1b[K")
+    from ..report import progress_on
+
+    with progress_on(printer_on(err), "comparisons") as report:
+        result = _made(args, report)
     show(result, out, as_json=args.json)
     return 0
 
@@ -154,23 +148,3 @@ def _made(
     if args.kind == "type1":
         return type1_study(population, alpha=args.alpha, **shared)
     return coverage_study(population, confidence=1 - args.alpha, **shared)
-
-
-def _reporter(err: Printer) -> Callable[[int, int], None]:
-    """Give what says on `err` how far a study is: one moving line, or a line now and then."""
-    began = time.monotonic()
-    said = began
-    moving = err.isatty()
-
-    def report(done: int, total: int) -> None:
-        nonlocal said
-        now = time.monotonic()
-        if now - said < (_REDRAW_S if moving else _PLAIN_S):
-            return
-        said = now
-        left = (now - began) / done * (total - done)
-        text = f"{done:,} of {total:,} comparisons, about {left:.0f} s left"
-        err.paint(f"\r\x1b[K{text}" if moving else f"{text}\n")
-        err.flush()
-
-    return report

@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from .pair import Match as Match, match as match
     from .protocol import (
         FREE_SETTINGS as FREE_SETTINGS,
+        SegmentStart as SegmentStart,
         campaign_text as campaign_text,
         pinned_cpus as pinned_cpus,
+        segment_starts as segment_starts,
         setting_leaves as setting_leaves,
         settings_of as settings_of,
     )
@@ -60,7 +62,7 @@ else:
             "matrix_file": "Table read_table",
             "origin": "own_session set_apart trial_cautions",
             "pair": "Match match",
-            "protocol": "FREE_SETTINGS campaign_text pinned_cpus setting_leaves settings_of",
+            "protocol": "FREE_SETTINGS SegmentStart campaign_text pinned_cpus segment_starts setting_leaves settings_of",
             "suite": "Centre Mean check_means speedup_of suite_mean",
             "trial": "FailedRun Trial read_trial",
         },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,32 @@ from ..errors import StoreError
 from ..record import CAMPAIGN, MEASUREMENTS, RESOLVED, opened
 from .trial import Trial
 
-__all__ = ["FREE_SETTINGS", "campaign_text", "pinned_cpus", "setting_leaves", "settings_of"]
+__all__ = [
+    "FREE_SETTINGS",
+    "SegmentStart",
+    "campaign_text",
+    "pinned_cpus",
+    "segment_starts",
+    "setting_leaves",
+    "settings_of",
+]
 
 # What two trials of one campaign may say differently: the command line can change them, and who may
 # read a trial is no part of the experiment.
 FREE_SETTINGS = ("seed", "share", "protocol.sessions")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentStart:
+    """What the first row of a session, or of a part of one that was resumed, says.
+
+    `row` is its place among the trial's rows; `cpus` the CPUs that it was pinned to, empty where that
+    is not known and None where it was not pinned; `started_at` its start (RFC 3339), None if unknown.
+    """
+
+    row: int
+    cpus: tuple[int, ...] | None
+    started_at: str | None
 
 
 def campaign_text(trial: Path) -> str | None:
@@ -54,18 +76,32 @@ def pinned_cpus(trial: Trial) -> tuple[tuple[int, ...] | None, ...]:
 
     The runner chooses them when a session begins or goes on, so the first row of each is asked.
     """
+    return tuple(dict.fromkeys(one.cpus for one in segment_starts(trial) if one.cpus != ()))
+
+
+def segment_starts(trial: Trial) -> tuple[SegmentStart, ...]:
+    """Give what the first row of each session says, and of each part of one that was resumed.
+
+    A row that cannot be read any more, such as one of a foreign file, is left out with all after it.
+    """
+    if not len(trial):
+        return ()
     begins = np.flatnonzero(np.diff(trial.session) | np.diff(trial.segment)) + 1
-    return tuple(dict.fromkeys(_cpus(trial.path / MEASUREMENTS, {0, *begins.tolist()})))
+    return tuple(_starts(trial.path / MEASUREMENTS, {0, *begins.tolist()}))
 
 
-def _cpus(path: Path, rows: set[int]) -> Iterator[tuple[int, ...] | None]:
+def _starts(path: Path, rows: set[int]) -> Iterator[SegmentStart]:
     try:
         with opened(path) as file:
             for number, line in enumerate(file):
                 if number not in rows:
                     continue
-                cpus = json.loads(line).get("cpus", ())
-                if cpus is None or (cpus and isinstance(cpus, list)):
-                    yield None if cpus is None else tuple(cpus)
+                found = json.loads(line)
+                cpus, at = found.get("cpus", ()), found.get("started_at")
+                yield SegmentStart(
+                    row=number,
+                    cpus=None if cpus is None else tuple(cpus) if isinstance(cpus, list) else (),
+                    started_at=at if isinstance(at, str) else None,
+                )
     except (OSError, StoreError, ValueError, AttributeError):
         return

@@ -8,6 +8,12 @@ from ..faces import hands_on
 
 if TYPE_CHECKING:
     from .apart import sessions_apart as sessions_apart
+    from .mixed_columns import (
+        MixedTable as MixedTable,
+        TableColumn as TableColumn,
+        mixed_table as mixed_table,
+    )
+    from .mixed_files import read_mixed_table as read_mixed_table
     from .newest import newest_trial as newest_trial
     from .outgoing import read_leaving as read_leaving
     from .registry import FORMATS as FORMATS, files_said as files_said
@@ -33,6 +39,8 @@ else:
         __name__,
         {
             "apart": "sessions_apart",
+            "mixed_files": "read_mixed_table",
+            "mixed_columns": "MixedTable TableColumn mixed_table",
             "newest": "newest_trial",
             "outgoing": "read_leaving",
             "registry": "FORMATS files_said",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Value as Value,
         page_of as page_of,
     )
+    from .progress import progress_on as progress_on
     from .result import (
         Result as Result,
         cautions_to_dict as cautions_to_dict,
@@ -34,6 +35,7 @@ else:
         {
             "caution": "Caution merged",
             "model": "Block Cell Column Command Figure Page Section Sentence Table Value page_of",
+            "progress": "progress_on",
             "result": "Result cautions_to_dict plain short",
             "word": "Word said word_of",
         },

@@ -54,6 +54,12 @@ if TYPE_CHECKING:
         student as student,
         welch as welch,
     )
+    from .variance import (
+        OneWay as OneWay,
+        RandomEffects as RandomEffects,
+        one_way as one_way,
+        random_effects as random_effects,
+    )
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
@@ -72,5 +78,6 @@ else:
             "shift_function": "Shift mean_shift shift_of",
             "streams": "stream",
             "two_samples": "PairTests f_test ks_centred rank_sum student welch",
+            "variance": "OneWay RandomEffects one_way random_effects",
         },
     )

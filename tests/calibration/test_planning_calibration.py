@@ -16,10 +16,10 @@ from scipy.special import stdtrit
 from analysis.planning.components import ComponentLine
 from analysis.planning.components.crossed import crossed
 from analysis.planning.components.observations import Observations
-from analysis.planning.components.one_way import one_way
 from analysis.planning.sessions.outlook import Outlook
 from analysis.planning.sessions.search import Goal, Spread, cheapest, least_sessions
 from analysis.stats import stream
+from analysis.stats.variance.grouped import one_way
 
 pytestmark = pytest.mark.calibration
 

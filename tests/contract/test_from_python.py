@@ -47,7 +47,7 @@ def call(start, extra):
     a, b = trial.matrix("gzip-1"), trial.matrix("gzip-6")
     names = {"a": a, "b": b, "values": a.values("text"), "stream": stream}
     names |= {name: getattr(analysis, name) for name in analysis.__all__}
-    return eval(text.replace('"x"', '"text"'), names).to_dict()
+    return eval(text.replace('"x"', '"text"').replace("runs/NAME", "runs/sample"), names).to_dict()
 
 
 @pytest.mark.parametrize(
@@ -102,6 +102,13 @@ def call(start, extra):
             "central_limit_study",
             "",
             ("benchmarks", "counts"),
+        ),
+        (
+            "sources runs/sample --resamples 120",
+            (),
+            "sources",
+            "permutations=120",
+            ("components", "factors", "modes"),
         ),
         (
             "study type1 runs/sample:gzip-1 --simulations 5 --resamples 99",

@@ -144,6 +144,12 @@ def test_every_key_of_a_bundle_is_documented(tmp_path):
     assert keys(without_data(value, data_in(said))) - told == set()
 
 
+def test_every_key_of_sources_is_documented():
+    (value,) = answer("sources runs/sample --resamples 99")
+    assert set(value) >= HEAD
+    assert keys(without_data(value, data_of("sources"))) - documented("sources") == set()
+
+
 CAMPAIGN = """\
 name: c
 variants: {a: {}, b: {}}

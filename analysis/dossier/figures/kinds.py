@@ -53,6 +53,7 @@ _EACH = {
     "lag": ("dependence", "each run against the run before"),
     "qq": ("dependence", "the runs against a normal law"),
     "modes": ("modes", "a mixture of normal laws over the histogram of the runs"),
+    "causes": ("causes", "the runs by mode: in their order, and against what separates the modes"),
 }
 KINDS: dict[str, Kind] = {
     **{name: Kind(room=room, each=False, shows=shows) for name, (room, shows) in _SUITE.items()},

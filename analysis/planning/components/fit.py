@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from ...data import PerformanceMatrix
 from ...errors import InsufficientDataError
 from ...report import Caution, figures
-from ...stats import door
+from ...stats import door, one_way
 from ..pair import matched
 from .crossed import crossed
 from .observations import Observations, differences, values_of
-from .one_way import one_way
 from .result import ComponentLine, Crossed, VarianceComponents
 
 __all__ = ["component_lines", "variance_components"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,9 +16,14 @@ FACTORS = {"base": 1.0, "fast": 0.5, "same": 1.0, "slow": 1.3}
 
 @pytest.fixture
 def measured(synthetic, tmp_path):
-    """Write a trial of lognormal runs and judge it; variants are those of FACTORS by name."""
+    """Write a trial of lognormal runs and judge it; variants are those of FACTORS by name.
 
-    def judged(variants=("base", "fast"), *, runs=48, sessions=6, benches=BENCHES, **asked):
+    With `modal` a run takes half as long again where its padding modulo 64 lies from 16 to 39.
+    """
+
+    def judged(
+        variants=("base", "fast"), *, runs=48, sessions=6, benches=BENCHES, modal=False, **asked
+    ):
         rng = np.random.default_rng(5)
         names = variants if isinstance(variants, dict) else {v: FACTORS[v] for v in variants}
         times = {
@@ -26,7 +33,15 @@ def measured(synthetic, tmp_path):
             }
             for name, factor in names.items()
         }
-        trial = synthetic(times, sessions=sessions).write(tmp_path / "runs" / "one")
+        built = synthetic(times, sessions=sessions)
+        if modal:
+            for k, row in enumerate(built.rows):
+                padding = int(rng.integers(4096))
+                slow = 1.5 if 16 <= padding % 64 < 40 else 1.0
+                built.rows[k] = replace(
+                    row, padding_bytes=padding, wall_ns=round(row.wall_ns * slow)
+                )
+        trial = built.write(tmp_path / "runs" / "one")
         return subject_of([str(trial)], Reading(), explain=False, **asked)
 
     return judged

@@ -61,7 +61,7 @@ def touching(drawn):
 @pytest.mark.parametrize("sheet", [NARROW, WIDE], ids=["85mm", "178mm"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_texts_touch_or_leave_the_sheet(kind, sheet, measured):
-    subject = measured(("base", "fast", "same", "slow"))
+    subject = measured(("base", "fast", "same", "slow"), modal=kind == "causes")
     drawing = draw(kind, subject, sheet, benchmark="b" if kind_of(kind).each else None)
     drawn, (wide, high) = texts_of(drawing.figure, sheet)
     assert touching(drawn) == []
@@ -76,7 +76,8 @@ def test_no_texts_touch_or_leave_the_sheet(kind, sheet, measured):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_long_and_hostile_names_stay_in_their_place(kind, measured):
-    subject = measured(LONG, benches=("<script>" + "y" * 90, "\u2066b"))
+    benches = ("<script>" + "y" * 90, "\u2066b")
+    subject = measured(LONG, benches=benches, modal=kind == "causes")
     bench = subject.order[0] if kind_of(kind).each else None
     drawing = draw(kind, subject, NARROW, benchmark=bench)
     drawn, (wide, _) = texts_of(drawing.figure, NARROW)
@@ -91,7 +92,7 @@ def test_long_and_hostile_names_stay_in_their_place(kind, measured):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_a_figure_has_beside_it(kind, measured):
-    subject = measured(("base", "fast", "slow"))
+    subject = measured(("base", "fast", "slow"), modal=kind == "causes")
     each = kind_of(kind).each
     drawing = draw(kind, subject, NARROW, benchmark="b" if each else None)
     assert drawing.name == subject.anchor(kind, "b" if each else "")
@@ -111,7 +112,7 @@ def test_one_benchmark_is_named_or_the_only_one(kind, measured):
         draw(kind, measured(), NARROW)
     with pytest.raises(UsageError, match="no benchmark 'd'"):
         draw(kind, measured(), NARROW, benchmark="d")
-    alone = measured(benches=("only",))
+    alone = measured(benches=("only",), modal=kind == "causes")
     assert draw(kind, alone, NARROW).name == alone.anchor(kind, "only")
 
 
@@ -309,7 +310,56 @@ def test_modes_of_few_runs_carry_their_caution(measured):
     assert "hardly determine" not in many.alt
 
 
+def test_causes_are_the_runs_by_mode_against_what_separates_them(measured):
+    subject = measured(modal=True)
+    drawing = draw("causes", subject, NARROW, benchmark="a")
+    trial = subject.trial
+    for name, matrix in subject.matrices.items():
+        found = [row for row in drawing.rows if row[0] == name]
+        assert [row[3] for row in found] == matrix.values("a").tolist()
+        mine = (trial.variant == trial.manifest.variants.index(name)) & (trial.benchmark == 0)
+        places = np.mod(trial.numbers["padding_bytes"][mine], 64)
+        assert [row[6] for row in found] == places.tolist()
+        assert {row[5] for row in found} == {"padding_bytes mod 64"}
+        assert [row[4] == 2 for row in found] == ((places >= 16) & (places < 40)).tolist()
+        assert f"{name}, 48 runs, modes at " in drawing.alt
+    assert "environment padding of" in drawing.alt
+    shaded = [
+        patch.get_x() + np.array([0, patch.get_width()]) for patch in drawing.figure.axes[1].patches
+    ]
+    assert shaded[0] == pytest.approx([16, 40], abs=4)
+
+
+def test_an_arc_through_zero_is_shaded_at_both_ends(measured, monkeypatch):
+    from analysis.dossier.figures import causes
+
+    subject = measured(modal=True)
+    (one, *_) = causes._explained(subject)
+    turned = replace(one, rule=replace(one.rule, low=50.0, high=10.0))
+    monkeypatch.setattr(causes, "_explained", lambda _: (turned,))
+    axes = draw("causes", subject, NARROW, benchmark="a").figure.axes[1]
+    ends = sorted((patch.get_x(), patch.get_x() + patch.get_width()) for patch in axes.patches)
+    assert ends == [(0, 10), (50, 64)]
+
+
+def test_modes_that_nothing_separates_are_drawn_in_their_order(measured, synthetic, tmp_path):
+    rng = np.random.default_rng(4)
+    two = np.where(rng.random(60) < 0.4, 0.03, 0.02) * np.exp(rng.normal(0, 0.01, 60))
+    trial = synthetic({"base": {"a": two.tolist()}}, sessions=3).write(tmp_path / "two")
+    drawing = draw("causes", subject_of([str(trial)], Reading(), explain=False), NARROW)
+    assert "nothing that was recorded separates them" in drawing.alt
+    assert {row[5] for row in drawing.rows} == {None}
+    assert len(drawing.figure.axes) == 1
+
+
 # ---- what is refused
+
+
+def test_causes_need_modes_and_one_trial(measured, files):
+    with pytest.raises(InsufficientDataError, match="no variant have several modes"):
+        draw("causes", measured(), NARROW, benchmark="a")
+    with pytest.raises(AnalysisError, match="within one trial"):
+        draw("causes", files(), NARROW, benchmark="b0")
 
 
 @pytest.mark.parametrize("kind", ["biplot", "ranks", "cd"])

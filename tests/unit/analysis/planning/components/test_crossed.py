@@ -14,9 +14,9 @@ import pytest
 from scipy.optimize import minimize
 
 from analysis.planning.components.crossed import crossed
-from analysis.planning.components.likelihood import Likelihood
 from analysis.planning.components.observations import Observations
-from analysis.planning.components.one_way import one_way
+from analysis.stats.variance.grouped import one_way
+from analysis.stats.variance.likelihood import Likelihood
 
 SDS = (0.05, 0.02, 0.015, 0.01, 0.02)
 

@@ -1,0 +1,166 @@
+"""The subcommand ``sources``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, TextIO
+
+from ..errors import UsageError
+from ..printer import printer_on
+from .arguments import (
+    add_confidence,
+    add_json,
+    add_metric,
+    add_plot,
+    add_resamples,
+    add_seed,
+    show,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from ..methods.variance_sources import Sources
+    from .arguments import Subparsers
+
+__all__ = ["add"]
+
+_PERMUTATIONS = 2000
+# options of one of the two questions only: without a default, so that one that is not taken is seen
+_OF_TABLES = ("group", "ignore", "variation", "runs", "plot")
+_OF_TRIALS = ("metric", "resamples")
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add ``sources``."""
+    parser = subparsers.add_parser(
+        "sources",
+        help="where variation comes from: between sessions, by suspected factors, across systems",
+        description="Where does the variation come from? SOURCE... are one or more trials (runs/NAME) "
+        "of the same programs: components of variance, the effect of each suspected factor within "
+        "sessions, and what separates modes. With --response, SOURCE is one table (CSV, Parquet) of "
+        "systems, whose column is explained by the others.",
+    )
+    parser.add_argument("sources", metavar="SOURCE", nargs="+")
+    add_metric(parser)
+    add_resamples(parser, None, f"orders of each factor (default: {_PERMUTATIONS})")
+    add_confidence(parser, "of the intervals; what is left is the family-wise risk")
+    parser.add_argument(
+        "--response",
+        metavar="COLUMN",
+        help="of a table: what is to be predicted; several between commas are the runs of one "
+        "measurement, whose mean and variation are predicted",
+    )
+    parser.add_argument(
+        "--group", metavar="COLUMN", help="of a table: families that are held out as a whole"
+    )
+    parser.add_argument(
+        "--ignore", metavar="COLUMN,...", help="of a table: columns that predict nothing"
+    )
+    parser.add_argument(
+        "--variation",
+        metavar="COLUMN",
+        help="of a table: the standard deviation of the runs behind the response",
+    )
+    parser.add_argument(
+        "--runs", type=int, metavar="N", help="of a table: how many runs --variation is of"
+    )
+    add_plot(parser, "the predictions of a table")
+    add_seed(parser)
+    add_json(parser)
+    parser.set_defaults(run=_sources)
+
+
+def _sources(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    found = _of_trials(args) if args.response is None else _of_table(args, err)
+    show(found, out, as_json=args.json)
+    return 0
+
+
+def _of_trials(args: argparse.Namespace) -> Sources:
+    from ..explaining import sources
+    from ..formats import open_trial, trial_and_variant
+    from ..stats import stream
+
+    _refuse(args, _OF_TABLES, "is for tables", "add --response COLUMN for a table, or leave it out")
+    trials = []
+    for source in args.sources:
+        named = trial_and_variant(source)
+        if named is None:
+            raise UsageError(
+                "this is no trial",
+                source,
+                "name runs/NAME, or add --response COLUMN where it is a table",
+            )
+        if named[1] is not None:
+            raise UsageError(
+                "all variants of a trial are looked at", source, f"name {named[0]} alone"
+            )
+        trials.append(open_trial(named[0]))
+    return sources(
+        trials,
+        metric=args.metric,
+        permutations=_PERMUTATIONS if args.resamples is None else args.resamples,
+        confidence=args.confidence,
+        rng=stream(args.seed, "sources"),
+        seed=args.seed,
+    )
+
+
+def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:
+    from ..formats import read_mixed_table
+    from ..methods.variance_sources import sources_of_table, systems_figure, systems_said
+    from ..plots import check_picture, write_picture
+    from ..report import progress_on
+    from ..stats import stream
+
+    _refuse(args, _OF_TRIALS, "is for trials", "leave it out")
+    if len(args.sources) > 1:
+        raise UsageError("a response is predicted in one table", args.sources[1], "name one table")
+    picture = None if args.plot is None else check_picture(args.plot)
+    table = read_mixed_table(args.sources[0])
+    known = table.columns
+    with progress_on(printer_on(err), "steps", bar=True, plain=False) as report:
+        found = sources_of_table(
+            table,
+            _columns(args.response, known),
+            group=args.group,
+            ignore=() if args.ignore is None else _columns(args.ignore, known),
+            variation=args.variation,
+            runs=args.runs,
+            confidence=args.confidence,
+            progress=report,
+            rng=stream(args.seed, "sources"),
+            seed=args.seed,
+        )
+    if picture is not None:
+        write_picture(
+            systems_figure(found.systems), picture, title="sources", alt=systems_said(found.systems)
+        )
+    return found
+
+
+def _columns(text: str, known: Collection[str]) -> tuple[str, ...]:
+    """Part names at their commas, as far as the headings themselves have none."""
+    if text in known:
+        return (text,)
+    names: list[str] = []
+    parts = [part.strip() for part in text.split(",")]
+    while parts:
+        # the longest run of parts that is a heading, such as 'CPU(s), orderable'
+        taken = next(
+            (n for n in range(len(parts), 1, -1) if _joined(parts[:n], known) is not None), 1
+        )
+        names.append(_joined(parts[:taken], known) or parts[0])
+        parts = parts[taken:]
+    return tuple(name for name in names if name)
+
+
+def _joined(parts: Sequence[str], known: Collection[str]) -> str | None:
+    return next((name for mark in (",", ", ") if (name := mark.join(parts)) in known), None)
+
+
+def _refuse(args: argparse.Namespace, options: tuple[str, ...], what: str, fix: str) -> None:
+    for name in options:
+        if getattr(args, name) is not None:
+            raise UsageError(f"--{name} {what}", ", ".join(args.sources), fix)

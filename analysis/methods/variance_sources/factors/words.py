@@ -1,0 +1,155 @@
+"""Factors in words: what is told from chance first, then a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from ....report import Cell, Column, Section, Sentence, Table, Value, figures
+from ..covariates import AS_LEVELS, spoken
+from ..result import Factor, Sources
+
+__all__ = ["answer", "sections", "standing_out"]
+
+_NAME = 20
+_SENTENCES = 12
+_LEAST_ROWS, _ROWS = 10, 40
+
+
+def answer(found: Sources) -> tuple[Section, ...]:
+    """Say which factors stand out; nothing where none was looked at."""
+    if not found.factors:
+        return ()
+    out = standing_out(found)
+    blocks = [Sentence(_answer(found, out))]
+    blocks += [Sentence(_said(one, found.response)) for one in out[:_SENTENCES]]
+    if len(out) > _SENTENCES:
+        blocks.append(Sentence(f"and {len(out) - _SENTENCES} more, in --json"))
+    return (Section(tuple(blocks)),)
+
+
+def sections(found: Sources) -> tuple[Section, ...]:
+    """List the factors that stand out, or at least the most surprising ones."""
+    told = sorted((one for one in found.factors if one.pvalue is not None), key=_first)
+    if not told:
+        return ()
+    shown = told[: min(max(_LEAST_ROWS, len(standing_out(found))), _ROWS)]
+    blocks: list[Sentence | Table] = [_table(shown)]
+    if len(told) > len(shown):
+        blocks.append(
+            Sentence(f"and {len(told) - len(shown)} less surprising ones (--json gives all)")
+        )
+    return (Section(tuple(blocks), title="factors, the most surprising first"),)
+
+
+def standing_out(found: Sources) -> list[Factor]:
+    """Give the factors that are told from chance over the whole trial: causes first.
+
+    What was randomized stands before what was only seen, what was fixed before the run before what was
+    seen after it, and last what may follow from a long run.
+    """
+    risk = 1 - found.confidence
+    out = [one for one in found.factors if _within(one.pvalue_adjusted, risk)]
+    return sorted(
+        out,
+        key=lambda one: (not one.causal, one.may_follow, not one.known_before, *_first(one)),
+    )
+
+
+def _within(p: float | None, risk: float) -> bool:
+    return p is not None and p <= risk + 1e-12  # 1 - 0.95 is not 0.05 in binary fractions
+
+
+def _first(one: Factor) -> tuple[float, float]:
+    adjusted = 1.0 if one.pvalue_adjusted is None else one.pvalue_adjusted
+    return adjusted, 1.0 if one.pvalue is None else one.pvalue
+
+
+def _answer(found: Sources, out: Sequence[Factor]) -> str:
+    tests = sum(one.pvalue is not None for one in found.factors)
+    cells = len({(one.benchmark, one.variant) for one in found.factors})
+    names = len({one.factor for one in found.factors if one.pvalue is not None})
+    looked = f"{names} factor{'s' * (names != 1)} in {cells} cell{'s' * (cells != 1)} of benchmark and variant"
+    risk = f"{100 * (1 - found.confidence):g} %"
+    if not tests:
+        return "no factor could be tested"
+    if not out:
+        return (
+            f"no factor stands out from chance: {looked}, family-wise risk {risk}. That is no proof that "
+            "none matters"
+        )
+    return (
+        f"{len(out)} of {tests} tests stand out from chance: {looked}, family-wise risk {risk} "
+        "(the chance of any false one)"
+    )
+
+
+def _said(one: Factor, response: str) -> str:
+    where = f"{figures.shorten(one.benchmark, _NAME)} / {figures.shorten(one.variant, _NAME)}"
+    name = spoken(one.factor)
+    if one.effect_of == "sd":
+        how = f"a standard deviation more of {name} goes with {_ratio(one)} {response}"
+    else:
+        how = f"{response} at {name} {one.highest} is {_ratio(one)} that at {one.lowest}"
+    return f"{where}: {how} (adjusted p {figures.pvalue(one.pvalue_adjusted or 0.0)}); {_why(one)}"
+
+
+def _why(one: Factor) -> str:
+    if one.causal:
+        return "it was randomized, so this is its effect"
+    if one.may_follow:
+        return "seen, not randomized, and it may follow from long runs as well as make them long"
+    if one.known_before:
+        return "it was there before the run, but nobody drew it: what it goes with may be the cause"
+    return "seen, not randomized: no cause is claimed"
+
+
+def _ratio(one: Factor) -> str:
+    if one.effect is None:
+        return "-"
+    if one.low is None or one.high is None:
+        return figures.ratio(one.effect)
+    ratio = figures.ratio_within(one.effect, one.low, one.high)
+    return f"{ratio} {_ends(one)}"
+
+
+def _ends(one: Factor) -> str:
+    if one.low is None or one.high is None:
+        return "-"
+    if not math.isfinite(one.high):
+        return "[0, inf]"
+    return figures.ends(one.low, one.high)
+
+
+def _table(factors: Sequence[Factor]) -> Table:
+    return Table(
+        name="factors",
+        columns=(
+            Column("benchmark", "left"),
+            Column("variant", "left"),
+            Column("factor", "left"),
+            Column("kind", "left"),
+            Column("of", "left"),
+            *map(Column, ("effect", "interval", "p", "adjusted p")),
+        ),
+        rows=tuple(tuple(_cells(one)) for one in factors),
+    )
+
+
+def _cells(one: Factor) -> Iterator[Cell]:
+    yield figures.shorten(one.benchmark, _NAME)
+    yield figures.shorten(one.variant, _NAME)
+    yield one.factor
+    yield one.kind
+    yield _compared(one)
+    effect = one.effect
+    yield "-" if effect is None else Value(figures.ratio_within(effect, one.low, one.high), effect)
+    yield _ends(one)
+    for p in (one.pvalue, one.pvalue_adjusted):
+        yield "-" if p is None else Value(figures.significant(p), p)
+
+
+def _compared(one: Factor) -> str:
+    if one.effect_of == "sd":
+        return "sd" if not one.factor.endswith(AS_LEVELS) else "levels"
+    return f"{one.highest} : {one.lowest}"

@@ -1,0 +1,99 @@
+"""`fairtrial sources` of trials, as people call it."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ROOT / "runs" / "sample"
+KEYS = {
+    *("schema", "method", "tool_version", "seed", "cautions", "caution_codes", "references"),
+    *(
+        "correlation",
+        "correlation_grouped",
+        "ceiling",
+        "importance",
+        "components",
+        "factors",
+        "modes",
+    ),
+}
+
+
+def fairtrial(*words):
+    out, err = io.StringIO(), io.StringIO()
+    code = main([str(word) for word in words], out, err)
+    return code, out.getvalue(), err.getvalue()
+
+
+def answer(*words):
+    code, out, err = fairtrial("sources", *words, "--json")
+    assert code == 0, err
+    return json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+
+
+def test_the_installed_command(lab):
+    done = lab.run_fairtrial("sources", SAMPLE, "--resamples", "199")
+    assert done.returncode == 0, done.stderr
+    for word in (
+        "family-wise risk 5 %",
+        "components of variance",
+        "between sessions",
+        "padding_bytes",
+    ):
+        assert word in " ".join(done.stdout.split())
+    assert "cannot tell" in done.stdout
+    assert not done.stderr or done.stderr.startswith("compiling the numeric kernels")
+
+
+def test_json_has_every_key_and_the_seed_decides():
+    first = answer(SAMPLE, "--resamples", "199", "--seed", "5")
+    assert first.keys() >= KEYS
+    assert first["seed"] == 5
+    assert first["permutations"] == 199
+    assert first["correlation"] is None
+    assert first["importance"] == []
+    assert {one["kind"] for one in first["factors"]} == {"randomized", "observed"}
+    assert {one["causal"] for one in first["factors"] if one["kind"] == "observed"} == {False}
+    assert answer(SAMPLE, "--resamples", "199", "--seed", "5") == first
+    other = answer(SAMPLE, "--resamples", "199", "--seed", "6")
+    assert other["factors"] != first["factors"]
+    assert other["components"] == first["components"]  # nothing is drawn for them
+
+
+def test_two_trials_of_one_program(tmp_path):
+    second = tmp_path / "second"
+    shutil.copytree(SAMPLE, second)
+    manifest = json.loads((second / "manifest.json").read_text())
+    manifest["trial"], manifest["host_id"] = "second", "another"
+    (second / "manifest.json").write_text(json.dumps(manifest))
+    found = answer(SAMPLE, second, "--resamples", "99")
+    assert found["of"][1] == "second"
+    assert {one["source"] for one in found["components"]} >= {"host", "session", "run"}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("nowhere",), 2, "no trial"),
+        ((SAMPLE, SAMPLE), 2, "twice"),
+        ((f"{SAMPLE}:gzip-1",), 2, "all variants"),
+        ((SAMPLE, "--metric", "nonsense"), 2, "no metric 'nonsense'"),
+        ((SAMPLE, "--group", "family"), 2, "--group"),
+        ((SAMPLE, "--resamples", "10"), 2, "between 99"),
+        ((SAMPLE, "--confidence", "2"), 2, "confidence"),
+    ],
+)
+def test_faults(words, code, said):
+    found, out, err = fairtrial("sources", *words)
+    assert found == code, err
+    assert not out
+    assert said in err
+    assert "fix" in err or "known here" in err or "between" in err

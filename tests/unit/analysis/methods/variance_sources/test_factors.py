@@ -1,0 +1,480 @@
+"""Factors within a trial: effects, intervals, p-values, and what cannot be told.
+
+Authorities: what was planted; least squares by numpy for effects; direct shuffles and rolls, written
+out, for the orders; enumeration for few shifts; public measurements with factors that their authors
+drew (skipped where they are not beside the project).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import lzma
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import kruskal
+
+from analysis import AnalysisError, InsufficientDataError, UsageError
+from analysis.methods.variance_sources import sources
+from analysis.methods.variance_sources.covariates import Covariate
+from analysis.methods.variance_sources.factors import (
+    Family,
+    Shifts,
+    Shuffles,
+    cell_of,
+    columns_of,
+)
+from analysis.methods.variance_sources.factors.cells import detrended
+from analysis.methods.variance_sources.factors.family import pvalue, surprise
+from analysis.methods.variance_sources.runs import pooled
+
+DATASETS = Path(__file__).parents[6] / "shared" / "datasets"
+
+
+def rng(seed=1):
+    return np.random.default_rng(seed)
+
+
+def answer(trials, *, metric=None, permutations=399, seed=1):
+    return sources(trials, metric=metric, permutations=permutations, rng=rng(seed))
+
+
+def factors(trials, **how):
+    found = answer(trials, **how)
+    return {(one.benchmark, one.variant, one.factor): one for one in found.factors}
+
+
+def the(trials, name, **how):
+    (one,) = (value for key, value in factors(trials, **how).items() if key[2] == name)
+    return one
+
+
+def with_metrics(planted, trial, logs, **metrics):
+    return planted.filled(trial, logs, metrics=metrics)
+
+
+def a_cell(planted, trial):
+    runs = pooled([trial], "wall")
+    ((benchmark, variant, rows),) = list(runs.cells())
+    return runs, cell_of(runs, benchmark, variant, rows)
+
+
+# ---- effects
+
+
+def test_two_levels_have_the_ratio_of_their_geometric_means(planted):
+    trial = planted.frame(rng(), sessions=1, runs=40)
+    two = (np.arange(40) * 7 % 40 < 20).astype(float)
+    logs = 0.05 * planted.series(rng(2), trial) + 0.3 * two
+    one = the(with_metrics(planted, trial, logs, two=two), "two")
+    design = np.column_stack([np.ones(40), np.arange(40), two])
+    cell = a_cell(planted, planted.filled(trial, logs))[1]
+    assert cell.autocorrelation == 0  # or both would be freed of it first
+    expected = np.linalg.lstsq(design, logs, rcond=None)[0][2]
+    assert one.effect == pytest.approx(np.exp(expected), rel=1e-9)
+    assert (one.highest, one.lowest, one.effect_of) == ("1", "0", "levels")
+    assert one.low < np.exp(0.3) < one.high
+    assert one.pvalue == pytest.approx(1 / 40, abs=0.005)  # so many shifts there are
+    assert one.kind == "observed"
+    assert not one.causal
+
+
+def test_a_number_has_the_effect_of_one_deviation(planted):
+    trial = planted.frame(rng(), sessions=3, runs=60)
+    x = planted.series(rng(3), trial) * 7 + 100
+    logs = 0.01 * planted.series(rng(4), trial) + 0.05 * (x - 100) / 7
+    one = the(with_metrics(planted, trial, logs, x=x), "x")
+    assert one.effect_of == "sd"
+    assert one.effect == pytest.approx(np.exp(0.05), rel=0.01)
+    assert one.low < one.effect < one.high
+    assert one.highest is one.lowest is None
+
+
+def test_a_window_of_padding_is_a_place_on_the_circle_and_a_cause(planted):
+    trial = planted.frame(rng(), sessions=3, runs=60)
+    slow = np.mod(trial.numbers["padding_bytes"] - 13, 64) < 16
+    logs = 0.02 * planted.series(rng(5), trial) + 0.5 * slow
+    found = answer(planted.filled(trial, logs))
+    one = next(one for one in found.factors if one.factor == "padding_bytes mod 64")
+    assert one.causal
+    assert one.kind == "randomized"
+    assert one.pvalue_adjusted <= 0.05
+    assert 13 <= int(one.highest) <= 28
+    assert not 10 <= int(one.lowest) <= 31
+    assert one.effect > 1.4
+    assert one.low > 1
+    text = str(found)
+    assert "environment padding modulo 64" in text
+    assert "it was randomized, so this is its effect" in text
+
+
+def test_whole_numbers_are_taken_by_their_values_too(planted):
+    trial = planted.frame(rng(), sessions=3, runs=60)
+    seed = rng(6).integers(0, 8, len(trial)).astype(float)
+    logs = 0.02 * planted.series(rng(7), trial) + 0.3 * np.isin(seed, [2, 5])
+    found = factors(with_metrics(planted, trial, logs, seed=seed))
+    one = found["b0", "v0", "seed (levels)"]
+    assert one.pvalue_adjusted <= 0.05
+    assert one.highest in {"2", "5"}
+    assert one.lowest not in {"2", "5"}
+    assert one.effect == pytest.approx(np.exp(0.3), rel=0.05)
+    assert ("b0", "v0", "seed") in found  # as a number beside
+
+
+def test_the_run_before_is_a_cause(planted):
+    trial = planted.frame(rng(), sessions=3, runs=40, benchmarks=4)
+    before = np.r_[-1, trial.benchmark[:-1]]
+    logs = 0.02 * planted.series(rng(8), trial) + 0.1 * ((before == 2) & (trial.benchmark == 0))
+    found = factors(planted.filled(trial, logs))
+    one = found["b0", "v0", "previous_benchmark"]
+    assert (one.highest, one.causal) == ("b2", True)
+    assert one.pvalue_adjusted <= 0.05
+    others = [value for key, value in found.items() if key[0] != "b0" and value.pvalue is not None]
+    assert min(value.pvalue_adjusted for value in others) > 0.05
+
+
+# ---- orders
+
+
+def test_a_shuffle_keeps_every_run_in_its_session(planted):
+    trial = planted.unrelated(rng(), sessions=3, runs=10)
+    _, cell = a_cell(planted, trial)
+    shuffles = Shuffles(cell, 50, rng(9))
+    for mine in cell.sessions:
+        drawn = np.sort(shuffles._orders[:, mine], axis=1)
+        assert np.array_equal(drawn, np.broadcast_to(np.sort(cell.rest[mine]), drawn.shape))
+    moved = (shuffles._orders != cell.rest).any(axis=1)
+    assert moved.all()
+
+
+def test_shifts_are_those_written_out(planted):
+    trial = planted.unrelated(rng(11), sessions=2, runs=9, correlation=0.7)
+    runs, cell = a_cell(planted, trial)
+    carry = cell.autocorrelation
+    x = runs.covariates["m0"].values[cell.rows]
+    columns = columns_of(runs.covariates["m0"], cell.rows)
+    shifts = Shifts(cell, 64, rng(12))
+    (fits,) = shifts.fits([shifts.prepared(columns.table, columns.known)])
+
+    def freed(row):
+        row = row - row.mean()
+        if carry:
+            row = row[1:] - carry * row[:-1]
+        return detrended(row[:, None])[:, 0]
+
+    ys = [freed(cell.rest[mine]) for mine in cell.sessions]
+    xs = [freed(x[mine]) for mine in cell.sessions]
+    size = ys[0].size
+
+    def share(turns):
+        rolled = [
+            detrended(np.roll(y, turn)[:, None])[:, 0] for y, turn in zip(ys, turns, strict=True)
+        ]
+        product = sum(float(a @ b) for a, b in zip(rolled, xs, strict=True))
+        return product**2 / (sum(a @ a for a in rolled) * sum(b @ b for b in xs))
+
+    assert fits.found == pytest.approx(share((0, 0)), rel=1e-9)
+    every = [share(turns) for turns in itertools.product(range(size), repeat=2)]
+    assert len(every) == size**2
+    drawn = np.round(fits.drawn, 9)
+    assert set(drawn.tolist()) <= set(np.round(every, 9).tolist())
+
+
+def test_few_shifts_are_all_taken(planted):
+    trial = planted.unrelated(rng(13), sessions=1, runs=20)
+    runs, cell = a_cell(planted, trial)
+    columns = columns_of(runs.covariates["m0"], cell.rows)
+    shifts = Shifts(cell, 400, rng(14))
+    (fits,) = shifts.fits([shifts.prepared(columns.table, columns.known)])
+    values, counts = np.unique(np.round(fits.drawn, 10), return_counts=True)
+    size = shifts._rows[0].size
+    assert values.size == size
+    assert counts.max() - counts.min() <= 1
+    exact = np.mean(values >= fits.found - 1e-9)
+    assert pvalue(fits) == pytest.approx(exact, abs=0.01)
+    assert pvalue(fits) >= 1 / size - 0.01  # so few shifts show nothing rarer
+
+
+def test_unknown_values_take_no_part(planted):
+    trial = planted.frame(rng(), sessions=3, runs=40)
+    two = (rng(15).random(len(trial)) < 0.5).astype(float)
+    logs = 0.05 * planted.series(rng(16), trial) + 0.2 * two
+    gone = rng(17).random(len(trial)) < 0.3
+    two[gone] = np.nan
+    one = the(with_metrics(planted, trial, logs, two=two), "two")
+    assert one.runs == int((~gone).sum())
+    assert one.effect == pytest.approx(np.exp(0.2), rel=0.06)
+    assert one.pvalue_adjusted <= 0.05
+
+
+# ---- the family
+
+
+def test_adjusted_steps_down_by_the_largest_surprise():
+    drawn = rng(18).exponential(size=(4, 999))
+    found = [9.0, 1.0, 0.1, 2.0]
+    family = Family(999)
+    for one, those in zip(found, drawn, strict=True):
+        family.add(one, those)
+    adjusted = family.adjusted()
+    order = np.argsort(found)[::-1]
+    before = 0.0
+    for k, place in enumerate(order):
+        largest = drawn[order[k:]].max(axis=0)
+        expected = max(before, (1 + (largest >= found[place] - 1e-4).sum()) / 1000)
+        assert adjusted[place] == pytest.approx(expected)
+        before = expected
+
+
+def test_surprise_keeps_the_order_of_shares_and_levels_what_has_more_directions(planted):
+    trial = planted.unrelated(rng(19), sessions=3, runs=40, benchmarks=1)
+    runs, cell = a_cell(planted, trial)
+    shuffles = Shuffles(cell, 2000, rng(20))
+    names = ("padding_bytes", "padding_bytes mod 64")
+    fits = shuffles.fits(
+        [
+            shuffles.prepared(one.table, one.known)
+            for one in (columns_of(runs.covariates[name], cell.rows) for name in names)
+        ]
+    )
+    tails = []
+    for one in fits:
+        found, drawn = surprise(one)
+        assert (np.argsort(drawn, kind="stable") == np.argsort(one.drawn, kind="stable")).all()
+        assert (found >= drawn).sum() == (one.found >= one.drawn).sum()
+        tails.append(np.quantile(drawn, 0.99))
+    assert np.quantile(fits[1].drawn, 0.99) > 1.3 * np.quantile(fits[0].drawn, 0.99)
+    assert tails[0] == pytest.approx(tails[1], rel=0.2)  # minus log of .01
+    assert tails[0] == pytest.approx(-np.log(0.01), rel=0.2)
+
+
+def test_adjusted_is_no_smaller_and_adding_a_benchmark_moves_no_other_pvalue(planted):
+    trial = planted.unrelated(rng(21), benchmarks=3, runs=12)
+    found = factors(trial)
+    assert all(
+        one.pvalue_adjusted >= one.pvalue for one in found.values() if one.pvalue is not None
+    )
+    kept = trial.benchmark != 2
+    fewer = replace(trial, outcome=np.where(kept, 0, 1))
+    for key, one in factors(fewer).items():
+        assert one.pvalue == found[key].pvalue
+
+
+def test_the_same_seed_gives_the_same_answer(planted):
+    trial = planted.unrelated(rng(22))
+    assert answer(trial).to_dict() == answer(trial).to_dict()
+    assert answer(trial).to_dict() != answer(trial, seed=2).to_dict()
+
+
+# ---- sessions
+
+
+@pytest.mark.parametrize("sessions", [1, 2, 3, 4])
+def test_of_few_sessions_a_factor_of_theirs_cannot_be_told(planted, sessions):
+    trial = planted.frame(rng(), sessions=sessions, runs=30)
+    heat = np.array([40.0, 60.0, 50.0, 45.0])[trial.session - 1]
+    trial = planted.filled(
+        trial, 0.3 * (heat - 40) + 0.01 * planted.series(rng(23), trial), temperature_c=heat
+    )
+    found = answer(trial)
+    names = {one.factor: one for one in found.factors}
+    if sessions == 1:
+        assert "temperature_c" not in names
+        return
+    assert names["temperature_c"].pvalue is None
+    assert names["temperature_c"].pvalue_adjusted is None
+    assert names["session"].pvalue is None
+    (caution,) = (one for one in found.cautions if one.code == "session-level-factor")
+    assert "cannot tell" in caution.text
+    assert "temperature_c" in caution.about
+
+
+def test_of_many_sessions_it_can(planted):
+    trial = planted.frame(rng(), sessions=12, runs=8)
+    heat = rng(24).normal(50, 5, 12)[trial.session - 1]
+    other = rng(25).normal(50, 5, 12)[trial.session - 1]
+    logs = 0.02 * (heat - 50) + 0.02 * planted.series(rng(26), trial)
+    found = factors(planted.filled(trial, logs, temperature_c=heat, metrics={"m": other}))
+    one = found["b0", "v0", "temperature_c"]
+    assert one.pvalue_adjusted <= 0.05
+    assert one.effect == pytest.approx(np.exp(0.02 * heat[::8].std(ddof=1)), rel=0.1)
+    assert not one.causal
+    assert found["b0", "v0", "m"].pvalue_adjusted > 0.05
+    assert found["b0", "v0", "session"].pvalue is None
+
+
+def test_sessions_of_different_trials_are_not_exchanged(planted):
+    """A host that is slower and hotter: two trials tell nothing of heat."""
+    trials = []
+    for k in range(2):
+        trial = planted.frame(rng(k), sessions=2, runs=20, name=f"t{k}", host=f"h{k}")
+        logs = 0.5 * k + 0.01 * planted.series(rng(k + 50), trial)
+        trials.append(planted.filled(trial, logs, temperature_c=np.full(len(trial), 40.0 + 20 * k)))
+    names = {one.factor: one for one in answer(trials).factors}
+    assert "temperature_c" not in names
+    assert names["session"].pvalue is None
+
+
+@pytest.mark.skipif(not DATASETS.is_dir(), reason="public measurements are not beside this project")
+def test_drawn_factors_of_a_public_experiment_are_found_where_they_are():
+    """DataMill (ICPE 2013): 400.perlbench on seven machines, three link orders, random addresses or not.
+
+    Both were drawn for each job of five runs. Authority: Kruskal and Wallis' test of the jobs' means.
+    """
+    import importlib.util
+
+    spec = importlib.util.spec_from_file_location(
+        "planted", Path(__file__).parents[4] / "planted.py"
+    )
+    planted = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(planted)
+    with lzma.open(DATASETS / "datamill" / "perlbench.csv.xz") as file:
+        rows = list(csv.DictReader(io.TextIOWrapper(file)))
+    drawn = ("address_randomization", "link_order")
+    told, expected = {}, {}
+    for machine in sorted({row["machine"] for row in rows}):
+        mine = [row for row in rows if row["machine"] == machine]
+        jobs = [(row["address_randomization"], row["link_order"], row["job"]) for row in mine]
+        session = np.unique([",".join(job) for job in jobs], return_inverse=True)[1]
+        order = np.argsort(session, kind="stable")
+        codes = {
+            name: np.unique([row[name] for row in mine], return_inverse=True)[1][order].astype(
+                float
+            )
+            for name in drawn
+        }
+        frame = planted.frame(rng(), sessions=int(session.max()) + 1, runs=5)
+        logs = np.log([float(row["seconds"]) for row in mine])[order]
+        trial = planted.filled(frame, logs, metrics=codes)
+        found = factors(trial)
+        means = logs.reshape(-1, 5).mean(axis=1)
+        for name in drawn:
+            one = found.get(("b0", "v0", f"{name} (levels)")) or found["b0", "v0", name]
+            told[machine, name] = one.pvalue
+            levels = codes[name].reshape(-1, 5)[:, 0]
+            expected[machine, name] = kruskal(
+                *(means[levels == k] for k in np.unique(levels))
+            ).pvalue
+    assert {
+        machine for (machine, name), p in told.items() if name == "link_order" and p < 0.005
+    } == {*"ABEFGK"}
+    assert told["I", "link_order"] > 0.2
+    assert told["I", "address_randomization"] < 0.005
+    assert told["A", "address_randomization"] > 0.2
+    for key, p in expected.items():
+        if p < 1e-4:
+            assert told[key] < 0.005
+
+
+# ---- what cannot be looked at
+
+
+def test_too_few_runs_say_how_many_are_needed(planted):
+    trial = planted.unrelated(rng(), sessions=1, runs=7)
+    with pytest.raises(InsufficientDataError, match="8 runs that differ") as caught:
+        answer(trial)
+    assert (caught.value.n, caught.value.needed) == (7, 8)
+    assert "protocol" in caught.value.fix
+
+
+def test_single_cells_with_too_few_runs_are_named(planted):
+    trial = planted.unrelated(rng(), benchmarks=2, runs=10, sessions=2)
+    few = (trial.benchmark == 1) & (trial.block > 3)
+    found = answer(replace(trial, outcome=np.where(few, 1, 0)))
+    (caution,) = (one for one in found.cautions if one.code == "cells-too-short")
+    assert caution.about == ("b1 / v0",)
+    assert {one.benchmark for one in found.factors} == {"b0"}
+
+
+def test_runs_that_are_all_alike(planted):
+    trial = planted.frame(rng())
+    with pytest.raises(AnalysisError, match="nothing varies"):
+        answer(planted.filled(trial, np.zeros(len(trial))))
+
+
+def test_constant_covariates_are_named(planted):
+    trial = planted.unrelated(rng())
+    trial = planted.filled(
+        trial, np.log(trial.values("wall")), steal_s=np.zeros(len(trial)), metrics={}
+    )
+    found = answer(trial)
+    (caution,) = (one for one in found.cautions if one.code == "factor-constant")
+    assert "steal_s" in caution.about
+    assert "steal_s" not in {one.factor for one in found.factors}
+
+
+def test_a_count_that_never_changes_is_no_factor(planted):
+    """Its rate would be nothing but the run's time."""
+    trial = planted.unrelated(rng())
+    trial = planted.filled(
+        trial, np.log(trial.values("wall")), minor_faults=np.full(len(trial), 146.0), metrics={}
+    )
+    found = answer(trial)
+    assert "minor_faults" not in {one.factor for one in found.factors}
+    codes = {one.code: one.about for one in found.cautions}
+    assert "minor_faults" in codes["factor-constant"]
+
+
+def test_short_sessions_leave_what_was_only_seen_untested(planted):
+    trial = planted.unrelated(rng(), sessions=6, runs=4)
+    found = answer(trial)
+    assert {one.kind for one in found.factors if one.pvalue is not None} == {"randomized"}
+    (caution,) = (one for one in found.cautions if one.code == "factor-untested")
+    assert {"m0", "temperature_c"} <= set(caution.about)
+
+
+def test_values_of_zero_leave_their_cell_out(planted):
+    trial = planted.unrelated(rng(), benchmarks=2)
+    user = np.where(trial.benchmark == 1, 0.0, 1 + trial.block / 100)
+    trial = planted.filled(trial, np.log(trial.values("wall")), user_s=user, metrics={})
+    found = answer(trial, metric="user")
+    (caution,) = (one for one in found.cautions if one.code == "not-positive")
+    assert caution.about == ("b1 / v0",)
+    assert {one.benchmark for one in found.components} == {"b0"}
+
+
+def test_trials_that_do_not_go_together(planted):
+    trial = planted.unrelated(rng())
+    with pytest.raises(UsageError, match="twice"):
+        answer([trial, trial])
+    with pytest.raises(UsageError, match="no trial"):
+        answer([])
+    with pytest.raises(UsageError, match="no metric 'nonsense'"):
+        answer(trial, metric="nonsense")
+    units = []
+    for k, unit in enumerate(("s", "ms")):
+        one = planted.unrelated(rng(k), name=f"t{k}")
+        metrics = {**one.manifest.metrics, "m0": {"unit": unit, "better": "lower"}}
+        units.append(replace(one, manifest=replace(one.manifest, metrics=metrics)))
+    with pytest.raises(AnalysisError, match="different units"):
+        answer(units, metric="m0")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"permutations": 98}, "between 99"),
+        ({"confidence": 1.0}, "between 0.5"),
+        ({"confidence": 0.3}, "0.5"),
+    ],
+)
+def test_numbers_out_of_range(planted, wrong, words):
+    with pytest.raises(UsageError, match=words):
+        sources(planted.unrelated(rng()), rng=rng(), **wrong)
+
+
+def test_a_level_for_every_few_runs_is_too_many():
+    values = np.repeat(np.arange(10.0), 1)
+    one = Covariate(
+        name="x", kind="observed", values=values, scale="levels", labels=tuple("0123456789")
+    )
+    assert columns_of(one, np.arange(10)) is None  # all are rare, and together one level
+
+
+def test_layout_is_not_told_where_the_kernel_chooses_it(planted):
+    codes = {one.code for one in answer(planted.unrelated(rng())).cautions}
+    assert "layout-not-recorded" in codes

@@ -1,0 +1,129 @@
+"""What a reader is told of components and factors, and in which order.
+
+Authority: the rule of the page: causes first, then what was there before the run, then what was seen, and
+last what may follow from a long run; no cause is claimed of what nobody drew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from analysis.methods.variance_sources import Component, Factor, Sources
+from analysis.methods.variance_sources.factors.words import standing_out
+
+ONE = Factor(
+    benchmark="b",
+    variant="v",
+    factor="padding_bytes mod 64",
+    kind="randomized",
+    effect=2.0,
+    effect_of="circle",
+    low=1.5,
+    high=2.5,
+    lowest="40",
+    highest="13",
+    runs=90,
+    pvalue=0.001,
+    pvalue_adjusted=0.04,
+    known_before=True,
+    causal=True,
+    may_follow=False,
+)
+SEEN = replace(
+    ONE,
+    factor="temperature_c",
+    kind="observed",
+    effect_of="sd",
+    lowest=None,
+    highest=None,
+    known_before=False,
+    causal=False,
+    pvalue_adjusted=0.002,
+)
+FOLLOWS = replace(SEEN, factor="involuntary_switches", may_follow=True, pvalue_adjusted=0.001)
+BEFORE = replace(SEEN, factor="cpu", effect_of="levels", known_before=True, lowest="1", highest="3")
+CHANCE = replace(ONE, factor="position", pvalue=0.03, pvalue_adjusted=0.4)
+
+
+def result(*factors, components=()):
+    return Sources(
+        of=("t",),
+        response="wall",
+        unit="s",
+        permutations=2000,
+        factors=factors,
+        components=components,
+    )
+
+
+def told(*factors, **more):
+    return " ".join(str(result(*factors, **more)).split())
+
+
+def test_causes_first_and_what_may_follow_last():
+    out = standing_out(result(FOLLOWS, SEEN, CHANCE, BEFORE, ONE))
+    assert [one.factor for one in out] == [
+        "padding_bytes mod 64",
+        "cpu",
+        "temperature_c",
+        "involuntary_switches",
+    ]
+
+
+def test_only_what_was_drawn_is_called_an_effect():
+    assert "so this is its effect" in told(ONE)
+    assert "environment padding modulo 64 13 is 2.00x [1.50, 2.50] that at 40" in told(ONE)
+    for one in (SEEN, BEFORE, FOLLOWS):
+        assert "its effect" not in told(one)
+    assert "no cause is claimed" in told(SEEN)
+    assert "may follow from long runs" in told(FOLLOWS)
+    assert "nobody drew it" in told(BEFORE)
+
+
+def test_nothing_that_stands_out_is_no_proof():
+    text = told(CHANCE)
+    assert text.startswith("no factor stands out from chance: 1 factor in 1 cell of benchmark")
+    assert "no proof that none matters" in text
+
+
+def test_the_level_is_that_of_the_result():
+    strict = replace(result(ONE), confidence=0.99)
+    assert not standing_out(strict)
+    assert "family-wise risk 1 %" in " ".join(str(strict).split())
+
+
+def test_what_cannot_be_told_has_no_row():
+    untold = replace(
+        BEFORE, factor="session", pvalue=None, pvalue_adjusted=None, low=None, high=None
+    )
+    text = told(untold)
+    assert "no factor could be tested" in text
+    assert "session" not in text.replace("no factor could be tested", "").replace("sessions", "")
+
+
+def test_endless_intervals_and_many_factors_are_written(planted):
+    many = [replace(CHANCE, factor=f"m{k}", pvalue_adjusted=0.5 + k / 100) for k in range(30)]
+    text = told(*many)
+    assert "m9" in text
+    assert "m10" not in text
+    assert "and 20 less surprising ones (--json gives all)" in text
+    assert "[0, inf]" in told(replace(ONE, low=0.0, high=np.inf))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.004, 0.5, 1.0])
+def test_components_say_where_the_variance_lies(share):
+    parts = tuple(
+        Component(benchmark="b", variant="v", source=source, levels=3, sd=part**0.5, share=part)
+        for source, part in (("session", share), ("run", 1 - share))
+    )
+    text = told(components=parts)
+    written = {0.0: "0 %", 0.004: "< 1 %", 0.5: "50 %", 1.0: "100 %"}[share]
+    assert f"of the variance lies {written} between sessions" in text
+
+
+def test_nothing_varies_in_a_cell():
+    still = Component(benchmark="b", variant="v", source="run", levels=3, sd=0.0, share=None)
+    assert "0 %" in told(components=(still,))
