@@ -128,6 +128,7 @@ def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:
             ignore=() if args.ignore is None else _columns(args.ignore, known),
             variation=args.variation,
             runs=args.runs,
+            confidence=args.confidence,
             progress=report,
             rng=stream(args.seed, "sources"),
             seed=args.seed,

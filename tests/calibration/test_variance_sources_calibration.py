@@ -150,6 +150,27 @@ def test_counts_that_only_accumulate_are_not_found():
     assert within(found, 300, 0.0, RISK)
 
 
+def test_counts_that_have_nothing_to_do_with_the_runs_keep_the_level():
+    """Few and many, hardly and widely varying: their rates all hold the run's time."""
+
+    def drawn(rng):
+        trial = planted.unrelated(rng, factors=6)
+        counts = {
+            "involuntary_switches": 2,
+            "voluntary_switches": 100,
+            "minor_faults": 1000,
+            "major_faults": 10,
+        }
+        return planted.filled(
+            trial,
+            np.log(trial.values("wall")),
+            metrics={name: column.values for name, column in trial.metrics.items()},
+            **{name: rng.poisson(mean, len(trial)) * 1.0 for name, mean in counts.items()},
+        )
+
+    assert within(rate(400, drawn), 400, 0.035, 0.065)
+
+
 def test_counts_that_cost_time_are_found():
     def drawn(rng):
         trial = planted.unrelated(rng, factors=4)

@@ -47,6 +47,13 @@ VALUES = np.random.default_rng(3).lognormal(0, 0.1, 12)
 PAIRS = np.random.default_rng(4).lognormal(0, 0.1, (12, 2))
 MIX = analysis.fit_mixture(VALUES, max_components=2)
 FITTED = analysis.fitted_sample(VALUES, MIX, resamples=3, rng=rng())
+TABLE = {
+    "y": np.random.default_rng(6).normal(10, 1, 60),
+    "x": np.random.default_rng(7).normal(10, 1, 60),
+    "s": np.random.default_rng(8).uniform(1, 2, 60),
+    "g": [f"g{k % 6}" for k in range(60)],
+    "i": [f"i{k % 3}" for k in range(60)],
+}
 
 # each door with arguments that it takes: what stands here is replaced, one at a time
 DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
@@ -233,6 +240,12 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "rng": rng(),
             "seed": 1,
         },
+    ),
+    "sources_of_table": (
+        analysis.sources_of_table,
+        {"table": TABLE, "response": "y", "group": "g", "ignore": ["i"], "variation": "s"}
+        | {"runs": 3, "folds": 2, "repeats": 2, "confidence": 0.9, "progress": None}
+        | {"rng": rng(), "seed": 1},
     ),
     "trial_costs": (analysis.trial_costs, {"trial": analysis.read_trial(SAMPLE)}),
     "variance_components": (analysis.variance_components, {"candidate": A, "baseline": B}),

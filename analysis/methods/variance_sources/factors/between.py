@@ -86,6 +86,8 @@ def between_sessions(
         drawn=drawn,
         along=coordinates,
         length=math.sqrt(square),
+        signed=np.zeros(0),
+        lengths=np.full(count, math.sqrt(square)),
     )
     return SessionFits(along=found, coordinates=coordinates, spread=spread, fits=fits)
 

@@ -30,17 +30,20 @@ def pvalue(fits: Fits) -> float:
     return (as_well + 1) / (fits.drawn.size + 1)
 
 
-def surprise(fits: Fits) -> tuple[float, Floats]:
+def surprise(fits: Fits, law: Fits | None = None) -> tuple[float, Floats]:
     """Put shares of factors with different numbers of levels on one scale.
 
     Each share becomes minus the logarithm of its upper tail in the beta law with the mean and variance
-    of all of them, the one found among them: how it is found, and how it is drawn.
+    of all of them, the one found among them: how it is found, and how it is drawn. `law` are other
+    shares whose mean and variance are taken.
     """
-    every = np.append(fits.drawn, fits.found)
+    base = fits if law is None else law
+    every = np.append(base.drawn, base.found)
     mean, variance = float(every.mean()), float(every.var())
     if not 0 < mean < 1 or variance <= 0:
         return 0.0, np.zeros(fits.drawn.size)
     weight = max(mean * (1 - mean) / variance - 1, 1e-3)
+    every = np.append(fits.drawn, fits.found)
     tail = betainc((1 - mean) * weight, mean * weight, np.clip(1 - every, 0.0, 1.0))
     scaled = -np.log(np.maximum(tail, _LEAST))
     return float(scaled[-1]), scaled[:-1]

@@ -20,6 +20,7 @@ from .columns import Columns, columns_of
 from .effects import Effect, effect_of, spread_within
 from .family import Family, pvalue, surprise
 from .orders import Directions, Fits, Shifts, Shuffles
+from .rates import Witnesses, beside_its_count, witnesses
 
 __all__ = ["factors_of"]
 
@@ -29,12 +30,19 @@ _SAME = 1e-9  # of a factor's range: what differs by less within sessions does n
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Suspect:
-    """A factor that a cell can tell something of; `count` is what a rate was made of."""
+    """A factor that a cell can tell something of; of a rate, it and what it was made of."""
 
     covariate: Covariate
     columns: Columns
     found: Directions
-    count: Directions | None = None
+    witnesses: Witnesses | None = None
+
+    @property
+    def directions(self) -> tuple[Directions, ...]:
+        """All directions of which it is asked how well they fit."""
+        if self.witnesses is None:
+            return (self.found,)
+        return self.found, self.witnesses.rate, self.witnesses.count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -148,19 +156,15 @@ def _of_cell(
         found = orders.prepared(columns.table, columns.known)
         if found is None or found.basis.shape[1] > _room(cell):
             continue  # nothing is left without its trend, or it has a level for every few runs
-        count = _count_of(covariate, cell, shifts)
-        if covariate.count is not None and count is None:
+        both = witnesses(covariate, cell, shifts)
+        if covariate.count is not None and both is None:
             continue  # the count is constant: its rate is nothing but the run's time
-        one = _Suspect(covariate=covariate, columns=columns, found=found, count=count)
+        one = _Suspect(covariate=covariate, columns=columns, found=found, witnesses=both)
         (drawn if randomized else seen).append(one)
     for those, orders in ((drawn, shuffles), (seen, shifts)):
-        fits = iter(
-            orders.fits([d for one in those for d in (one.found, one.count) if d is not None])
-        )
+        fits = iter(orders.fits([direction for one in those for direction in one.directions]))
         for one in those:
-            own = next(fits)
-            of_count = None if one.count is None else next(fits)
-            yield _tested(cell, one, own, of_count, confidence)
+            yield _tested(cell, one, [next(fits) for _ in one.directions], confidence)
     for covariate, columns in apart:
         rng = stream(root, "sessions", cell.benchmark, cell.variant, covariate.name)
         told = _between(runs, cell, covariate, columns, permutations, confidence, rng)
@@ -187,38 +191,20 @@ def _twice(covariate: Covariate, columns: Columns, cell: Cell) -> bool:
     return made and np.unique(covariate.values[cell.rows][columns.known]).size == 2
 
 
-def _count_of(covariate: Covariate, cell: Cell, shifts: Shifts) -> Directions | None:
-    if covariate.count is None:
-        return None
-    plain = replace(covariate, values=covariate.count, count=None)
-    columns = columns_of(plain, cell.rows)
-    if columns is None:
-        return None
-    values = np.where(columns.known, plain.values[cell.rows], 0.0)
-    return shifts.prepared(values[:, None], columns.known)
-
-
-def _tested(
-    cell: Cell, one: _Suspect, fits: Fits, of_count: Fits | None, confidence: float
-) -> _Tested:
+def _tested(cell: Cell, one: _Suspect, fits: Sequence[Fits], confidence: float) -> _Tested:
+    own = fits[0]
     spread = spread_within(one.columns.table[:, 0], one.columns.known, cell.sessions)
     effect = effect_of(
-        one.columns, one.found, fits.along, spread=spread, fits=fits, confidence=confidence
+        one.columns, one.found, own.along, spread=spread, fits=own, confidence=confidence
     )
-    p = pvalue(fits)
-    found, drawn = surprise(fits)
-    if of_count is not None:
-        # A count that only accumulates goes with the run's time, one that does not grow has a rate
-        # that does: only where both go with it, the same way, is there more than the division.
-        assert one.count is not None
-        same = (
-            float(one.count.back[:, 0] @ of_count.along) * float(one.found.back[:, 0] @ fits.along)
-            > 0
-        )
-        p = max(p, pvalue(of_count)) if same else 1.0
-        found = min(found, surprise(of_count)[0]) if same else 0.0
+    told = own
+    if one.witnesses is not None:
+        told = beside_its_count(one.witnesses, fits[1], fits[2])
+    found, drawn = surprise(told, own)
     return _Tested(
-        factor=_factor(cell, one.covariate, one.columns, effect, p), surprise=found, drawn=drawn
+        factor=_factor(cell, one.covariate, one.columns, effect, pvalue(told)),
+        surprise=found,
+        drawn=drawn,
     )
 
 

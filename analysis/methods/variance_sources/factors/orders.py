@@ -49,12 +49,18 @@ class Fits:
         The runs along the factor's directions.
     length : float
         That of all runs; `found` is the square of `along` over its square.
+    signed : float array, shape (orders,)
+        The correlation with a factor of one direction in each other order; empty of other factors.
+    lengths : float array, shape (orders,)
+        Those of all runs in the other orders.
     """
 
     found: float
     drawn: Floats
     along: Floats
     length: float
+    signed: Floats
+    lengths: Floats
 
 
 def directions(columns: Floats, whole: Floats | None = None) -> Directions | None:
@@ -116,7 +122,8 @@ class Shuffles:
             return []
         basis = np.concatenate([one.basis for one in those], axis=1)
         along, drawn = basis.T @ self._y, self._orders @ basis
-        return _split(those, along, drawn**2 / self._square, self._square)
+        lengths = np.full(drawn.shape[0], np.sqrt(self._square))
+        return _split(those, along, drawn, lengths, float(lengths[0]))
 
 
 class Shifts:
@@ -184,9 +191,8 @@ class Shifts:
             square += float(row @ row)
             squares += after[shift]
             begin += row.size
-        with np.errstate(divide="ignore", invalid="ignore"):
-            shares = np.where(squares[:, None] > 0, drawn**2 / squares[:, None], 0.0)
-        return _split(those, along, shares, square)
+        lengths = np.sqrt(np.maximum(squares, 0.0))
+        return _split(those, along, drawn, lengths, float(np.sqrt(square)))
 
 
 def _correlated(row: Floats, columns: Floats) -> Floats:
@@ -211,16 +217,22 @@ def _shifts(sizes: Sequence[int], count: int, rng: np.random.Generator) -> Integ
     return whole[:, rng.permutation(np.arange(count) % every)]
 
 
-def _split(those: Sequence[Directions], along: Floats, shares: Floats, square: float) -> list[Fits]:
+def _split(
+    those: Sequence[Directions], along: Floats, drawn: Floats, lengths: Floats, length: float
+) -> list[Fits]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scaled = np.where(lengths[:, None] > 0, drawn / lengths[:, None], 0.0)
     found, begin = [], 0
     for one in those:
         mine = slice(begin, begin + one.basis.shape[1])
         found.append(
             Fits(
-                found=float((along[mine] ** 2).sum() / square),
-                drawn=shares[:, mine].sum(axis=1),
+                found=float((along[mine] ** 2).sum() / length**2),
+                drawn=(scaled[:, mine] ** 2).sum(axis=1),
                 along=along[mine],
-                length=float(np.sqrt(square)),
+                length=length,
+                signed=scaled[:, begin] if mine.stop == begin + 1 else np.zeros(0),
+                lengths=lengths,
             )
         )
         begin = mine.stop

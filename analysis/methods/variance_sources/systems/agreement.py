@@ -18,7 +18,6 @@ _Whole = NDArray[np.intp]
 
 RESAMPLES = 2000
 _ONE = 1 - 1e-12  # whose z is finite
-CONFIDENCE = 0.95
 _AT_ONCE = 4_000_000  # drawn counts in memory
 
 
@@ -28,6 +27,7 @@ def agreement(
     *,
     families: _Whole | None,
     logs: bool,
+    confidence: float,
     rng: np.random.Generator,
 ) -> Agreement:
     """Compare predictions with what was measured.
@@ -40,6 +40,8 @@ def agreement(
         Rows that are drawn together for the interval; each row alone if None.
     logs : bool
         Whether `y` is a logarithm; the relative error is that of the value itself.
+    confidence : float
+        Of the interval.
     rng : numpy.random.Generator
         Of the bootstrap.
 
@@ -51,7 +53,7 @@ def agreement(
     a correlation of 0.
     """
     correlation, low, high = correlation_interval(
-        held.deviations, y, families, folds=len(held.boosters), rng=rng
+        held.deviations, y, families, folds=len(held.boosters), confidence=confidence, rng=rng
     )
     errors = held.predicted - y
     if logs:
@@ -64,7 +66,7 @@ def agreement(
         correlation=correlation,
         low=low,
         high=high,
-        confidence=CONFIDENCE,
+        confidence=confidence,
         rmse=float(np.sqrt((errors**2).mean())),
         relative_error=relative,
         explained=1 - float((errors**2).mean() / y.var()),
@@ -79,6 +81,7 @@ def correlation_interval(
     families: _Whole | None,
     *,
     folds: int,
+    confidence: float,
     rng: np.random.Generator,
 ) -> tuple[float | None, float | None, float | None]:
     """Give Pearson's correlation of held-out predictions x with y, and an interval.
@@ -118,7 +121,7 @@ def correlation_interval(
     error = float(np.arctanh(np.clip(drawn_r, -_ONE, _ONE)).std(ddof=1))
     error *= math.sqrt(1 + folds / (folds - 1))
     middle = math.atanh(min(max(whole, -_ONE), _ONE))
-    reach = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * error
+    reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
     return whole, math.tanh(middle - reach), math.tanh(middle + reach)
 
 

@@ -20,12 +20,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ....errors import AnalysisError, InsufficientDataError
+from ....errors import AnalysisError, InsufficientDataError, UsageError
 from ....formats import MixedTable, TableColumn, mixed_table, read_mixed_table
 from ....report import Caution, merged
 from ....stats import counted, door, read_only, stream
 from ..result import Sources
-from .agreement import CONFIDENCE, agreement
+from .agreement import agreement
 from .booster import check_installed, one_thread
 from .cautions import across_cautions, table_cautions
 from .ceiling import ceiling_of
@@ -63,6 +63,7 @@ def sources_of_table(
     runs: int | None = None,
     folds: int = FOLDS,
     repeats: int = REPEATS,
+    confidence: float = 0.95,
     progress: Callable[[int, int], None] | None = None,
     rng: np.random.Generator,
     seed: int | None = None,
@@ -91,6 +92,8 @@ def sources_of_table(
         Into how many parts the rows are split; at most as many as families.
     repeats : int
         How often each covariate is shuffled for its importance.
+    confidence : float
+        Of the intervals of correlations.
     progress : function, optional
         Called with the steps that are done and their number.
     rng : numpy.random.Generator
@@ -118,6 +121,8 @@ def sources_of_table(
     counted("repeats", repeats, 2, 1000)
     if runs is not None:
         counted("runs", runs, 2)
+    if not 0 < confidence < 1:
+        raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}")
     check_installed()
     whole = read_mixed_table(str(table)) if isinstance(table, str | Path) else mixed_table(table)
     names = (response,) if isinstance(response, str) else tuple(response)
@@ -132,7 +137,9 @@ def sources_of_table(
         families, without = families_of(whole, group, responses[0].rows)
     answered, short = _answerable(responses, whole, group)
     bar = _Bar(progress, len(answered) * (2 * folds if group is None else 3 * folds))
-    plan = _Plan(columns=columns, group=group, folds=folds, repeats=repeats, bar=bar)
+    plan = _Plan(
+        columns=columns, group=group, folds=folds, repeats=repeats, confidence=confidence, bar=bar
+    )
     root = int(rng.integers(2**63))
     with one_thread():
         systems = [_across(whole, one, plan, root) for one in answered]
@@ -142,7 +149,7 @@ def sources_of_table(
         of=(whole.source or "table",),
         response=first.response,
         unit="1",
-        confidence=CONFIDENCE,
+        confidence=confidence,
         seed=seed,
         correlation=first.random.correlation,
         correlation_grouped=None if first.grouped is None else first.grouped.correlation,
@@ -172,6 +179,7 @@ class _Plan:
     group: str | None
     folds: int
     repeats: int
+    confidence: float
     bar: _Bar
 
 
@@ -246,7 +254,14 @@ def _across(table: MixedTable, response: Response, plan: _Plan, root: int) -> Ac
             rng=rng("grouped trees"),
             step=plan.bar.step,
         )
-        grouped = agreement(held, y, families=families, logs=logs, rng=rng("grouped interval"))
+        grouped = agreement(
+            held,
+            y,
+            families=families,
+            logs=logs,
+            confidence=plan.confidence,
+            rng=rng("grouped interval"),
+        )
     shares = importances(
         design,
         y,
@@ -264,7 +279,14 @@ def _across(table: MixedTable, response: Response, plan: _Plan, root: int) -> Ac
         group=plan.group,
         families=None if families is None else int(families.max()) + 1,
         covariates=tuple(_used(column) for column in design.columns),
-        random=agreement(at_random, y, families=families, logs=logs, rng=rng("random interval")),
+        random=agreement(
+            at_random,
+            y,
+            families=families,
+            logs=logs,
+            confidence=plan.confidence,
+            rng=rng("random interval"),
+        ),
         grouped=grouped,
         ceiling=None if response.noise is None else ceiling_of(response.values, response.noise),
         importance_of="random" if grouped is None else "grouped",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ....plots import COLOURS, PALE, Sheet, look
+from ....plots import COLOURS, PALE, look
 from ....report import figures
 from ....words import shown
 from .result import Across, Agreement, Dependence
@@ -24,17 +24,16 @@ Array = NDArray[np.float64]
 _BARS, _CURVES = 10, 3
 _NAME, _LEVEL, _LEVELS = 22, 16, 8
 _MANY = 1500  # points, from which they are drawn as one image
-_HIGH = 5.6  # inches of a response
+_WIDE, _HIGH = 9.2, 5.6  # inches of a response
 
 
-def systems_figure(responses: Sequence[Across], sheet: Sheet | None = None) -> Figure:
+def systems_figure(responses: Sequence[Across]) -> Figure:
     """Draw predictions against measurements, importance and partial dependence of each response."""
     from matplotlib.figure import Figure
 
-    with look(sheet):
-        width = 9.2 if sheet is None else sheet.inches
-        high = _HIGH * width / 9.2 if sheet is not None else _HIGH
-        figure = Figure(figsize=(width, high * len(responses)), layout="constrained")
+    with look():
+        size = (_WIDE, _HIGH * len(responses))
+        figure = Figure(figsize=size, layout="constrained")
         parts = figure.subfigures(len(responses), 1, squeeze=False)[:, 0]
         for part, one in zip(parts, responses, strict=True):
             _response(part, one)

@@ -160,8 +160,7 @@ def _rest(found: Across) -> tuple[Block, ...]:
         return ()
     return (
         Sentence(
-            f"and {len(rest)} more, each below {100 * max(rest[0].mean, 0):.2f} % or no more than "
-            "that (--json gives all)"
+            f"and {len(rest)} more, each at most {100 * max(rest[0].mean, 0):.2f} % (--json gives all)"
         ),
     )
 

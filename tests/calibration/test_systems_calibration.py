@@ -1,0 +1,64 @@
+"""Predictions across systems: what shuffled responses give, and how often intervals hold 0.
+
+Theory: predictions of exchangeable responses are uncorrelated with them, so the mean correlation is
+0. Bounds are those of a binomial count, or of a mean, at 1 in 1,000.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+
+from analysis.formats import mixed_table
+from analysis.methods.variance_sources.systems.agreement import agreement
+from analysis.methods.variance_sources.systems.booster import one_thread
+from analysis.methods.variance_sources.systems.design import Design
+from analysis.methods.variance_sources.systems.folds import grouped_folds, random_folds
+from analysis.methods.variance_sources.systems.held_out import hold_out
+
+pytestmark = pytest.mark.calibration
+
+ROWS, FAMILIES, FOLDS = 150, 25, 5
+
+
+def agreements(seed: int, *, shuffled: bool):
+    """Give both agreements of one table of sister systems."""
+    rng = np.random.default_rng([20261122, seed])
+    family = np.unique(rng.integers(0, FAMILIES, ROWS), return_inverse=True)[1].astype(np.intp)
+    x = rng.normal(size=(FAMILIES, 4))[family] + 0.3 * rng.normal(size=(ROWS, 4))
+    y = 2 * x[:, 0] + x[:, 1] + 0.5 * rng.normal(size=ROWS)
+    if shuffled:
+        y = rng.permutation(y)
+    columns = {f"x{k}": column for k, column in enumerate(x.T)}
+    columns["level"] = np.array([f"l{k % 7}" for k in family], dtype=object)
+    design = Design.of(list(mixed_table(columns).columns.values()), np.arange(ROWS))
+    found = []
+    for families, folds in (
+        (None, random_folds(ROWS, FOLDS, rng)),
+        (family, grouped_folds(family, FOLDS, rng)),
+    ):
+        held = hold_out(design, y, folds, families=families, rng=rng, step=lambda: None)
+        found.append(agreement(held, y, families=family, logs=False, confidence=0.95, rng=rng))
+    return found
+
+
+def test_shuffled_responses_have_no_correlation_and_intervals_that_hold_0():
+    count = 150
+    with one_thread():
+        both = [agreements(seed, shuffled=True) for seed in range(count)]
+    for split, name in enumerate(("random", "grouped")):
+        found = [pair[split] for pair in both]
+        r = np.array([one.correlation for one in found])
+        mean, error = r.mean(), r.std(ddof=1) / np.sqrt(count)
+        held = sum(one.low <= 0 <= one.high for one in found)
+        print(f"{name}: mean {mean:+.4f} +- {error:.4f}, sd {r.std(ddof=1):.4f}, held {held}")
+        assert abs(mean) < norm.isf(0.0005) * error + 0.01
+        assert held >= binom.ppf(0.001, count, 0.95)
+
+
+def test_responses_that_are_predicted_are_no_such_thing():
+    # the negative control: the same tables, not shuffled
+    with one_thread():
+        both = [agreements(seed, shuffled=False) for seed in range(5)]
+    assert all(one.low > 0.3 for pair in both for one in pair)

@@ -1,0 +1,154 @@
+"""`fairtrial sources TABLE` as people call it: files, options, pictures, progress and faults."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.cli import main
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "json.md").read_text()
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """Write a table of 90 systems in 15 families, with three runs each."""
+    draw = np.random.default_rng(5)
+    family = draw.integers(0, 15, 90)
+    clock = draw.uniform(1, 4, 15)[family]
+    lines = ['run1,run2,run3,family,clock,os,constant,id,"CPU(s), orderable"']
+    for k in range(90):
+        runs = ",".join(f"{10 * clock[k] + one:.4f}" for one in draw.normal(size=3))
+        os = "" if k % 11 == 0 else f"os{draw.integers(3)}"
+        lines.append(f"{runs},f{family[k]},{clock[k]:.3f},{os},x,i{k},{k % 5}")
+    path = tmp_path / "systems.csv"
+    path.write_text("\n".join(lines) + "\n")
+    monkeypatch.chdir(tmp_path)
+    return path
+
+
+IGNORE = ("--ignore", "constant,id,CPU(s), orderable,run2,run3")
+RUNS = ("--response", "run1,run2,run3", "--ignore", "constant,id")
+
+
+def fairtrial(*words, err=None):
+    out, err = io.StringIO(), err or io.StringIO()
+    code = main(["sources", *map(str, words)], out, err)
+    return code, out.getvalue(), err.getvalue()
+
+
+def answer(*words):
+    code, out, err = fairtrial(*words, "--json")
+    assert code == 0, err
+    return json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+
+
+def test_one_response_and_headings_that_hold_commas(table):
+    found = answer(table, "--response", "run1", "--group", "family", *IGNORE)
+    assert found["method"] == "sources"
+    assert found["correlation"] > 0.8
+    assert found["correlation_grouped"] is not None
+    assert found["ceiling"] is None
+    assert [set(one) for one in found["importance"]] == [{"factor", "mean", "sd"}] * 2
+    assert {one["factor"] for one in found["importance"]} == {"clock", "os"}
+    assert found["components"] == found["factors"] == found["modes"] == []
+    assert "ceiling-unknown" in found["caution_codes"]
+
+
+def test_runs_give_performance_variation_and_the_ceiling(table):
+    found = answer(table, *RUNS)
+    assert [one["kind"] for one in found["systems"]] == ["performance", "variation"]
+    assert found["correlation_grouped"] is None
+    assert 0.9 < found["ceiling"] < 1
+    assert found["ceiling"] == found["systems"][0]["ceiling"]["correlation"]
+    assert "families-unknown" in found["caution_codes"]
+
+
+def test_every_key_is_documented(table):
+    section = next(part for part in re.split("(?m)^## ", PAGE) if part.startswith("sources\n"))
+    head = next(part for part in re.split("(?m)^## ", PAGE) if part.startswith("The head"))
+    told = {name.removesuffix("[]") for name in re.findall(r"`([a-z_]+(?:\[\])?)`", section + head)}
+
+    def keys(value):
+        if isinstance(value, dict):
+            yield from value
+            for item in value.values():
+                yield from keys(item)
+        elif isinstance(value, list):
+            for item in value:
+                yield from keys(item)
+
+    assert set(keys(answer(table, *RUNS, "--group", "family"))) - told == set()
+
+
+def test_the_seed_decides_and_is_told(table):
+    words = (table, "--response", "run1", *IGNORE)
+    texts = [fairtrial(*words, "--json", "--seed", seed)[1] for seed in (3, 3, 4)]
+    assert texts[0] == texts[1] != texts[2]
+    assert json.loads(texts[0])["seed"] == 3
+
+
+def test_the_picture_and_the_interval(table):
+    words = (table, "--response", "run1", *IGNORE, "--confidence", "0.5", "--plot", "p.svg")
+    code, out, err = fairtrial(*words)
+    assert (code, err) == (0, "")
+    assert "50 % interval" in out
+    picture = (table.parent / "p.svg").read_text()
+    assert "what predictions rest on (no causes)" in picture
+    assert "Of systems held out at random" in picture
+
+
+def test_the_bar_moves_on_a_terminal_only(table):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    # the clock is not touched: a run is long enough for a redraw, or the line is only cleared
+    code, _, shown = fairtrial(table, "--response", "run1", *IGNORE, err=Terminal())
+    assert code == 0
+    assert shown.endswith("\r\x1b[K")
+    assert all("[" in part for part in shown.split("\r\x1b[K") if part)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--response", "run"), 2, "did you mean 'run"),
+        (("--response", "run1"), 6, "'constant' is constant"),
+        (("--response", "run1"), 6, "--ignore 'constant,id'"),
+        (("--response", "family", "--ignore", "id"), 6, "is no number: 'f"),
+        (("--response", "run1", "--group", "constant", "--ignore", "id"), 6, "one level only"),
+        (("--response", "run1", "--resamples", "9"), 2, "is for trials"),
+        (("--response", "run1", "--metric", "wall"), 2, "is for trials"),
+        (("--group", "family"), 2, "is for tables"),
+        (("--response", "run1", "--runs", "3", *IGNORE), 2, "--variation COLUMN"),
+        (("--response", ","), 2, "no response is named"),
+        (("--response", "run1", "--plot", "p.gif"), 2, "a picture ends in"),
+        (("--response", "run1", "--confidence", "2", *IGNORE), 2, "between 0 and 1"),
+    ],
+)
+def test_what_cannot_be_answered_is_said_with_its_exit_code(table, words, code, said):
+    found, out, err = fairtrial(table, *words)
+    assert (found, out) == (code, "")
+    assert said in err
+
+
+def test_two_tables_and_files_that_are_none(table, tmp_path):
+    assert fairtrial(table, table, "--response", "run1")[0] == 2
+    assert fairtrial(tmp_path / "none.csv", "--response", "x")[0] == 2
+    (tmp_path / "short.csv").write_text("a,b\n1,2\n2,3\n")
+    code, _, err = fairtrial(tmp_path / "short.csv", "--response", "a")
+    assert code == 6
+    assert "2 rows have the response 'a'" in err
+
+
+def test_the_installed_command(table, lab):
+    done = lab.run_fairtrial("sources", table, "--response", "run1", *IGNORE)
+    assert done.returncode == 0
+    assert done.stdout.startswith("Of systems held out at random, predicted and measured run1")
+    assert done.stderr == ""

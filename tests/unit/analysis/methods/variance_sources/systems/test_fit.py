@@ -1,0 +1,272 @@
+"""Predictions across systems: what was planted is found, what was not is not.
+
+The data are simulated here, so that the truth is known: which covariates the response follows, how
+much of it is noise, which rows are sisters.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from analysis.errors import AnalysisError, FairtrialError, InsufficientDataError, UsageError
+from analysis.methods.variance_sources import sources_of_table
+from analysis.methods.variance_sources.systems.agreement import correlation_interval
+from analysis.methods.variance_sources.systems.ceiling import ceiling_of, noise_of_log_sd
+
+
+def rng(seed: int = 1) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def systems(rows: int = 240, families: int = 40, seed: int = 5) -> dict[str, list]:
+    """Sister systems share their machine; the score follows clock and cache, and no colour."""
+    draw = rng(seed)
+    family = draw.integers(0, families, rows)
+    clock = draw.uniform(1, 4, families)[family]
+    cache = draw.integers(0, 4, families)[family]
+    score = 10 * clock + 6 * (cache == 2) + draw.normal(size=rows)
+    return {
+        "score": score.tolist(),
+        "family": [f"f{k}" for k in family],
+        "clock": [None if k % 17 == 0 else c for k, c in enumerate(clock.tolist())],
+        "cache": [f"{k} MB" for k in cache],
+        "colour": [f"c{k}" for k in draw.integers(0, 5, rows)],
+    }
+
+
+def fitted(table, response="score", **more):
+    more = {"group": "family", "folds": 4, "repeats": 3, "rng": rng()} | more
+    return sources_of_table(table, response, **more)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return fitted(systems(), seed=1)
+
+
+def test_planted_covariates_are_found_and_others_are_not(found):
+    assert found.correlation > 0.9
+    assert found.correlation_grouped > 0.8
+    shares = {one.factor: (one.mean, one.sd) for one in found.importance}
+    assert [one.factor for one in found.importance[:2]] == ["clock", "cache"]
+    assert shares["clock"][0] > 0.5
+    assert abs(shares["colour"][0]) < 0.05
+    assert all(sd >= 0 for _, sd in shares.values())
+
+
+def test_the_interval_holds_the_correlation(found):
+    (across,) = found.systems
+    for one in (across.random, across.grouped):
+        assert -1 <= one.low < one.correlation < one.high <= 1
+        assert one.explained == pytest.approx(
+            1 - one.rmse**2 / np.var(systems()["score"]), rel=1e-12
+        )
+        assert all(1 <= trees <= 200 for trees in one.trees)
+        assert 0 < one.relative_error < 0.5
+
+
+def test_dependence_follows_what_was_planted(found):
+    (across,) = found.systems
+    curves = {one.factor: one for one in across.dependence}
+    clock = curves["clock"].points
+    assert clock[-1].mean - clock[0].mean > 15  # 30 in truth; trees cut the ends
+    means = {point.at: point.mean for point in curves["cache"].points}
+    assert max(means, key=means.get) == "2 MB"
+    assert sum(point.rows for point in curves["cache"].points) == 240
+
+
+def test_shuffled_responses_are_not_predicted():
+    # the negative control; the error of a correlation of 240 rows is 0.065 at least
+    table = systems()
+    table["score"] = rng(9).permutation(table["score"]).tolist()
+    found = fitted(table)
+    for one in (found.systems[0].random, found.systems[0].grouped):
+        assert one.low <= 0 <= one.high
+        assert one.explained < 0.1
+
+
+def test_sisters_leak_through_a_random_split():
+    # a score that only the family knows: its serial number gives the sisters away
+    draw = rng(3)
+    family = draw.integers(0, 30, 300)
+    table = {
+        "score": (draw.normal(size=30)[family] + 0.1 * draw.normal(size=300)).tolist(),
+        "family": [f"f{k}" for k in family],
+        "serial": draw.normal(size=30)[family].tolist(),
+        "other": draw.normal(size=300).tolist(),
+    }
+    found = fitted(table)
+    assert found.correlation > 0.9
+    assert found.systems[0].grouped.low < 0.3
+    assert "random-split-leaks" in [caution.code for caution in found.cautions]
+
+
+def test_the_same_seed_gives_the_same_bytes():
+    texts = [json.dumps(fitted(systems(), seed=1).to_dict()) for _ in range(2)]
+    assert texts[0] == texts[1]
+    assert json.dumps(fitted(systems(), rng=rng(2), seed=1).to_dict()) != texts[0]
+
+
+def test_the_progress_ends_at_its_end():
+    told = []
+    fitted(systems(), progress=lambda done, total: told.append((done, total)))
+    assert told == [(k, 12) for k in range(1, 13)]
+
+
+# --- the response's own noise ----------------------------------------------------------------------
+
+
+def test_runs_are_performance_and_variation():
+    draw = rng(4)
+    table = systems(rows=300)
+    truth = np.array(table.pop("score"))
+    for k in range(3):
+        table[f"run{k}"] = (truth + 2 * draw.normal(size=300)).tolist()
+    found = fitted(table, ["run0", "run1", "run2"])
+    performance, variation = found.systems
+    assert (performance.kind, variation.kind) == ("performance", "variation")
+    # theory: the noise of a mean of three is 4 / 3
+    share = 4 / 3 / np.var(performance.measured, ddof=1)
+    assert performance.ceiling.noise_share == pytest.approx(share, rel=0.2)
+    assert found.ceiling == performance.ceiling.correlation
+    # all differences between three runs' relative variation are noise, or follow the clock
+    assert variation.ceiling.noise_share > 0.6
+    assert variation.measured == pytest.approx(
+        np.log(np.std([table[f"run{k}"] for k in range(3)], axis=0, ddof=1) / performance.measured),
+        rel=1e-9,
+    )
+
+
+def test_a_column_of_variation_needs_its_runs_for_a_ceiling():
+    draw = rng(6)
+    table = systems() | {"sd": (0.5 + draw.random(240)).tolist()}
+    alone = fitted(table, variation="sd")
+    assert [one.ceiling for one in alone.systems] == [None, None]
+    assert [c.code for c in alone.cautions].count("ceiling-unknown") == 2
+    known = fitted(table, variation="sd", runs=3)
+    expected = np.mean(np.square(table["sd"])) / 3 / np.var(table["score"], ddof=1)
+    assert known.systems[0].ceiling.noise_share == pytest.approx(expected, rel=1e-12)
+    assert known.systems[1].ceiling.rows == 240
+
+
+def test_the_noise_of_a_logarithm_of_few_runs():
+    # simulation: the variance of log s of three normal values, and of ten
+    for runs in (3, 10):
+        sds = rng(8).normal(100, 1, (200_000, runs)).std(axis=1, ddof=1)
+        said = noise_of_log_sd(np.array([1.0]), np.array([100.0]), np.array([float(runs)]))
+        assert said[0] == pytest.approx(np.log(sds).var(), rel=0.02)
+
+
+def test_the_ceiling_is_what_the_truth_reaches():
+    # attenuation: the truth itself correlates with what was measured by the ceiling
+    draw = rng(7)
+    truth = draw.normal(size=100_000)
+    noise = draw.uniform(0.2, 1.4, size=truth.size)
+    measured = truth + noise * draw.normal(size=truth.size)
+    ceiling = ceiling_of(measured, noise**2)
+    assert ceiling.correlation == pytest.approx(np.corrcoef(truth, measured)[0, 1], abs=0.01)
+    assert ceiling_of(measured, 9.0 + 0 * noise).correlation == 0
+
+
+def test_runs_that_do_not_differ_have_no_logarithm():
+    table = systems()
+    score = table.pop("score")
+    table |= {"a": score, "b": [s + (k % 2) for k, s in enumerate(score)]}
+    found = fitted(table, ["a", "b"])
+    assert [one.left_out for one in found.systems] == [0, 120]
+    assert "rows-without-response" in [caution.code for caution in found.cautions]
+    few = table | {"b": [s + (k < 9) for k, s in enumerate(score)]}
+    codes = [caution.code for caution in fitted(few, ["a", "b"]).cautions]
+    assert "variation-not-predicted" in codes
+
+
+def test_the_correlation_is_pearsons_and_families_widen_its_interval():
+    draw = rng(2)
+    families = np.repeat(np.arange(20), 20)
+    x = draw.normal(size=20)[families] + 0.1 * draw.normal(size=400)
+    y = x + draw.normal(size=20)[families]
+    alone = correlation_interval(x, y, None, folds=10, confidence=0.95, rng=rng())
+    together = correlation_interval(x, y, families, folds=10, confidence=0.95, rng=rng())
+    assert alone[0] == pytest.approx(np.corrcoef(x, y)[0, 1], rel=1e-9)
+    assert together[0] == pytest.approx(alone[0], rel=1e-9)
+    assert together[2] - together[1] > 1.5 * (alone[2] - alone[1])
+    assert correlation_interval(x, np.ones(400), None, folds=10, confidence=0.95, rng=rng()) == (
+        None,
+        None,
+        None,
+    )
+
+
+# --- what is refused -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "more", "error", "said"),
+    [
+        ({}, {"response": "scor"}, UsageError, "did you mean 'score'"),
+        ({}, {"response": []}, UsageError, "no response"),
+        ({}, {"response": ["score", "score"]}, UsageError, "named twice"),
+        ({}, {"response": "colour"}, AnalysisError, "is no number: 'c"),
+        ({"score": [None] * 240}, {}, AnalysisError, "no value in any row"),
+        ({"score": [1.0] * 240}, {}, AnalysisError, "one value in all rows"),
+        ({"score": [1e200 * k for k in range(240)]}, {}, AnalysisError, "leave the range"),
+        ({"score": [*range(40), *[None] * 200]}, {}, InsufficientDataError, "40 rows"),
+        ({"speed": [3] * 240}, {}, AnalysisError, "'speed' is constant: one value, '3'"),
+        ({"os": ["x"] * 240}, {}, AnalysisError, "'os' is constant: one level, 'x'"),
+        ({"os": [None] * 240}, {}, AnalysisError, "'os' has no value"),
+        ({"id": [f"i{k}" for k in range(240)]}, {}, AnalysisError, "as many levels as rows (240)"),
+        ({}, {"group": "famly"}, UsageError, "did you mean 'family'"),
+        ({"family": ["f"] * 240}, {}, AnalysisError, "one level only"),
+        ({"family": ["f", "g"] * 120}, {}, InsufficientDataError, "2 levels"),
+        ({"family": [f"f{k}" for k in range(240)]}, {}, AnalysisError, "as many levels as rows"),
+        ({}, {"ignore": ["x"]}, UsageError, "no column 'x'"),
+        ({}, {"ignore": ["score"]}, UsageError, "has a role"),
+        ({}, {"ignore": ["clock", "cache", "colour"]}, AnalysisError, "no covariate is left"),
+        ({}, {"runs": 3}, UsageError, "name that column too"),
+        ({}, {"variation": "clock", "runs": 1}, UsageError, "runs must lie between"),
+        ({"sd": [-1.0] * 240}, {"variation": "sd"}, AnalysisError, "negative"),
+        ({}, {"response": ["score", "clock"], "variation": "cache"}, UsageError, "themselves"),
+        ({}, {"confidence": 1.0}, UsageError, "confidence must lie"),
+        ({}, {"folds": 1}, UsageError, "folds must lie"),
+    ],
+)
+def test_what_cannot_be_answered_is_said(change, more, error, said):
+    import re
+
+    with pytest.raises(error, match=re.escape(said)):
+        fitted(systems() | change, **({"response": "score"} | more))
+
+
+def test_all_columns_that_tell_nothing_are_named_with_the_option_that_leaves_them_out():
+    table = systems() | {"os": ["x"] * 240, "id": [f"i{k}" for k in range(240)]}
+    with pytest.raises(AnalysisError) as caught:
+        fitted(table, ignore=["colour"])
+    assert "--ignore 'colour,os,id'" in str(caught.value)
+    assert fitted(table, ignore=["colour", "os", "id"]).correlation > 0.9
+
+
+def test_without_scikit_learn_the_line_that_installs_it_is_said(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
+    with pytest.raises(UsageError) as caught:
+        fitted(systems())
+    assert "pip install 'fairtrial[sources]'" in str(caught.value)
+
+
+def test_random_tables_end_in_an_answer_or_in_our_error():
+    draw = rng(11)
+    for _ in range(6):
+        rows = int(draw.integers(50, 90))
+        table = {
+            "score": draw.choice([0.0, 1.0, -1e9, np.nan, 5.0], rows),
+            "a": draw.choice([0.0, np.nan, 1e300, -1e300], rows),
+            "b": draw.choice(["", "x", "y", "z\x1b[31m"], rows),
+            "family": draw.choice(["f", "g", "h", "i", ""], rows),
+        }
+        try:
+            json.dumps(fitted(table, folds=2, repeats=2).to_dict(), allow_nan=False)
+        except FairtrialError:
+            continue

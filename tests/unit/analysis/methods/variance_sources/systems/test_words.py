@@ -1,0 +1,83 @@
+"""What is said of predictions across systems, and drawn: the numbers are the result's."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from analysis.methods.variance_sources import sources_of_table, systems_figure, systems_said
+from analysis.plots import picture_bytes
+from analysis.report import Figure, Section, Table, page_of
+
+
+@pytest.fixture(scope="module")
+def found():
+    draw = np.random.default_rng(5)
+    family = draw.integers(0, 20, 120)
+    clock = draw.uniform(1, 4, 20)[family]
+    runs = {f"run{k}": (9 * clock + draw.normal(size=120)).tolist() for k in range(3)}
+    table = runs | {
+        "family": [f"f{k}" for k in family],
+        "clock": clock.tolist(),
+        "a <b> & $c_d$ \x1b[31m" + "x" * 80: [f"level \x07 {k}" for k in draw.integers(0, 9, 120)],
+    }
+    return sources_of_table(
+        table,
+        ["run0", "run1", "run2"],
+        group="family",
+        folds=3,
+        repeats=2,
+        rng=np.random.default_rng(1),
+    )
+
+
+def blocks(page):
+    def below(section):
+        for block in section.blocks:
+            yield from below(block) if isinstance(block, Section) else [block]
+
+    return [block for section in page.sections for block in below(section)]
+
+
+def test_the_first_sentence_holds_both_correlations_and_the_second_the_ceiling(found):
+    text = " ".join(str(found).split())
+    assert f"correlate by {found.correlation:.3f} [" in text
+    assert f"by {found.correlation_grouped:.3f} [" in text
+    assert f"No prediction can pass a correlation of {found.ceiling:.3f}" in text
+    assert systems_said(found.systems).startswith("Of systems held out at random")
+
+
+def test_no_word_claims_a_cause(found):
+    text = str(found)
+    for sentence in re.split(r"(?<=[.:;])\s", text):
+        if "cause" in sentence:
+            assert re.search(r"\b(no|not|need)\b|A cause is shown by an\s+experiment", sentence)
+    assert "prediction-is-no-cause" in [caution.code for caution in found.cautions]
+
+
+def test_tables_hold_the_numbers_of_the_result(found):
+    tables = {block.name: block for block in blocks(page_of(found)) if isinstance(block, Table)}
+    assert {"agreement", "importance", "dependence", "agreement-2"} <= set(tables)
+    first = tables["importance"].rows[0]
+    assert (first[0], first[1].value) == (found.importance[0].factor, found.importance[0].mean)
+    random, grouped = tables["agreement"].rows
+    across = found.systems[0]
+    assert random[1].value == across.random.correlation
+    assert grouped[3].value == across.grouped.rmse
+
+
+def test_a_response_that_is_not_predicted_is_said_to_be_so(found):
+    variation = found.systems[1]
+    if variation.strictest.explained <= 0:
+        assert "The mean of all systems predicts as well" in str(found)
+
+
+def test_the_picture_is_the_same_each_time_and_bears_hostile_names(found):
+    pictures = [block for block in blocks(page_of(found)) if isinstance(block, Figure)]
+    assert len(pictures) == 2
+    assert all("importance" in one.alt for one in pictures)
+    texts = [picture_bytes(systems_figure(found.systems), "svg") for _ in range(2)]
+    assert texts[0] == texts[1]
+    assert b"\x1b" not in texts[0]
