@@ -17,7 +17,10 @@ chromium = SimpleNamespace(**runpy.run_path(str(TESTS / "browser" / "chromium.py
 
 @pytest.fixture
 def page(tmp_path):
-    pairs = [("one", SAMPLE, SAMPLE), ("<b>two</b>\u202e", SAMPLE, SAMPLE)]
+    pairs = [
+        ("one", SAMPLE, SAMPLE, SAMPLE / "campaign.yaml"),
+        ("<b>two</b>\u202e", SAMPLE, SAMPLE, SAMPLE / "campaign.yaml"),
+    ]
     path = tmp_path / "rerun.html"
     path.write_text(joint_report(judge_reruns("a.zip", tmp_path, pairs)), encoding="utf-8")
     return path
@@ -25,7 +28,9 @@ def page(tmp_path):
 
 def test_it_holds_what_every_page_of_ours_must(browser, page):
     # tables of fragments, as in notebooks, are named by a label that is heard and not seen
-    assert [said for said in browser.holds(page) if "no caption: <table aria-label=" not in said] == []
+    assert [
+        said for said in browser.holds(page) if "no caption: <table aria-label=" not in said
+    ] == []
 
 
 def test_it_is_html(page):

@@ -11,7 +11,7 @@ from typing import Any
 from ...report import Block, Cell, Column, Command, Page, Section, Sentence, Table, Value, page_of
 from ...words import shorten, shown
 from .documents import Difference
-from .rerun import Rerun
+from .rerun import Rerun, RerunTrial
 from .result import ClaimCheck, OtherVersion, Recomputation, Reproduction
 
 __all__ = ["review_page"]
@@ -37,7 +37,7 @@ def _(found: Reproduction) -> Page:
         title=f"Artifact {shown(Path(found.bundle).name)}",
         sections=tuple(sections),
         cautions=found.cautions,
-        following=(Section(tuple(_next(found))),),
+        following=(Section(tuple(_next(found))),) if found.measurable else (),
     )
 
 
@@ -59,6 +59,7 @@ def _(found: Rerun) -> Page:
         sections += [Section(page.sections, title)] if several else page.sections
         following += page.following
     told = f"both trials and their joint report lie in one folder: {shown(found.folder)}/rerun.html"
+    following += [Section(tuple(_more(one))) for one in found.trials if one.word == "cannot tell"]
     last = Section((Sentence(told),))
     return Page(
         title=f"{shown(found.bundle)}, measured again",
@@ -66,6 +67,16 @@ def _(found: Rerun) -> Page:
         cautions=found.cautions,
         following=(*following, last),
     )
+
+
+def _more(one: RerunTrial) -> Iterator[Block]:
+    """Say how more sessions are measured, where that may tell."""
+    more = one.more_sessions
+    known = "more sessions may tell" if more is None else f"{more} more would probably tell"
+    yield Sentence(f"to add sessions ({known}), and compare again:")
+    campaign, old, new = (shown(shlex.quote(text)) for text in (one.campaign, one.old, one.new))
+    yield Command(f"fairtrial run {campaign} --resume --trial {new} --sessions +{more or 2}")
+    yield Command(f"fairtrial diff {old} {new}")
 
 
 def review_page(found: Reproduction) -> Page:

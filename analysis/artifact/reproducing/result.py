@@ -144,6 +144,10 @@ class Reproduction(Result):
         What the bundle says that it lacks.
     redacted : RedactionRecord or None
         What was taken out before it was packed.
+    measurable : tuple of str
+        The trials that came with their campaign, so that they can be measured again.
+    badges : tuple of BadgeShown
+        What was shown towards each badge.
     """
 
     method: ClassVar[str] = "reproduce"
@@ -164,6 +168,7 @@ class Reproduction(Result):
     claims: tuple[ClaimCheck, ...]
     missing: tuple[Missing, ...]
     redacted: RedactionRecord | None
+    measurable: tuple[str, ...]
     badges: tuple[BadgeShown, ...]
 
     @property
