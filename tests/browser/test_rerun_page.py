@@ -25,7 +25,9 @@ def page(tmp_path):
 
 def test_it_holds_what_every_page_of_ours_must(browser, page):
     # tables of fragments, as in notebooks, are named by a label that is heard and not seen
-    assert [said for said in browser.holds(page) if "no caption: <table aria-label=" not in said] == []
+    assert [
+        said for said in browser.holds(page) if "no caption: <table aria-label=" not in said
+    ] == []
 
 
 def test_it_is_html(page):
