@@ -186,7 +186,8 @@ def claims_text(claims: Sequence[StoredClaim]) -> bytes:
         for one in claims
     ]
     document = {"schema": SCHEMA, "claims": listed}
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def read_stored_claims(data: bytes, where: str) -> tuple[StoredClaim, ...]:

@@ -243,9 +243,8 @@ class Contents:
 
 def contents_text(contents: Contents) -> bytes:
     """Give the bytes of ``bundle.json``."""
-    return (
-        json.dumps(asdict(contents), indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
-    )
+    text = json.dumps(asdict(contents), indent=1, ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace") + b"\n"  # halves of pairs become JSON's escapes
 
 
 def read_contents(data: bytes, where: str) -> Contents:

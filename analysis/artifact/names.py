@@ -10,7 +10,7 @@ __all__ = ["LONGEST", "TakenNames", "collisions", "fault_of_name", "folded"]
 
 LONGEST = 1024  # bytes of a path
 _LONGEST_PART = 255  # bytes of a part of it, on every common file system
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _DRIVE = re.compile("[A-Za-z]:")
 
 
@@ -35,6 +35,8 @@ def fault_of_name(name: str) -> str | None:
         return "a name has an empty part, or a single dot"
     if "\\" in name:
         return "a name holds a backslash, which some systems take for a separator"
+    if any("\ud800" <= sign <= "\udfff" for sign in name):
+        return "a name is not UTF-8"
     if _CONTROL.search(name):
         return "a name holds a control character"
     if len(name.encode()) > LONGEST or any(len(part.encode()) > _LONGEST_PART for part in parts):

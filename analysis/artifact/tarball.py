@@ -17,7 +17,7 @@ from .names import LONGEST, TakenNames, fault_of_name
 
 __all__ = ["read_tar", "tar_of", "unpack_tar"]
 
-MOST_FILES = 1_000_000
+MOST_FILES = 250_000
 
 _BLOCK = 512
 _PIECE = 1024**2

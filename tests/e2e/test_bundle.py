@@ -82,6 +82,34 @@ def test_two_users_zones_umasks_languages_and_folders_give_the_same_bytes(folder
     assert time.strftime("%Y-%m-%d").encode() not in text.replace(b"2026-11-21", b"")
 
 
+def test_whoever_installs_its_wheel_packs_the_same_wheel_and_lock(folder):
+    assert bundle("runs/sample", "-o", "a.zip", cwd=folder).returncode == 0
+    with zipfile.ZipFile(folder / "a.zip") as file:
+        (wheel,) = (name for name in file.namelist() if name.endswith(".whl"))
+        file.extract(wheel, folder)
+    env = folder / "env"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", env], check=True)
+    python = env / "bin" / "python"
+    words = ["install", "-q", "--no-index", "--no-deps", folder / wheel]
+    subprocess.run([sys.executable, "-m", "pip", "--python", python, *words], check=True)
+    # the libraries are borrowed; a folder of a .pth comes behind the environment's own
+    (own,) = (env / "lib").glob("python3*/site-packages")
+    (own / "libraries.pth").write_text(f"{Path(pytest.__file__).parents[1]}\n")
+    # all that is its own in the archive, without compiling the kernels once more for this folder
+    code = (
+        "import sys; from pathlib import Path; import analysis;"
+        "from analysis.artifact.packing.libraries import libraries_of_this, lock_text;"
+        "from analysis.artifact.packing.wheel import wheel_of_this;"
+        f"assert Path(analysis.__file__).is_relative_to({str(own)!r});"
+        "Path('own.whl').write_bytes(wheel_of_this());"
+        "Path('own.txt').write_text(lock_text(libraries_of_this()))"
+    )
+    subprocess.run([python, "-P", "-c", code], cwd=folder, check=True)
+    assert (folder / "own.whl").read_bytes() == (folder / wheel).read_bytes()
+    with zipfile.ZipFile(folder / "a.zip") as file:
+        assert (folder / "own.txt").read_bytes() == file.read("software/requirements.txt")
+
+
 def test_its_answers_are_those_of_the_command_in_the_unpacked_folder(folder):
     assert bundle("runs/sample", "-o", "a.zip", cwd=folder).returncode == 0
     with zipfile.ZipFile(folder / "a.zip") as file:

@@ -36,6 +36,8 @@ class Answered:
         Of the first source.
     claims : tuple of StoredClaim
         In the author's order.
+    silent : tuple of str
+        Names of the sources on which no analysis gives an answer.
     whys : tuple of str
         For each claim why it does not hold; "" where it does.
     """
@@ -44,6 +46,7 @@ class Answered:
     report: ReportMade | None
     claims: tuple[StoredClaim, ...] = ()
     whys: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
 
 
 def answer(
@@ -113,7 +116,11 @@ def answer(
         )
         whys.append(weighed.why)
     return Answered(
-        analyses=tuple(results.values()), report=report, claims=tuple(stored), whys=tuple(whys)
+        analyses=tuple(results.values()),
+        report=report,
+        claims=tuple(stored),
+        whys=tuple(whys),
+        silent=tuple(one.source.name for one in found if not _answers(one, results)),
     )
 
 
@@ -126,6 +133,11 @@ def _stored(
     return Analysis(
         name=name, command=command, seed=seed_of(command), result=result, exit_code=told.exit_code
     )
+
+
+def _answers(one: Gathered, results: Mapping[tuple[str, ...], Analysis]) -> bool:
+    path = one.source.path
+    return any(word.partition(":")[0] == path for command in results for word in command)
 
 
 def _report_command(one: Gathered) -> tuple[str, ...]:

@@ -54,10 +54,11 @@ def pack_bundle(request: Request, output: Path) -> Bundled:
     if request.claims is not None:
         claims = read_claims(_read(request.claims), str(request.claims))
     named = None if request.about is None else read_about(request.about)
+    _accept_place(output)
     with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
         staging = Staging(Path(place), request.max_bytes)
         found = gather(request.sources, staging)
-        found, about, cautions = pack_campaigns(request, found, named, staging)
+        found, about, cautions = pack_campaigns(request, found, staging, named=named, output=output)
         # names go before anything is computed or hashed: results and hashes are of what is packed
         redacted = None if request.redact is None else request.redact(staging.root)
         if redacted is not None:
@@ -84,7 +85,7 @@ def pack_bundle(request: Request, output: Path) -> Bundled:
         sha256=sha256,
         contents=contents,
         claims=answered.claims,
-        cautions=(*cautions, *_failing(answered), *_over_limits(contents)),
+        cautions=(*cautions, *_silent(answered), *_failing(answered), *_over_limits(contents)),
     )
 
 
@@ -93,6 +94,13 @@ def _failing(answered: Answered) -> list[Caution]:
         Caution("claim-fails", f"claim {k} does not hold: {why}", (str(k),))
         for k, why in enumerate(answered.whys, 1)
         if why
+    ]
+
+
+def _silent(answered: Answered) -> list[Caution]:
+    return [
+        Caution("source-without-result", f"{name}: no analysis gives an answer on it", (name,))
+        for name in answered.silent
     ]
 
 
@@ -114,6 +122,19 @@ def _read(path: Path) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"the file cannot be read: {reason}", str(path), "name another") from None
+
+
+def _accept_place(output: Path) -> None:
+    """Refuse to replace what is no archive: a trial's file, or a text, by a slip of the hand."""
+    try:
+        with output.open("rb") as file:
+            start = file.read(2)
+    except OSError:
+        return  # nothing is there, or writing will say why not
+    if start not in {b"", b"PK"}:
+        raise UsageError(
+            "another file is there, which is no archive", str(output), "name another file with -o"
+        )
 
 
 def _written(files: Sequence[Weighed], output: Path) -> tuple[int, str]:

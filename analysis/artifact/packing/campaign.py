@@ -18,6 +18,7 @@ from .staging import Staging, file_hash
 
 __all__ = ["Wanted", "pack_campaign", "pattern_of"]
 
+_CACHE = "__pycache__"
 _MOST_HASHED = (
     256 * 1024**2
 )  # bytes of a file that is not packed, and read for its hash all the same
@@ -41,6 +42,8 @@ class Wanted:
         What the authors say.
     binaries : bool
         Whether programs are packed too, and not only hashed.
+    avoid : frozenset of str
+        Real paths that no pattern chooses: the archive itself, and trials that are packed anyway.
     """
 
     trial: Path
@@ -49,6 +52,7 @@ class Wanted:
     root: str
     about: About
     binaries: bool
+    avoid: frozenset[str] = frozenset()
 
 
 def pack_campaign(wanted: Wanted, staging: Staging) -> str | None:
@@ -91,7 +95,7 @@ def _pack_files(wanted: Wanted, resolved: Mapping[str, Any], staging: Staging) -
         return
     base = Path(os.path.realpath(wanted.folder))
     packed = {CAMPAIGN, ABOUT}
-    chosen = sorted(_matching(base, wanted.about, staging))
+    chosen = sorted(_matching(base, wanted, staging))
     recipe = wanted.about.container.get("recipe")
     if recipe is not None:
         chosen.append(recipe)
@@ -146,6 +150,9 @@ class _Files:
         known = self._recorded.get(str(given))
         try:
             is_file, is_dir = given.is_file(), given.is_dir()
+        except PermissionError as error:
+            self._staging.miss(named.path, f"it cannot be read: {error.strerror}", sha256=known)
+            return
         except OSError:  # a word that is no path
             return
         if local is None:
@@ -246,22 +253,30 @@ def _is_binary(path: Path) -> bool:
         return False
 
 
-def _matching(base: Path, about: About, staging: Staging) -> Iterator[str]:
+def _matching(start: Path, wanted: Wanted, staging: Staging) -> Iterator[str]:
     """Give the files that the patterns of ``bundle.yaml`` choose; one without any is listed."""
-    start = base
-    for pattern in about.files:
+    for pattern in wanted.about.files:
         hidden = any(part.startswith(".") for part in pattern.split("/"))
         matches = re.compile(pattern_of(pattern)).fullmatch
         count = 0
         for folder, folders, files in os.walk(start):
-            folders[:] = sorted(one for one in folders if hidden or not one.startswith("."))
+            folders[:] = sorted(
+                one
+                for one in folders
+                if (hidden or not one.startswith("."))
+                and one != _CACHE
+                and os.path.realpath(Path(folder) / one) not in wanted.avoid
+            )
             for file in sorted(files):
                 place = Path(folder) / file
                 name = place.relative_to(start).as_posix()
                 if (file.startswith(".") and not hidden) or not matches(name):
                     continue
                 count += 1
-                if _below(start, Path(os.path.realpath(place))) is None:
+                real = os.path.realpath(place)
+                if real in wanted.avoid:
+                    continue
+                if _below(start, Path(real)) is None:
                     staging.miss(name, "it is a link that leads out of the campaign's folder")
                 else:
                     yield name

@@ -101,7 +101,10 @@ def crate_text(
         *_license_entity(metadata),
     ]
     document = {"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": graph}
-    return json.dumps(document, indent=1, ensure_ascii=False).encode() + b"\n"
+    return (
+        json.dumps(document, indent=1, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        + b"\n"
+    )
 
 
 def _id(path: str) -> str:

@@ -210,6 +210,17 @@ def _strays(path: Path, known: set[str]) -> Iterator[str]:
             yield name.encode("utf-8", "backslashreplace").decode()
 
 
+def _refuse_archive(given: str, path: Path) -> None:
+    with path.open("rb") as file:
+        start = file.read(4)
+    if start == b"PK\3\4":
+        raise UsageError(
+            "this is an archive, and no file of runs",
+            given,
+            "unpack it, and name the trials or files in it",
+        )
+
+
 def _foreign(given: str, path: Path, names: set[str], staging: Staging) -> Gathered:
     name = _named(path.name or "source", names)
     root = f"sources/{name}"
@@ -218,6 +229,7 @@ def _foreign(given: str, path: Path, names: set[str], staging: Staging) -> Gathe
             staging.copy(f"{root}/{file}", path / file)
         identity = None
     else:
+        _refuse_archive(given, path)
         staging.copy(root, path)
         identity = file_hash(path)
     source = BundleSource(name=name, kind="file", path=root, identity=identity)

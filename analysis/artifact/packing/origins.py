@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,12 +20,18 @@ __all__ = ["pack_campaigns"]
 
 
 def pack_campaigns(
-    request: Request, found: Sequence[Gathered], named: About | None, staging: Staging
+    request: Request,
+    found: Sequence[Gathered],
+    staging: Staging,
+    *,
+    named: About | None,
+    output: Path,
 ) -> tuple[list[Gathered], About, list[Caution]]:
     """Pack the campaign of each trial, once where several trials share it."""
     cautions: list[Caution] = []
     packed: dict[tuple[str, str], str | None] = {}
     about = named
+    avoid = frozenset(os.path.realpath(path) for path in (output, *(one.origin for one in found)))
     told: list[Gathered] = []
     for one in found:
         if one.manifest is None:
@@ -46,6 +53,7 @@ def pack_campaigns(
                     root=f"campaigns/{one.source.name}",
                     about=its,
                     binaries=request.binaries,
+                    avoid=avoid,
                 ),
                 staging,
             )
@@ -62,7 +70,9 @@ def _folder_of(
     """Find where a campaign lies with its files; say so if its file is another one by now."""
     file = request.campaign or Path(manifest.campaign_path)
     try:
-        there, stored = file.is_file(), one.origin / CAMPAIGN
+        # where it lay is a whole path; another one would depend on who packs, and where
+        there = file.is_file() and (file.is_absolute() or request.campaign is not None)
+        stored = one.origin / CAMPAIGN
         same = there and stored.is_file() and file.read_bytes() == stored.read_bytes()
     except OSError:
         there = same = False

@@ -50,7 +50,7 @@ class Staging:
         self, what: str, why: str, *, sha256: str | None = None, size: int | None = None
     ) -> None:
         """List something as missing; home directories are written as ``~``."""
-        what, why = without_homes(what), without_homes(why)
+        what, why = _writable(without_homes(what)), _writable(without_homes(why))
         self._missing[what, why] = Missing(what=what, why=why, sha256=sha256, bytes=size)
 
     def write(self, name: str, data: bytes) -> None:
@@ -147,6 +147,11 @@ class Staging:
             ) from error
         self.names.append(name)
         return digest.hexdigest()
+
+
+def _writable(text: str) -> str:
+    """Write out bytes of a name that are no UTF-8."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def file_hash(path: Path) -> str | None:

@@ -126,6 +126,35 @@ def test_one_flipped_bit_anywhere_in_any_archive_is_found(tmp_path_factory, file
         everything(path)
 
 
+@given(st.data())
+@settings(max_examples=300, deadline=None)
+def test_no_bytes_are_read_as_an_archive_or_end_in_another_error(tmp_path_factory, data):
+    # authority: the canonical form itself; what is accepted is what would be written
+    path = packed(
+        tmp_path_factory.mktemp("fuzz") / "a.zip", {"a/b": b"xy", "c.sh": b"", "d": b"z" * 9}
+    )
+    bytes_ = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(0, len(bytes_)))
+        kind = data.draw(st.sampled_from(["set", "cut", "add", "copy"]))
+        some = data.draw(st.binary(min_size=1, max_size=8))
+        if kind == "set":
+            bytes_[place : place + len(some)] = some
+        elif kind == "cut":
+            del bytes_[place : place + len(some)]
+        elif kind == "add":
+            bytes_[place:place] = some
+        else:
+            bytes_[place:place] = bytes_[: data.draw(st.integers(0, len(bytes_)))]
+    path.write_bytes(bytes_)
+    try:
+        with open_archive(path) as opened:
+            files = {name: opened.read(name) for name in opened.entries}
+    except StoreError:
+        return
+    assert packed(path.with_name("b.zip"), files).read_bytes() == bytes_
+
+
 @pytest.mark.parametrize("size", [0, 1, 2, 21, 30, 100, -1, -22, -200])
 def test_what_is_cut_off_is_refused(archive, size):
     archive.write_bytes(archive.read_bytes()[:size])

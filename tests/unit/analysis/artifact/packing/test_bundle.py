@@ -143,6 +143,40 @@ class TestContents:
         assert "link" not in names
         assert "leads out" in made.missing["link"].why
 
+    def test_a_pattern_chooses_neither_the_archive_nor_what_is_packed_anyway(self, campaign, pack):
+        (campaign.folder / "bundle.yaml").write_text('files: ["**"]\n')
+        inside = campaign.folder / "runs" / campaign.trial.name
+        shutil.copytree(campaign.trial, inside)
+        (campaign.folder / "__pycache__").mkdir()
+        (campaign.folder / "__pycache__" / "hook.pyc").write_bytes(b"x")
+        first = pack(inside, campaign=campaign.file, output="c/a.zip").path.read_bytes()
+        again = pack(inside, campaign=campaign.file, output="c/a.zip")
+        assert again.path.read_bytes() == first
+        names = below(again.files, f"campaigns/{campaign.trial.name}")
+        assert {name.split("/")[0] for name in names} == {
+            "build-a.sh",
+            "build-b.sh",
+            "bundle.yaml",
+            "campaign.yaml",
+            "data",
+            "hook.py",
+            "src",
+            "want.txt",
+        }
+
+    def test_a_file_that_may_not_be_looked_at_is_listed(self, campaign, pack, monkeypatch):
+        found = Path.is_file
+
+        def is_file(path):
+            if path.name == "std.txt":
+                raise PermissionError(13, "Permission denied")
+            return found(path)
+
+        monkeypatch.setattr(Path, "is_file", is_file)
+        missing = pack(campaign.trial, campaign=campaign.file).missing
+        assert "Permission denied" in missing["data/std.txt"].why
+        assert missing["data/std.txt"].sha256 == hashlib.sha256(b"std\n").hexdigest()
+
     def test_a_folder_that_a_command_names_is_listed(self, campaign, pack):
         rewrite(campaign.trial, "resolved.json", lambda text: text.replace('"hook.py"', '"src"'))
         (campaign.folder / "src" / "prog.sh").unlink()
@@ -210,6 +244,11 @@ class TestContents:
         # its runner was killed: what it measured is there
         made = pack(campaign.trial, campaign=campaign.file)
         assert f"trials/{campaign.trial.name}/measurements.jsonl" in made.files
+
+    def test_an_archive_is_no_source(self, campaign, pack):
+        made = pack(campaign.trial, campaign=campaign.file)
+        with pytest.raises(UsageError, match="this is an archive"):
+            pack(made.path, output="b.zip")
 
     def test_two_trials_of_one_campaign_share_its_files(self, campaign, pack):
         other = campaign.trial.parent / "other"
@@ -312,7 +351,10 @@ class TestDescription:
         rest = sum(len(data) for name, data in made.files.items() if name not in own)
         assert needs["disk_bytes"] == rest
         command = made.contents["smoke"]["command"]
-        assert command[:2] == ["run", f"campaigns/{campaign.trial.name}/campaign.yaml"]
+        file = f"campaigns/{campaign.trial.name}/campaign.yaml"
+        assert command[:2] == ["run", file]
+        again = f"fairtrial run {file} --sessions 2 --seed 1   # as it was measured"
+        assert again in made.files["README.md"].decode().splitlines()
 
     def test_hostile_texts_stay_in_their_place_in_the_page(self, campaign, pack):
         (campaign.folder / "bundle.yaml").write_text(
@@ -455,7 +497,7 @@ class TestWriting:
         self, campaign, pack, tmp_path
     ):
         (tmp_path / "out").mkdir()
-        (tmp_path / "out" / "a.zip").write_text("older")
+        (tmp_path / "out" / "a.zip").write_bytes(b"PK older")
         made = pack(campaign.trial, campaign=campaign.file, output="out/a.zip")
         assert made.said.bytes == made.path.stat().st_size
         assert [p.name for p in (tmp_path / "out").iterdir()] == ["a.zip"]
@@ -469,12 +511,27 @@ class TestWriting:
             file.write(b"some")
             raise OSError(28, "No space left on device")
 
-        (tmp_path / "a.zip").write_text("older")
+        (tmp_path / "a.zip").write_text("PK older")
         monkeypatch.setattr(bundle, "write_archive", full)
         with pytest.raises(StoreError, match="No space left"):
             pack(campaign.trial, campaign=campaign.file)
-        assert (tmp_path / "a.zip").read_text() == "older"
+        assert (tmp_path / "a.zip").read_text() == "PK older"
         assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
+
+    def test_what_is_no_archive_is_not_replaced(self, campaign, pack, tmp_path):
+        (tmp_path / "a.zip").write_text("my notes")
+        with pytest.raises(UsageError, match="which is no archive"):
+            pack(campaign.trial, campaign=campaign.file)
+        assert (tmp_path / "a.zip").read_text() == "my notes"
+
+    def test_names_that_are_no_utf8_are_listed(self, campaign, pack):
+        (campaign.folder / "bundle.yaml").write_text('files: ["odd/"]\n')
+        odd = campaign.folder / "odd" / os.fsdecode(b"\xff\xfe.txt")
+        odd.parent.mkdir()
+        odd.write_bytes(b"x")
+        made = pack(campaign.trial, campaign=campaign.file)
+        assert "not UTF-8" in made.missing["odd/\\udcff\\udcfe.txt"].why
+        assert b"udcff" in made.files["README.md"]
 
     def test_what_is_said_names_the_archive_its_claims_and_what_is_missing(self, campaign, pack):
         made = pack(campaign.trial, campaign=campaign.file)

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 import jsonschema
 import pytest
+from rocrate.rocrate import ROCrate
 
 # RO-Crate Metadata Specification 1.1: "RO-Crate Metadata File Descriptor", "Direct properties of the Root Data
 # Entity", "Data Entities", "People", "Provenance of entities"
@@ -144,10 +145,9 @@ def test_every_reference_leads_to_an_entity_and_every_file_is_there(made):
 
 
 def test_the_library_opens_it(made, tmp_path):
-    rocrate = pytest.importorskip("rocrate.rocrate", reason="rocrate is not installed")
     with zipfile.ZipFile(made.path) as file:
         file.extractall(tmp_path / "crate")
-    crate = rocrate.ROCrate(tmp_path / "crate")
+    crate = ROCrate(tmp_path / "crate")
     assert crate.name == "A title"
     assert crate.root_dataset["license"]["name"] == "MIT"
     people = [one["name"] for one in crate.root_dataset["author"]]
@@ -162,8 +162,7 @@ def test_the_library_opens_it(made, tmp_path):
 
 
 def test_it_opens_the_zip_itself(made):
-    rocrate = pytest.importorskip("rocrate.rocrate", reason="rocrate is not installed")
-    assert rocrate.ROCrate(made.path).name == "A title"
+    assert ROCrate(made.path).name == "A title"
 
 
 @pytest.mark.usefixtures("quick")
