@@ -74,6 +74,7 @@ def described(
             report=answered.report,
             claims=answered.claims,
             smoke=smoke,
+            whole=_whole(found),
             needs=needs,
             container=container,
             missing=missing,
@@ -187,6 +188,22 @@ def _smoke(found: Sequence[Gathered]) -> SmokeRun | None:
             return SmokeRun(command=("run", campaign, "--only", cell))
         return SmokeRun(command=("run", campaign, "--sessions", "1"), time_s=session)
     return None
+
+
+def _whole(found: Sequence[Gathered]) -> list[tuple[str, ...]]:
+    """Give the commands that measure all trials again: the command line may have changed the file's."""
+    return [
+        (
+            "run",
+            campaign,
+            "--sessions",
+            str(one.manifest.sessions),
+            "--seed",
+            str(one.manifest.seed),
+        )
+        for one in found
+        if one.manifest is not None and (campaign := one.source.campaign) is not None
+    ]
 
 
 def _container(

@@ -39,6 +39,7 @@ class Told:
     report: ReportMade | None
     claims: Sequence[StoredClaim]
     smoke: SmokeRun | None
+    whole: Sequence[Sequence[str]]  # arguments of `fairtrial` that measure all of it again
     needs: Needs
     container: Mapping[str, Any] | None
     missing: Sequence[Missing]
@@ -192,8 +193,7 @@ def _needs(told: Told) -> Iterator[str]:
 
 
 def _rerun(told: Told) -> Iterator[str]:
-    campaigns = sorted({one.campaign for one in told.sources if one.campaign is not None})
-    if not campaigns:
+    if all(one.campaign is None for one in told.sources):
         return
     yield "## Measure again"
     yield ""
@@ -210,7 +210,7 @@ def _rerun(told: Told) -> Iterator[str]:
         yield ""
         yield from _code(
             shlex.join(("fairtrial", *told.smoke.command)),
-            *(f"fairtrial run {shlex.quote(path)}   # the whole campaign" for path in campaigns),
+            *(f"fairtrial {shlex.join(words)}   # as it was measured" for words in told.whole),
         )
         yield ""
     if told.executed:

@@ -351,7 +351,10 @@ class TestDescription:
         rest = sum(len(data) for name, data in made.files.items() if name not in own)
         assert needs["disk_bytes"] == rest
         command = made.contents["smoke"]["command"]
-        assert command[:2] == ["run", f"campaigns/{campaign.trial.name}/campaign.yaml"]
+        file = f"campaigns/{campaign.trial.name}/campaign.yaml"
+        assert command[:2] == ["run", file]
+        again = f"fairtrial run {file} --sessions 2 --seed 1   # as it was measured"
+        assert again in made.files["README.md"].decode().splitlines()
 
     def test_hostile_texts_stay_in_their_place_in_the_page(self, campaign, pack):
         (campaign.folder / "bundle.yaml").write_text(

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from .arguments import (
+from ..arguments import (
     add_better,
     add_confidence,
     add_json,
@@ -17,8 +17,8 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from ..record import Better
-    from .arguments import Subparsers
+    from ...record import Better
+    from ..arguments import Subparsers
 
 __all__ = ["add", "write_comparison"]
 
@@ -76,9 +76,9 @@ def write_comparison(
     FairtrialError
         If a trial cannot be read, or they cannot be compared.
     """
-    from ..comparison import compare_trials
-    from ..errors import UsageError
-    from ..formats import open_trial, trial_and_variant
+    from ...comparison import compare_trials
+    from ...errors import UsageError
+    from ...formats import open_trial, trial_and_variant
 
     for path in trials:
         named = trial_and_variant(str(path))
