@@ -36,9 +36,9 @@ def _block(block: Block, caption: str) -> Markup:
     if isinstance(block, Table):
         return table_html(_plain(block), caption)
     if isinstance(block, Command):
-        return Markup("<pre><code>{}</code></pre>").format(shown(block.line))
+        return Markup('<pre class="variation-said"><code>{}</code></pre>').format(shown(block.line))
     assert isinstance(block, Sentence)
-    return Markup("<p>{}</p>").format(_sentence(block.text))
+    return Markup('<p class="variation-said">{}</p>').format(_sentence(block.text))
 
 
 def _sentence(text: str) -> str:
