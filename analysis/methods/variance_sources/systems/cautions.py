@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from ....formats import TableColumn
 from ....report import Caution, figures
-from .design import MOST_LEVELS
+from .design import MOST_LEVELS, Design
 from .responses import Response
 from .result import Across
 
@@ -17,7 +20,7 @@ _LEAKS = 0.01  # of a correlation, from which random and grouped splits are said
 
 
 def table_cautions(
-    *, group: str | None, families: int | None, without_family: int, pooled: tuple[str, ...]
+    design: Design, *, group: str | None, families: int | None, without_family: int
 ) -> Iterator[Caution]:
     """Say what the table's columns allow."""
     yield Caution(
@@ -44,6 +47,15 @@ def table_cautions(
             f"{without_family:,} rows have no {figures.shorten(group or '', _NAME)!r}: they were "
             "held out together, as one family",
         )
+    for column in design.columns:
+        if _numbers_rows(column):
+            yield Caution(
+                "covariate-numbers-rows",
+                f"the column {figures.shorten(column.name, _NAME)!r} holds each whole number of a "
+                "range once: if it numbers the rows, --ignore it",
+                (column.name,),
+            )
+    pooled = design.pooled()
     if pooled:
         named = figures.listed([repr(figures.shorten(name, _NAME)) for name in pooled], 4)
         yield Caution(
@@ -93,6 +105,13 @@ def across_cautions(found: Across, response: Response) -> Iterator[Caution]:
             "the one for new systems",
             about,
         )
+
+
+def _numbers_rows(column: TableColumn) -> bool:
+    values = column.values
+    if not column.numeric or not column.known.all():
+        return False
+    return bool(np.array_equal(np.sort(values), values.min() + np.arange(len(values))))
 
 
 def _far(found: Across) -> bool:

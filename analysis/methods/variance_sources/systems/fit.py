@@ -160,10 +160,10 @@ def sources_of_table(
             whole.cautions,
             short,
             table_cautions(
+                design,
                 group=group,
                 families=None if families is None else int(families.max()) + 1,
                 without_family=without,
-                pooled=design.pooled(),
             ),
             *(across_cautions(*pair) for pair in zip(systems, answered, strict=True)),
         ),

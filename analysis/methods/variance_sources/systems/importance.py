@@ -58,10 +58,10 @@ def importances(
     step : function
         Called when a fold is done.
     """
-    moves = [
-        [stream(seed, "importance", name, str(k)).permutation(len(y)) for k in range(repeats)]
-        for name in design.names
-    ]
+
+    def moves(name: str, number: int) -> NDArray[np.intp]:
+        """Shuffle the rows: the same way in each fold, drawn anew rather than kept."""
+        return stream(seed, "importance", name, str(number)).permutation(len(y))
 
     def grown_in(fold: int) -> Array:
         """Give what the fold's squared errors grow by, for each covariate and repeat."""
@@ -72,7 +72,8 @@ def importances(
         grown = np.empty((len(design.names), repeats))
         for place in range(len(design.names)):
             for first in range(0, repeats, together):
-                some = moves[place][first : first + together]
+                numbers = range(first, min(first + together, repeats))
+                some = [moves(design.names[place], number) for number in numbers]
                 moved = np.tile(x[out], (len(some), 1))
                 moved[:, place] = np.concatenate([x[move[out], place] for move in some])
                 errors = booster.predict(moved).reshape(len(some), -1) - y[out]

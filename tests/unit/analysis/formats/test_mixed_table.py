@@ -153,6 +153,22 @@ def test_what_a_program_holds():
     assert mixed_table(found) is found
 
 
+def test_what_has_items_and_lists_as_a_data_frame_has():
+    class Series:
+        def __init__(self, cells):
+            self.cells = cells
+
+        def tolist(self):
+            return self.cells
+
+    class Frame:
+        def items(self):
+            return [("a", Series([1.0, float("nan")])), ("b", Series(["x", None]))]
+
+    found = mixed_table(Frame())
+    assert [cells(found, "a"), cells(found, "b")] == [["1", ""], ["x", ""]]
+
+
 @pytest.mark.parametrize(
     "table",
     [

@@ -69,6 +69,14 @@ def test_the_interval_holds_the_correlation(found):
         assert 0 < one.relative_error < 0.5
 
 
+def test_importance_is_what_theory_says(found):
+    # a prediction f of its own covariate x alone: E (f(x') - f(x))^2 = 2 Var f for a shuffled x'
+    table = systems()
+    clock = np.array([np.nan if c is None else c for c in table["clock"]])
+    expected = 2 * np.nanvar(10 * clock) / np.var(table["score"])
+    assert found.importance[0].mean == pytest.approx(expected, rel=0.35)
+
+
 def test_dependence_follows_what_was_planted(found):
     (across,) = found.systems
     curves = {one.factor: one for one in across.dependence}
@@ -247,6 +255,15 @@ def test_all_columns_that_tell_nothing_are_named_with_the_option_that_leaves_the
         fitted(table, ignore=["colour"])
     assert "--ignore 'colour,os,id'" in str(caught.value)
     assert fitted(table, ignore=["colour", "os", "id"]).correlation > 0.9
+
+
+def test_a_column_that_numbers_the_rows_is_told():
+    (told,) = [
+        caution.about
+        for caution in fitted(systems() | {"n": list(range(7, 247))}).cautions
+        if caution.code == "covariate-numbers-rows"
+    ]
+    assert told == ("n",)
 
 
 def test_without_scikit_learn_the_line_that_installs_it_is_said(monkeypatch):
