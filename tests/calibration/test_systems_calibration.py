@@ -18,11 +18,12 @@ from analysis.methods.variance_sources.systems.folds import grouped_folds, rando
 from analysis.methods.variance_sources.systems.held_out import hold_out
 
 pytestmark = pytest.mark.calibration
+spot_check = pytest.mark.spot_check
 
 ROWS, FAMILIES, FOLDS = 150, 25, 5
 
 
-def agreements(seed: int, *, shuffled: bool):
+def agreements(seed: int, *, shuffled: bool, count: int = FOLDS):
     """Give both agreements of one table of sister systems."""
     rng = np.random.default_rng([20261122, seed])
     family = np.unique(rng.integers(0, FAMILIES, ROWS), return_inverse=True)[1].astype(np.intp)
@@ -35,8 +36,8 @@ def agreements(seed: int, *, shuffled: bool):
     design = Design.of(list(mixed_table(columns).columns.values()), np.arange(ROWS))
     found = []
     for families, folds in (
-        (None, random_folds(ROWS, FOLDS, rng)),
-        (family, grouped_folds(family, FOLDS, rng)),
+        (None, random_folds(ROWS, count, rng)),
+        (family, grouped_folds(family, count, rng)),
     ):
         held = hold_out(design, y, folds, families=families, rng=rng, step=lambda: None)
         found.append(agreement(held, y, families=family, logs=False, confidence=0.95, rng=rng))
@@ -57,8 +58,16 @@ def test_shuffled_responses_have_no_correlation_and_intervals_that_hold_0():
         assert held >= binom.ppf(0.001, count, 0.95)
 
 
+@spot_check
+def test_a_few_shuffled_responses():
+    with one_thread():
+        found = [agreements(seed, shuffled=True, count=2)[1] for seed in range(3)]
+    assert sum(one.low <= 0 <= one.high for one in found) >= binom.ppf(0.001, 3, 0.95)
+
+
+@spot_check
 def test_responses_that_are_predicted_are_no_such_thing():
     # the negative control: the same tables, not shuffled
     with one_thread():
-        both = [agreements(seed, shuffled=False) for seed in range(5)]
+        both = [agreements(seed, shuffled=False, count=2) for seed in range(2)]
     assert all(one.low > 0.3 for pair in both for one in pair)

@@ -44,6 +44,7 @@ def one_thread() -> Iterator[None]:
     Its threads wait for each other by spinning: on a machine that has anything else to do, two take
     ten times as long as one alone.
     """
+    import sklearn.ensemble  # noqa: F401 - only libraries that are loaded can be limited
     from threadpoolctl import threadpool_limits  # scikit-learn brings it along
 
     with threadpool_limits(limits=1, user_api="openmp"):
