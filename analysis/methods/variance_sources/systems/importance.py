@@ -29,7 +29,7 @@ __all__ = ["dependences", "importances"]
 
 Array = NDArray[np.float64]
 
-_AT_ONCE = 200_000  # rows that are predicted together
+_CELLS = 4_000_000  # of the rows that are predicted together: one call is costly, and so is memory
 _GRID, _LEVELS = 20, 12  # points of a curve
 _AVERAGED = 500  # rows that a point is the mean of
 
@@ -68,17 +68,17 @@ def importances(
         booster, out = held.boosters[fold], np.flatnonzero(held.folds == fold)
         x = design.coded(np.flatnonzero(held.folds != fold))
         before = float(((held.predicted[out] - y[out]) ** 2).sum())
-        together = max(1, _AT_ONCE // len(out))
-        grown = np.empty((len(design.names), repeats))
-        for place in range(len(design.names)):
-            for first in range(0, repeats, together):
-                numbers = range(first, min(first + together, repeats))
-                some = [moves(design.names[place], number) for number in numbers]
-                moved = np.tile(x[out], (len(some), 1))
-                moved[:, place] = np.concatenate([x[move[out], place] for move in some])
-                errors = booster.predict(moved).reshape(len(some), -1) - y[out]
-                grown[place, first : first + together] = (errors**2).sum(axis=1) - before
-        return grown
+        each = [(place, number) for place in range(len(design.names)) for number in range(repeats)]
+        together = max(1, _CELLS // x[out].size)
+        grown = []
+        for first in range(0, len(each), together):
+            some = each[first : first + together]
+            moved = np.tile(x[out], (len(some), 1, 1))
+            for copy, (place, number) in zip(moved, some, strict=True):
+                copy[:, place] = x[moves(design.names[place], number)[out], place]
+            guesses = booster.predict(moved.reshape(-1, x.shape[1])).reshape(len(some), -1)
+            grown.append(((guesses - y[out]) ** 2).sum(axis=1) - before)
+        return np.concatenate(grown).reshape(len(design.names), repeats)
 
     grown = np.zeros((len(design.names), repeats))
     for fold in range(len(held.boosters)):
