@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ....report import Cell, Column, Section, Sentence, Table, Value, figures
 from ..covariates import AS_LEVELS, spoken
-from ..result import Factor, Sources
+from ..result import ELSEWHERE, Factor, Sources
 
 __all__ = ["answer", "sections", "standing_out"]
 
@@ -92,6 +92,10 @@ def _said(one: Factor, response: str) -> str:
     else:
         high, low = _levels(one)
         how = f"{response} at {name} {high} is {_ratio(one)} that at {low}"
+        if low == ELSEWHERE:
+            how = f"{response} at {name} of {high} is {_ratio(one)} that elsewhere"
+        elif high == ELSEWHERE:
+            how = f"{response} elsewhere is {_ratio(one)} that at {name} of {low}"
     return f"{where}: {how} (adjusted p {figures.pvalue(one.pvalue_adjusted or 0.0)}); {_why(one)}"
 
 
