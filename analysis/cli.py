@@ -9,8 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from .commands.comparing import write_comparison
 from .commands.reproduction import unpack_artifact, write_reproduction, write_rerun
+from .commands.sharing.comparing import write_comparison
 from .commands.verdict import write_verdict
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ __all__ = [
     "write_verdict",
 ]
 
-# the modules of `analysis.commands`, in the order of the help
+# the modules below `analysis.commands`, in the order of the help
 COMMANDS = (
     "verdict",
     "gate",
@@ -41,10 +41,10 @@ COMMANDS = (
     "study",
     "report",
     "plot",
-    "comparing",
-    "merge",
-    "importing",
-    "exporting",
+    "sharing.comparing",
+    "sharing.merge",
+    "sharing.importing",
+    "sharing.exporting",
     "bundle",
 )
 

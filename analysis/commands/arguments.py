@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 __all__ = [
     "INTERVALS",
     "SIDE",
+    "add_better",
     "add_confidence",
     "add_interval",
     "add_json",
+    "add_level",
     "add_plot",
     "add_reading",
     "add_resamples",
@@ -74,17 +76,27 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     """Add ``--metric``, ``--better``, ``--layout`` and ``--level``: how sources are read."""
     parser.set_defaults(command=parser.prog)
     add_metric(parser)
-    parser.add_argument(
-        "--better",
-        choices=("lower", "higher"),
-        help="which direction is better in files that do not say it (a trial knows it)",
-    )
+    add_better(parser)
     parser.add_argument(
         "--layout",
         choices=("rows", "columns"),
         default="rows",
         help="in matrix files, one benchmark is one row (default) or one column",
     )
+    add_level(parser)
+
+
+def add_better(parser: argparse.ArgumentParser) -> None:
+    """Add ``--better``."""
+    parser.add_argument(
+        "--better",
+        choices=("lower", "higher"),
+        help="which direction is better in files that do not say it (a trial knows it)",
+    )
+
+
+def add_level(parser: argparse.ArgumentParser) -> None:
+    """Add ``--level``."""
     parser.add_argument(
         "--level",
         choices=("process", "iteration"),

@@ -97,7 +97,7 @@ def unpack_artifact(
 def write_rerun(
     bundle: str,
     folder: Path,
-    pairs: Sequence[tuple[str, Path, Path]],
+    pairs: Sequence[tuple[str, Path, Path, Path]],
     out: TextIO,
     *,
     form: Form,

@@ -8,7 +8,7 @@ from ..data import Trial
 from ..report import Caution, figures
 from .result import TrialSide
 
-__all__ = ["hidden_cautions", "side_cautions", "structure_cautions"]
+__all__ = ["hidden_cautions", "lone_pair", "side_cautions", "structure_cautions"]
 
 _OF_ONE = {"variants": "variants-of-one-trial", "benchmarks": "benchmarks-of-one-trial"}
 
@@ -33,7 +33,7 @@ def structure_cautions(
                 "independent, and a difference looks smaller than it is",
                 tuple(shared),
             )
-    if sides[0].baseline != sides[1].baseline:
+    if sides[0].baseline != sides[1].baseline and lone_pair(*sides) is None:
         used = next((one.baseline for one in sides if _in_both(one.baseline, sides)), None)
         said = "no variant is the baseline of both" if used is None else f"{used} is taken in both"
         yield Caution(
@@ -42,13 +42,21 @@ def structure_cautions(
             f"{sides[1].label}: {said}",
             (sides[0].baseline, sides[1].baseline),
         )
+    lone = lone_pair(*sides)
+    if lone is not None:
+        yield Caution(
+            "variants-renamed",
+            f"each trial has one variant, {lone[0]} and {lone[1]}: they are taken for the same, and "
+            "only how fast their runs were is compared",
+            lone,
+        )
     for side, rest in zip(sides, only, strict=True):
         for what, names in rest.items():
-            if names:
+            if names and not (lone is not None and what == "variants"):
                 yield Caution(
                     _OF_ONE[what],
                     f"only {side.label} has the {_counted(what, names)}: "
-                    f"{figures.listed(names, 8)} take no part",
+                    f"{figures.listed(names, 8)} take{'s' * (len(names) == 1)} no part",
                     (side.label, *names),
                 )
     common = [name for name in sides[0].variants if name in sides[1].variants]
@@ -59,16 +67,23 @@ def structure_cautions(
             "only how fast its runs were",
             (common[0],),
         )
-    if not common:
+    if not common and lone is None:
         yield Caution("no-common-results", "the trials have no variant in common")
     elif not set(sides[0].benchmarks) & set(sides[1].benchmarks):
         yield Caution("no-common-results", "the trials have no benchmark in common")
-    if common and not same:
+    if (common or lone) and not same:
         yield Caution(
             "levels-confounded",
             "the levels of two trials differ by all that differed between them, such as host, hour "
             "and kernel: they tell nothing of a program by itself",
         )
+
+
+def lone_pair(old: TrialSide, new: TrialSide) -> tuple[str, str] | None:
+    """Give the variants of two trials that have one each, of different names; else None."""
+    if len(old.variants) == len(new.variants) == 1 and old.variants != new.variants:
+        return old.variants[0], new.variants[0]
+    return None
 
 
 def _in_both(name: str, sides: tuple[TrialSide, TrialSide]) -> bool:

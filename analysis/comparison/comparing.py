@@ -12,7 +12,7 @@ from ..methods.multilevel import BenchmarkLine, Multilevel, multilevel
 from ..report import Caution, merged
 from ..stats import door
 from ..verdict import Side, comparable, sides_of, without
-from .cautions import hidden_cautions, side_cautions, structure_cautions
+from .cautions import hidden_cautions, lone_pair, side_cautions, structure_cautions
 from .conclusion import overall
 from .effects import Answers, compare_answers
 from .levels import levels_of
@@ -96,6 +96,7 @@ def compare_trials(
     judged = _judged(old, new, (a, b), how)
     candidates = compare_answers(judged.answers, confidence=confidence, margin=margin, same=same)
     changed = campaign_changes(old, new)
+    imported = "imported" in (old.manifest.origin, new.manifest.origin)  # they had no campaign
     around = surroundings_of(old, new)
     only = [
         {
@@ -114,7 +115,7 @@ def compare_trials(
         margin=float(margin),
         word=overall([one.word for one in candidates]),
         same_trial=same,
-        same_campaign=same_campaign(a, b, changed),
+        same_campaign=None if imported else same_campaign(a, b, changed),
         same_host=same_host(a, b),
         candidates=candidates,
         levels=judged.levels,
@@ -157,9 +158,9 @@ def _labels(old: Trial, new: Trial) -> tuple[str, str]:
 
 
 def _same_trial(old: Trial, new: Trial) -> bool:
-    """Tell whether both hold the runs of one trial, and no others."""
+    """Tell whether both hold the runs of one trial, and no others; names may have been taken out."""
     m, n = old.manifest, new.manifest
-    return (m.trial, m.started, m.host_id, len(old)) == (n.trial, n.started, n.host_id, len(new))
+    return (m.trial, m.started, len(old)) == (n.trial, n.started, len(new))
 
 
 def _judged(
@@ -169,10 +170,15 @@ def _judged(
     how: _How,
 ) -> _Judged:
     common = tuple(name for name in sides[0].variants if name in sides[1].variants)
-    if not common:
+    lone = lone_pair(*sides)
+    called = [lone] if lone is not None else [(name, name) for name in common]
+    if not called:
         return _Judged(answers=(), levels=(), cautions=())
     try:
-        ours, theirs = (sides_of(trial, how.metric, common, None) for trial in (old, new))
+        ours, theirs = (
+            sides_of(trial, how.metric, [pair[k] for pair in called], None)
+            for k, trial in enumerate((old, new))
+        )
     except InsufficientDataError as error:
         said = Caution("no-common-results", f"{error.where}: {error.what}: no result is compared")
         return _Judged(answers=(), levels=(), cautions=(said,))
@@ -208,7 +214,7 @@ def _judged(
     ]
     return _Judged(
         answers=tuple(answers),
-        levels=levels_of(ours, theirs, common, how.confidence, how.margin),
+        levels=levels_of(ours, theirs, called, how.confidence, how.margin),
         cautions=(*cautions, *told),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..methods.multilevel import Line, Multilevel, multilevel
@@ -15,7 +15,7 @@ __all__ = ["levels_of"]
 def levels_of(
     old: Mapping[str, Side],
     new: Mapping[str, Side],
-    variants: tuple[str, ...],
+    variants: Sequence[tuple[str, str]],
     confidence: float,
     margin: float,
 ) -> tuple[Level, ...]:
@@ -28,14 +28,14 @@ def levels_of(
     ----------
     old, new : mapping of str to Side
         The variants of each trial.
-    variants : tuple of str
-        Those to compare.
+    variants : sequence of (str, str)
+        What those to compare are called in the old trial and in the new one.
     confidence, margin : float
         As for `multilevel`.
     """
     found: list[Level] = []
-    for variant in variants:
-        both = comparable(new[variant], old[variant])
+    for before, variant in variants:
+        both = comparable(new[variant], old[before])
         if both is not None:
             ours, theirs = (
                 replace(matrix, trial=name, cautions=())

@@ -195,6 +195,7 @@ class CandidateComparison:
 class Level:
     """How fast a variant's runs are in the new trial, beside the old one.
 
+    `variant` is its name in the new trial; the old one's only variant may have another.
     `benchmark` is None for the mean over the benchmarks. `mean_old` and `mean_new` are geometric
     means with sessions weighing equally, `ratio` is above 1 where the new trial is better, `low` and
     `high` its interval by Welch's t on session means; None where a trial has fewer than two.
@@ -291,7 +292,7 @@ class TrialComparison(Result):
         Whether both are one and the same trial.
     same_campaign : bool or None
         Whether the campaigns have one identity; None where two rules made them and nothing else
-        tells.
+        tells, and where a trial was imported and had none.
     same_host : bool or None
         Whether one machine measured both; None where that is unknown.
     candidates : tuple of CandidateComparison

@@ -65,7 +65,9 @@ def _candidate(result: TrialComparison, one: CandidateComparison) -> str:
         return f"{sides}: {_SAID[one.word]}; {_counts(one.benchmarks)}."
     what = "the suite" if lead is one.these else _short(lead.name)
     old, new = (_said(result, effect) for effect in (lead.old, lead.new))
-    text = f"{sides}: {_SAID[one.word]}. In the first, {what} is {old}, in the second {new}"
+    alone = len(result.candidates) == 1  # its word has been said
+    text = f"{sides}: in" if alone else f"{sides}: {_SAID[one.word]}. In"
+    text += f" the first, {what} is {old}, in the second {new}"
     if lead.ratio is not None and lead.low is not None:
         text += f"; the second speedup is {ratio_text(lead)} times the first"
         text += f" (p {figures.pvalue(lead.pvalue)})" if lead.pvalue is not None else ""

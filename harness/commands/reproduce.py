@@ -176,7 +176,7 @@ def _rerun(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
                 view.say(line)
             if ending.status == "interrupted":
                 return 130
-            pairs.append((one.name, one.path, ending.trial))
+            pairs.append((one.name, one.path, ending.trial, one.campaign))
         return write_rerun(
             args.artifact.name,
             folder,

@@ -56,7 +56,7 @@ def programs_of(campaign: Campaign, manifest: Manifest, root: Path) -> Iterator[
 def _found(name: str, cwd: Path, environment: Mapping[str, str]) -> Path | None:
     try:
         return resolve(name, cwd, environment)
-    except LaunchError:
+    except (LaunchError, OSError, ValueError):  # such as a name that is too long
         return None
 
 
@@ -117,5 +117,12 @@ def _arguments(argv: Iterable[str], cwd: Path, root: Path) -> Iterator[Path]:
             if not text or "\0" in text or len(text) > 4096:
                 continue
             path = Path(os.path.normpath(cwd / text))
-            if not is_outside(path, root) and path.is_file():
+            if not is_outside(path, root) and _is_file(path):
                 yield path
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long
+        return False

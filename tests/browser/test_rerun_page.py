@@ -17,7 +17,10 @@ chromium = SimpleNamespace(**runpy.run_path(str(TESTS / "browser" / "chromium.py
 
 @pytest.fixture
 def page(tmp_path):
-    pairs = [("one", SAMPLE, SAMPLE), ("<b>two</b>\u202e", SAMPLE, SAMPLE)]
+    pairs = [
+        ("one", SAMPLE, SAMPLE, SAMPLE / "campaign.yaml"),
+        ("<b>two</b>\u202e", SAMPLE, SAMPLE, SAMPLE / "campaign.yaml"),
+    ]
     path = tmp_path / "rerun.html"
     path.write_text(joint_report(judge_reruns("a.zip", tmp_path, pairs)), encoding="utf-8")
     return path

@@ -27,6 +27,8 @@ def test_two_nights_are_compared(lab):
     refused = lab.run_fairtrial("diff", first, second, "--metric", "nothing")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "the trial has no metric 'nothing'" in refused.stderr
+    refused = lab.run_fairtrial("diff", first, f"{second}:a")
+    assert (refused.returncode, "whole trials are compared" in refused.stderr) == (2, True)
     assert lab.run_fairtrial("diff", first, first.parent / "none").returncode == 5
     rows = second / "measurements.jsonl"
     rows.write_bytes(rows.read_bytes().replace(b'"wall_ns":', b'"wall_ns": ', 1))

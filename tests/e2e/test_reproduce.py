@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import runpy
+import shlex
 import signal
 import subprocess
 from pathlib import Path
@@ -178,6 +180,12 @@ def test_a_second_rerun_needs_another_folder(lab):
     assert done.returncode == 7  # one session tells nothing of other sessions
     assert "cannot tell" in done.stdout
     assert list((lab.folder / "artifact-rerun").iterdir()) == []
+    # what it says to do next is done as it is said
+    for said in re.findall(r"(?m)^fairtrial (run .*|diff .*)$", done.stdout):
+        again = lab.run_fairtrial(*shlex.split(said))
+        assert again.returncode == 0, again.stderr
+    (trial,) = (lab.folder / "other" / "runs").iterdir()
+    assert lab.manifest(trial)["sessions"] == 3
 
 
 def test_a_campaign_that_is_not_the_measured_one_is_refused(lab):

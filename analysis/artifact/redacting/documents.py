@@ -38,6 +38,10 @@ def decoded(data: bytes) -> str | None:
     """Give the text of a file, so that `encoded` gives its bytes back; None for a binary one."""
     if b"\0" in data:
         return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        pass
     text = data.decode("utf-8", "surrogateescape")
     strange = sum("\udc80" <= sign <= "\udcff" for sign in text[:4096])
     return None if strange > len(text[:4096]) // 4 else text
@@ -90,11 +94,18 @@ def json_text(scrubber: Scrubber, text: str) -> str:
         written, colon = match.groups()
         if colon is not None:
             return match[0]
-        value = json.loads(written)
+        if "\\" not in written:  # placeholders need no escape, and all other bytes stay
+            return f'"{scrubber.text(written[1:-1])}"'
+        try:
+            value = json.loads(written)
+        except ValueError:
+            return match[0]  # no JSON, whatever the file is
         changed = scrubber.text(value)
         if changed == value:
             return match[0]
-        return json.dumps(changed, ensure_ascii=written.isascii())
+        # halves of signs, which JSON can escape, are no text
+        halves = any("\ud800" <= sign <= "\udfff" for sign in changed)
+        return json.dumps(changed, ensure_ascii=written.isascii() or halves)
 
     return _LITERAL.sub(literal, text)
 

@@ -14,6 +14,7 @@ from .wanted import Kind
 
 __all__ = ["Scrubber"]
 
+_MOST = 500  # names that are looked for; a program may write any number of paths
 _TAGGED = ("machine", "boot")
 _SHORTEST = 4  # characters of a name that is looked for in texts
 # what machines and accounts are called everywhere: such a name is replaced in its own field only
@@ -26,10 +27,11 @@ _COMMON = frozenset(
     testing tests time travis ubuntu unknown user users vagrant variant virtual virtualbox vm wall work
     worker workstation""".split()  # noqa: SIM905 - a table
 )
-_HOME = re.compile(  # also behind an option's letter, as in -I/home/jane
-    r"(?:(?<![\w.~-])|(?<=(?<!\w)-[A-Za-z]))"
-    r"(?:(?:/home|/Users)/(?P<user>[^/\s:;,'\"()<>|\\]+)|/root(?![\w.-]))"
+_HOME = re.compile(  # begins with its slash, which is found fast; also as in -I/home/jane
+    r"/(?:(?<![\w.~-]/)|(?<=(?<!\w)-[A-Za-z]/))"
+    r"(?:(?:home|Users)/(?P<user>[^/\s:;,'\"()<>|\\]+)|root(?![\w.-]))"
 )
+_HOMES = ("/home/", "/users/", "/root")
 _SYSTEM = frozenset("bin boot dev etc lib lib32 lib64 libx32 proc run sbin sys usr".split())  # noqa: SIM905
 
 
@@ -67,6 +69,7 @@ class Scrubber:
         self._numbers: Counter[str] = Counter()
         self._pattern: re.Pattern[str] | None = None
         self._stands: dict[str, _Name] = {}
+        self._needles: tuple[str, ...] = ()
         self._replaced: Counter[Kind] = Counter()
         self._left: Counter[tuple[str, str]] = Counter()
 
@@ -108,6 +111,9 @@ class Scrubber:
     def learn_homes(self, text: str) -> None:
         """Take note of the home folders that a text names, and of whose they are."""
         for match in _HOME.finditer(text):
+            if len(self._names) + len(self._folders) >= _MOST and match[0] not in self._folders:
+                self.leave("paths", f"more than {_MOST:,} names; further home folders are left")
+                return
             if match["user"] is not None:
                 self.learn("user", match["user"])
             if "paths" in self._kinds and match[0] not in self._folders:
@@ -141,7 +147,7 @@ class Scrubber:
 
     def text(self, text: str) -> str:
         """Take all names that are looked for out of a text."""
-        if not text or text in self._kept:
+        if not text or text in self._kept or not self.touches(text):
             return text
         self.learn_homes(text)
         if "user" in self._kinds and "paths" not in self._kinds:
@@ -149,8 +155,10 @@ class Scrubber:
         return self._compiled().sub(self._stand_in, text)
 
     def touches(self, text: str) -> bool:
-        """Tell whether `text` would change it; for a quick look at many lines."""
-        return self._compiled().search(text) is not None or _HOME.search(text) is not None
+        """Tell whether `text` may change it: a quick look, without regard to words."""
+        self._compiled()
+        folded = text.casefold()
+        return any(needle in folded for needle in self._needles)
 
     def _own_home(self, match: re.Match[str]) -> str:
         if match["user"] is None:
@@ -172,6 +180,8 @@ class Scrubber:
                     words.append((len(spelled), f"(?i:{whole})" if one.kind == "host" else whole))
             words.sort(key=lambda word: (-word[0], word[1]))
             self._pattern = re.compile("|".join(text for _, text in words) or r"(?!)")
+            found = [*self._folders, *(one for name in searched for one in _spellings(name.text))]
+            self._needles = (*_HOMES, *dict.fromkeys(one.casefold() for one in found))
         return self._pattern
 
     def _stand_in(self, match: re.Match[str]) -> str:

@@ -47,7 +47,7 @@ def badges_of(
         ),
         _functional(archive, contents, results),
         _reusable(archive, contents),
-        _reproduced(results, claims),
+        _reproduced([one for one in results if not one.is_page], claims),
         BadgeShown(
             badge="replicated",
             shown=(),

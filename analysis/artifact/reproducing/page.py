@@ -11,7 +11,7 @@ from typing import Any
 from ...report import Block, Cell, Column, Command, Page, Section, Sentence, Table, Value, page_of
 from ...words import shorten, shown
 from .documents import Difference
-from .rerun import Rerun
+from .rerun import Rerun, RerunTrial
 from .result import ClaimCheck, OtherVersion, Recomputation, Reproduction
 
 __all__ = ["review_page"]
@@ -37,7 +37,7 @@ def _(found: Reproduction) -> Page:
         title=f"Artifact {shown(Path(found.bundle).name)}",
         sections=tuple(sections),
         cautions=found.cautions,
-        following=(Section(tuple(_next(found))),),
+        following=(Section(tuple(_next(found))),) if found.measurable else (),
     )
 
 
@@ -59,6 +59,7 @@ def _(found: Rerun) -> Page:
         sections += [Section(page.sections, title)] if several else page.sections
         following += page.following
     told = f"both trials and their joint report lie in one folder: {shown(found.folder)}/rerun.html"
+    following += [Section(tuple(_more(one))) for one in found.trials if one.word == "cannot tell"]
     last = Section((Sentence(told),))
     return Page(
         title=f"{shown(found.bundle)}, measured again",
@@ -66,6 +67,16 @@ def _(found: Rerun) -> Page:
         cautions=found.cautions,
         following=(*following, last),
     )
+
+
+def _more(one: RerunTrial) -> Iterator[Block]:
+    """Say how more sessions are measured, where that may tell."""
+    more = one.more_sessions
+    known = "more sessions may tell" if more is None else f"{more} more would probably tell"
+    yield Sentence(f"to add sessions ({known}), and compare again:")
+    campaign, old, new = (shown(shlex.quote(text)) for text in (one.campaign, one.old, one.new))
+    yield Command(f"fairtrial run {campaign} --resume --trial {new} --sessions +{more or 2}")
+    yield Command(f"fairtrial diff {old} {new}")
 
 
 def review_page(found: Reproduction) -> Page:
@@ -116,25 +127,13 @@ def review_page(found: Reproduction) -> Page:
 def _answer(found: Reproduction) -> Iterator[str]:
     size = f"{found.files:,} files, {found.bytes:,} bytes"
     yield f"{shown(Path(found.bundle).name)} is whole: {size}, each with the checksums that it lists"
-    numbers, count = found.numbers, _counted(len(found.all), "stored result")
     if found.outcome == "nothing stored":
         yield "no result is stored in it: there is nothing to compute anew"
         return
-    bad = [one for one in found.all if not one.holds]
-    if not bad and all(one.standing == "same bytes" for one in found.all):
-        yield f"computed anew from its raw rows: all {numbers['numbers']:,} numbers of {count} are the same bytes"
-    elif not bad:
-        yield (
-            f"computed anew from its raw rows: {numbers['same']:,} of {numbers['numbers']:,} numbers of "
-            f"{count} are the same, the other {numbers['near']:,} the same within 1e-9"
-            f"{_because(found.other_versions)}"
-        )
-    else:
-        yield (
-            f"computed anew from its raw rows, {len(bad)} of {count} come out differently: "
-            f"{numbers['different']:,} of {numbers['numbers']:,} numbers differ by more than 1e-9"
-            f"{_because(found.other_versions)}"
-        )
+    if found.analyses:
+        yield f"computed anew from its raw rows: {_numbers(found)}{_because(found)}"
+    if found.report is not None:
+        yield f"the report {_REPORT[found.report.standing]}"
     if found.claims:
         wrong = [one for one in found.claims if not one.holds]
         if wrong:
@@ -146,8 +145,37 @@ def _answer(found: Reproduction) -> Iterator[str]:
             yield "the claim holds" if many == 1 else f"all {many:,} claims hold"
 
 
-def _because(others: tuple[OtherVersion, ...]) -> str:
-    return f"; other versions here: {_versions(others)}" if others else ""
+_REPORT = {
+    "same bytes": "made anew has the same bytes",
+    "within": "made anew is the same within 1e-9",
+    "different": "made anew is another one",
+    "failed": "cannot be made anew",
+}
+
+
+def _numbers(found: Reproduction) -> str:
+    numbers, count = found.numbers, _counted(len(found.analyses), "stored result")
+    bad = sum(not one.holds for one in found.analyses)
+    if bad:
+        return (
+            f"{bad} of {count} {'comes' if bad == 1 else 'come'} out differently; "
+            f"{numbers['different']:,} of {numbers['numbers']:,} numbers differ by more than 1e-9"
+        )
+    if all(one.standing == "same bytes" for one in found.analyses):
+        return f"all {numbers['numbers']:,} numbers of {count} are the same bytes"
+    return (
+        f"{numbers['same']:,} of {numbers['numbers']:,} numbers of {count} are the same, the other "
+        f"{numbers['near']:,} the same within 1e-9"
+    )
+
+
+def _because(found: Reproduction) -> str:
+    """Say what may be the reason where something is not the same."""
+    if all(one.standing == "same bytes" for one in found.analyses):
+        return ""
+    if found.other_versions:
+        return f"; other versions here: {_versions(found.other_versions)}"
+    return "; all versions are the same, so this is another processor, or another text was stored"
 
 
 def _versions(others: tuple[OtherVersion, ...]) -> str:

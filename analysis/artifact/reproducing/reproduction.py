@@ -97,6 +97,7 @@ def reproduce(
             claims=claims,
             missing=contents.missing,
             redacted=contents.redacted,
+            measurable=tuple(one.name for one in contents.sources if one.campaign is not None),
             badges=badges_of(archive, contents, results, claims),
             cautions=tuple(_cautions(contents, results, others)),
             references=(SOURCE,),

@@ -27,6 +27,8 @@ class RerunTrial:
         As the bundle calls it.
     old, new : str
         The folders of both trials.
+    campaign : str
+        The campaign's file in the new folder.
     comparison : TrialComparison or None
         Both compared; None where they cannot be.
     reason : str or None
@@ -36,6 +38,7 @@ class RerunTrial:
     name: str
     old: str
     new: str
+    campaign: str
     comparison: TrialComparison | None
     reason: str | None = None
 
@@ -44,14 +47,26 @@ class RerunTrial:
         """What became of the first trial's conclusions."""
         return "cannot tell" if self.comparison is None else self.comparison.word
 
+    @property
+    def more_sessions(self) -> int | None:
+        """How many more sessions would probably tell, where it cannot be told and that is known."""
+        if self.comparison is None or self.word != "cannot tell":
+            return None
+        lines = [one for each in self.comparison.candidates if (one := each.lead) is not None]
+        wanted = [one.more_sessions.sessions for one in lines if one.more_sessions is not None]
+        known = [count for count in wanted if count is not None]
+        return max(known, default=None)
+
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
         return {
             "name": self.name,
             "old": self.old,
             "new": self.new,
+            "campaign": self.campaign,
             "word": self.word,
             "reason": self.reason,
+            "more_sessions": self.more_sessions,
             "comparison": None if self.comparison is None else self.comparison.body(),
         }
 
@@ -102,7 +117,7 @@ class Rerun(Result):
 def judge_reruns(
     bundle: str,
     folder: Path,
-    pairs: Sequence[tuple[str, Path, Path]],
+    pairs: Sequence[tuple[str, Path, Path, Path]],
     *,
     metric: str | None = None,
     confidence: float = 0.95,
@@ -115,8 +130,8 @@ def judge_reruns(
         The bundle's file.
     folder : Path
         The new folder.
-    pairs : sequence of (str, Path, Path)
-        Name, old trial and new trial.
+    pairs : sequence of (str, Path, Path, Path)
+        Name, old trial, new trial and the campaign's file.
     metric : str, optional
         What is compared; by default what the old trial's verdict judges.
     confidence : float
@@ -137,7 +152,7 @@ def judge_reruns(
     trials: list[RerunTrial] = []
     cautions: list[Caution] = []
     references: tuple[str, ...] = ()
-    for name, old, new in pairs:
+    for name, old, new, campaign in pairs:
         comparison, reason = None, None
         try:
             comparison = compare_trials(
@@ -150,7 +165,14 @@ def judge_reruns(
             cautions += [one.of(name) if len(pairs) > 1 else one for one in comparison.cautions]
             references = comparison.references
         trials.append(
-            RerunTrial(name=name, old=str(old), new=str(new), comparison=comparison, reason=reason)
+            RerunTrial(
+                name=name,
+                old=str(old),
+                new=str(new),
+                campaign=str(campaign),
+                comparison=comparison,
+                reason=reason,
+            )
         )
     return Rerun(
         bundle=bundle,

@@ -66,6 +66,11 @@ class Recomputation:
         """Whether what was stored comes out now."""
         return self.standing in {"same bytes", "within"}
 
+    @property
+    def is_page(self) -> bool:
+        """Whether it is a report, most of whose numbers say where something is drawn."""
+        return self.command[:1] == ("report",)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimCheck:
@@ -144,6 +149,10 @@ class Reproduction(Result):
         What the bundle says that it lacks.
     redacted : RedactionRecord or None
         What was taken out before it was packed.
+    measurable : tuple of str
+        The trials that came with their campaign, so that they can be measured again.
+    badges : tuple of BadgeShown
+        What was shown towards each badge.
     """
 
     method: ClassVar[str] = "reproduce"
@@ -164,6 +173,7 @@ class Reproduction(Result):
     claims: tuple[ClaimCheck, ...]
     missing: tuple[Missing, ...]
     redacted: RedactionRecord | None
+    measurable: tuple[str, ...]
     badges: tuple[BadgeShown, ...]
 
     @property
@@ -187,6 +197,10 @@ class Reproduction(Result):
 
     @property
     def numbers(self) -> Mapping[str, int]:
-        """Numbers of all stored results: how many, and how they came out."""
+        """Numbers of the stored results, reports aside: how many, and how they came out.
+
+        A page is full of numbers that only say where something is drawn.
+        """
         keys = ("numbers", "same", "near", "different")
-        return {key: sum(getattr(one, key) for one in self.all) for key in keys}
+        results = [one for one in self.analyses if not one.is_page]
+        return {key: sum(getattr(one, key) for one in results) for key in keys}

@@ -163,6 +163,25 @@ def test_one_variant_has_levels_only(night):
     assert "levels of the runs" in str(found)
 
 
+def test_one_variant_of_another_name_is_taken_for_the_same(night):
+    found = compare_trials(
+        night("one", {"v1": {"x": 0.0}}, seed=1), night("two", {"v2": {"x": 0.1}}, seed=2)
+    )
+    assert [(level.variant, level.benchmark) for level in found.levels] == [("v2", "x")]
+    assert found.levels[0].ratio == pytest.approx(1.105, abs=0.01)
+    assert codes(found)[:2] == ["variants-renamed", "levels-confounded"]
+    assert "v1 and v2" in str(found)
+
+
+def test_imported_trials_had_no_campaign_and_no_known_machine(night):
+    both = [night(name, EFFECTS, seed=k) for k, name in enumerate("ab")]
+    found = compare_trials(
+        *(replace(one, manifest=replace(one.manifest, origin="imported")) for one in both)
+    )
+    assert (found.same_campaign, found.same_host, found.environment) == (None, None, None)
+    assert found.word == "reproduced"  # speedups they have all the same
+
+
 def test_levels_of_one_session_have_no_interval(night):
     old, new = (night(n, {"base": {"x": 0.0}}, sessions=1, seed=k) for k, n in enumerate("ab"))
     (level,) = compare_trials(old, new).levels

@@ -244,3 +244,14 @@ def test_what_a_terminal_would_obey_is_shown(bundle):
     assert "\u202e" not in text
     assert "U+202E" in text
     assert "\u240a" in text  # a second line of a command is no line of ours
+
+
+def test_arguments_that_can_be_no_files_are_told_all_the_same(bundle):
+    long = "a" * 300
+    one = {**TEXT["benchmarks"]["one"], "command": [f"./{long}", long, "", f"--x={long}/{long}"]}
+    root, file, trial = bundle({**TEXT, "benchmarks": {**TEXT["benchmarks"], "one": one}})
+    intent = intent_of(received(root, file, trial), trial, root.resolve(), sessions=None)
+    assert any(step.argv[0] == f"./{long}" for step in intent.steps)
+    assert {one.place for one in intent.programs if one.name == f"./{long}"} == {
+        "made by the build"
+    }

@@ -285,6 +285,40 @@ def test_a_damaged_file_is_left_to_its_reader(folder):
     assert "campaigns/sample/campaign.yaml: redacted-user-1, 1 time" in done.record.left
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('{"a": "\\ud800 é jdoe"}', '{"a": "\\ud800 \\u00e9 redacted-user-1"}'),  # half a sign
+        ('{"a": "é \\n jdoe", "jdoe": 1.0}', '{"a": "é \\n redacted-user-1", "jdoe": 1.0}'),
+        ('{"a": "\\q jdoe"}\n', '{"a": "\\q redacted-user-1"}\n'),  # no JSON, so it is text
+        ("[" * 3000 + '"jdoe"' + "]" * 3000, "[" * 3000 + '"redacted-user-1"' + "]" * 3000),
+    ],
+)
+def test_difficult_documents_lose_names_and_nothing_else(folder, before, after):
+    folder.put("trials/sample/outputs/a.json", before)
+    folder.redact("user=jdoe")
+    assert folder.read("trials/sample/outputs/a.json") == after
+
+
+def test_a_record_nested_deeply_is_left_and_told(folder):
+    def nest(k, row):
+        inner: object = "jdoe"
+        for _ in range(700 if k == 0 else 0):
+            inner = [inner]
+        row["what_else"] = inner
+
+    folder.lines("findings.jsonl", nest)
+    folder.redact("user=jdoe")
+    read_trial(folder.trial)
+
+
+def test_a_program_that_writes_any_number_of_paths_is_no_reason_to_stop(folder):
+    folder.put("trials/sample/outputs/a.log", "\n".join(f"/home/person{k}/x" for k in range(5_000)))
+    done = folder.redact("user,paths")
+    assert "/home/person0/" not in folder.read("trials/sample/outputs/a.log")
+    assert any("further home folders are left" in one for one in done.record.left)
+
+
 # --- files of other tools
 
 FOREIGN = {

@@ -334,6 +334,8 @@ def test_the_report_is_one_of_the_results(bundle):
     found = reproduce(bundle(edit=edit, report=report, analyses=[]))
     assert found.report.standing == "different"
     assert found.report.differences[0].pointer == "line 1"
+    assert found.numbers["numbers"] == 0  # those of a page are no results
+    assert "the report made anew is another one" in str(found)
     assert found.exit_code == 1
 
 

@@ -12,6 +12,7 @@ from analysis.errors import UsageError
 from .conftest import handmade
 
 SAMPLE = handmade.SAMPLE
+CAMPAIGN = SAMPLE / "campaign.yaml"
 
 
 def rerun(*words):
@@ -22,14 +23,16 @@ def rerun(*words):
             self.word = word
 
     trials = tuple(
-        RerunTrial(name=f"t{k}", old="o", new="n", comparison=Told(word) if word else None)
+        RerunTrial(
+            name=f"t{k}", old="o", new="n", campaign="c", comparison=Told(word) if word else None
+        )
         for k, word in enumerate(words)
     )
     return Rerun(bundle="a.zip", folder="f", metric=None, confidence=0.95, trials=trials)
 
 
 def test_a_trial_reproduces_itself():
-    found = judge_reruns("a.zip", SAMPLE, [("sample", SAMPLE, SAMPLE)])
+    found = judge_reruns("a.zip", SAMPLE, [("sample", SAMPLE, SAMPLE, CAMPAIGN)])
     assert (found.word, found.exit_code) == ("reproduced", 0)
     assert found.to_dict()["trials"][0]["comparison"]["same_trial"] is True
     assert "method" not in found.to_dict()["trials"][0]["comparison"]
@@ -67,7 +70,7 @@ def test_trials_that_cannot_be_compared_cannot_tell(tmp_path):
         "reason": "stopped by a test",
     }
     (failed / "manifest.json").write_text(json.dumps(manifest))
-    found = judge_reruns("a.zip", tmp_path, [("sample", SAMPLE, failed)])
+    found = judge_reruns("a.zip", tmp_path, [("sample", SAMPLE, failed, CAMPAIGN)])
     assert (found.word, found.exit_code) == ("cannot tell", 7)
     page = joint_report(found)
     assert "cannot tell" in page
@@ -75,11 +78,13 @@ def test_trials_that_cannot_be_compared_cannot_tell(tmp_path):
 
 def test_a_wrong_metric_is_the_users_mistake(tmp_path):
     with pytest.raises(UsageError, match="none-such"):
-        judge_reruns("a.zip", tmp_path, [("sample", SAMPLE, SAMPLE)], metric="none-such")
+        judge_reruns("a.zip", tmp_path, [("sample", SAMPLE, SAMPLE, CAMPAIGN)], metric="none-such")
 
 
 def test_several_trials_are_told_one_by_one():
-    found = judge_reruns("a.zip", SAMPLE, [("one", SAMPLE, SAMPLE), ("two", SAMPLE, SAMPLE)])
+    found = judge_reruns(
+        "a.zip", SAMPLE, [("one", SAMPLE, SAMPLE, CAMPAIGN), ("two", SAMPLE, SAMPLE, CAMPAIGN)]
+    )
     text = str(found)
     assert "reproduced: one reproduced; two reproduced" in text
     assert all(code.about[0] in {"one", "two"} for code in found.cautions)
@@ -87,7 +92,7 @@ def test_several_trials_are_told_one_by_one():
 
 def test_the_joint_report_holds_both_and_asks_for_nothing():
     hostile = "<script>alert(1)</script>\u202e"
-    found = judge_reruns(f"{hostile}.zip", SAMPLE, [(hostile, SAMPLE, SAMPLE)])
+    found = judge_reruns(f"{hostile}.zip", SAMPLE, [(hostile, SAMPLE, SAMPLE, CAMPAIGN)])
     page = joint_report(found)
     assert "<script" not in page
     assert "\u202e" not in page

@@ -6,10 +6,19 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from .arguments import add_confidence, add_json, add_metric, number, show
+from ..arguments import (
+    add_better,
+    add_confidence,
+    add_json,
+    add_level,
+    add_metric,
+    number,
+    show,
+)
 
 if TYPE_CHECKING:
-    from .arguments import Subparsers
+    from ...record import Better
+    from ..arguments import Subparsers
 
 __all__ = ["add", "write_comparison"]
 
@@ -30,6 +39,8 @@ def add(subparsers: Subparsers) -> None:
             name, metavar=told, type=Path, help="a trial (runs/NAME), or another tool's file"
         )
     add_metric(parser)
+    add_better(parser)
+    add_level(parser)
     add_confidence(parser, "of each interval; 1 less it is the risk of each family of tests")
     parser.add_argument(
         "--margin",
@@ -54,6 +65,8 @@ def write_comparison(
     metric: str | None = None,
     confidence: float = 0.95,
     margin: float = 0.01,
+    level: str = "process",
+    better: Better | None = None,
     as_json: bool,
 ) -> int:
     """Compare two trials, write the answer to `out`, and give its exit code.
@@ -63,11 +76,20 @@ def write_comparison(
     FairtrialError
         If a trial cannot be read, or they cannot be compared.
     """
-    from ..comparison import compare_trials
-    from ..formats import open_trial
+    from ...comparison import compare_trials
+    from ...errors import UsageError
+    from ...formats import open_trial, trial_and_variant
 
+    for path in trials:
+        named = trial_and_variant(str(path))
+        if named is not None and named[1] is not None:
+            raise UsageError(
+                "whole trials are compared, and not one variant of them",
+                str(path),
+                f"name {named[0]}; 'fairtrial verdict' compares two variants",
+            )
     answer = compare_trials(
-        *map(open_trial, trials),
+        *(open_trial(path, level, better) for path in trials),
         metric=metric,
         confidence=confidence,
         margin=margin,
@@ -83,6 +105,8 @@ def _diff(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
         metric=args.metric,
         confidence=args.confidence,
         margin=args.margin,
+        level=args.level,
+        better=args.better,
         as_json=args.json,
     )
     return code if args.exit_code else 0

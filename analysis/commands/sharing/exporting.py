@@ -7,12 +7,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from ..errors import UsageError
-from .arguments import SIDE, add_json
+from ...errors import UsageError
+from ..arguments import SIDE, add_json
 
 if TYPE_CHECKING:
-    from ..foreign.exports import Target, Written
-    from .arguments import Subparsers
+    from ...foreign.exports import Target, Written
+    from ..arguments import Subparsers
 
 __all__ = ["add"]
 
@@ -70,7 +70,7 @@ class _EveryTarget:
     """The targets, for the help: the table is read when that is shown."""
 
     def __str__(self) -> str:
-        from ..foreign.exports import TARGETS
+        from ...foreign.exports import TARGETS
 
         named = ", ".join(target.name for target in TARGETS)
         endings = ", ".join(target.endings[0] for target in TARGETS if target.endings)
@@ -78,8 +78,8 @@ class _EveryTarget:
 
 
 def _export(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..foreign.exports import target_for
-    from ..formats import Reading, read_leaving
+    from ...foreign.exports import target_for
+    from ...formats import Reading, read_leaving
 
     target = target_for(args.output, args.to)
     if args.json and args.output == _STDOUT:

@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from .arguments import add_json
+from ..arguments import add_json
 
 if TYPE_CHECKING:
-    from .arguments import Subparsers
+    from ..arguments import Subparsers
 
 __all__ = ["add"]
 
@@ -39,7 +39,7 @@ def add(subparsers: Subparsers) -> None:
 def _merge(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     import json
 
-    from ..merging import merge_trials
+    from ...merging import merge_trials
 
     merged = merge_trials(args.trials, args.output, accept_drift=args.accept_drift)
     text = json.dumps(merged.to_dict(), indent=2, allow_nan=False) if args.json else str(merged)

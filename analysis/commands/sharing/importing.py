@@ -6,11 +6,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from ..errors import UsageError
-from .arguments import add_json, show
+from ...errors import UsageError
+from ..arguments import add_json, show
 
 if TYPE_CHECKING:
-    from .arguments import Subparsers
+    from ..arguments import Subparsers
 
 __all__ = ["add"]
 
@@ -57,7 +57,7 @@ def add(subparsers: Subparsers) -> None:
 def _import(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     import json
 
-    from ..foreign import Chosen, gather, import_files, inspect_files, open_foreign, read_foreign
+    from ...foreign import Chosen, gather, import_files, inspect_files, open_foreign, read_foreign
 
     if args.output is None and not args.dry_run:
         raise UsageError(

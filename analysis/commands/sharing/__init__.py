@@ -1,0 +1,1 @@
+"""Commands that hand trials on: put together, compared, read from other tools and written for them."""
