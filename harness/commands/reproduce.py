@@ -194,7 +194,14 @@ def _place(into: Path, *, consent: bool) -> Iterator[Path]:
     if consent:
         yield into
         return
-    with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
+    from ..errors import UsageError
+
+    try:
+        passing = tempfile.TemporaryDirectory(prefix="fairtrial-")
+    except OSError as error:
+        what = f"no temporary folder can be made: {error.strerror}"
+        raise UsageError(what, None, "set TMPDIR to a folder that can be written") from None
+    with passing as place:
         yield Path(place) / "artifact"
 
 

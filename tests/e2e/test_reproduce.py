@@ -9,6 +9,7 @@ import runpy
 import shlex
 import signal
 import subprocess
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +18,8 @@ import pytest
 from analysis.artifact.executed import executed_lines
 
 handmade = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "handmade_bundle.py")))
+
+processes = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "processes.py")))
 
 
 def measured(lab, **sections):
@@ -297,3 +300,38 @@ def test_limits_are_those_of_the_options(lab, sample_artifact):
     refused = lab.run_fairtrial("reproduce", artifact, "--max-bytes", 1000)
     assert refused.returncode == 5
     assert "--max-bytes" in refused.stderr
+
+
+def test_a_killed_check_leaves_the_named_folder_whole_or_not_at_all(lab, sample_artifact):
+    def large(files):
+        files |= {f"sources/x/{k}": bytes(1000) for k in range(3000)}
+
+    artifact = sample_artifact(edit=large, analyses=[])
+    whole = artifact.read_bytes()
+    for number in range(6):
+        new = lab.folder / f"new-{number}"
+        process = lab.start_fairtrial("reproduce", artifact, "-C", new)
+        processes.wait_until(
+            lambda one=process: one.poll() is not None or "checking" in one.err_path.read_text(),
+            "it begins",
+        )
+        time.sleep(0.07 * number)
+        process.kill()
+        process.wait()
+        if new.exists():
+            sums = subprocess.run(
+                ["sha256sum", "--quiet", "-c", "SHA256SUMS"], cwd=new, check=False
+            )
+            assert sums.returncode == 0
+    assert artifact.read_bytes() == whole
+
+
+def test_no_space_is_said_and_nothing_is_left(lab, sample_artifact):
+    artifact = sample_artifact(analyses=[])
+    before = tree(lab.folder)
+    for words in (["-C", "new"], ["--rerun", "--yes-execute"]):
+        limit = ["prlimit", "--fsize=20000"]  # no file may grow beyond it, as on a full disk
+        refused = lab.run_fairtrial("reproduce", artifact, *words, prefix=limit)
+        assert refused.returncode == 5, refused.stderr
+        assert "cannot be written" in refused.stderr
+    assert tree(lab.folder) == before

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from ...errors import FairtrialError
+from ...errors import FairtrialError, UsageError
 from ...report import Caution
 from ...version import VERSION
 from ..archive import MOST_BYTES, MOST_ENTRIES, Archive, open_archive
@@ -162,7 +162,15 @@ def _unpacked(archive: Archive, folder: Path | None) -> Iterator[Path]:
         unpack_bundle(archive, folder)
         yield folder
         return
-    with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
+    try:
+        passing = tempfile.TemporaryDirectory(prefix="fairtrial-")
+    except OSError as error:
+        raise UsageError(
+            f"no temporary folder can be made: {error.strerror}",
+            str(archive.path),
+            "name a folder with -C, or set TMPDIR to one that can be written",
+        ) from None
+    with passing as place:
         unpack_into(archive, Path(place))
         yield Path(place)
 
