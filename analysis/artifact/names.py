@@ -11,6 +11,7 @@ __all__ = ["LONGEST", "TakenNames", "collisions", "fault_of_name", "folded"]
 LONGEST = 1024  # bytes of a path
 _LONGEST_PART = 255  # bytes of a part of it, on every common file system
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_HALF = re.compile("[\ud800-\udfff]")  # of a pair: bytes that were no UTF-8
 _DRIVE = re.compile("[A-Za-z]:")
 
 
@@ -35,7 +36,7 @@ def fault_of_name(name: str) -> str | None:
         return "a name has an empty part, or a single dot"
     if "\\" in name:
         return "a name holds a backslash, which some systems take for a separator"
-    if any("\ud800" <= sign <= "\udfff" for sign in name):
+    if _HALF.search(name):
         return "a name is not UTF-8"
     if _CONTROL.search(name):
         return "a name holds a control character"
@@ -46,6 +47,8 @@ def fault_of_name(name: str) -> str | None:
 
 def folded(name: str) -> str:
     """Give what two names share that some file systems take for one: letters' case, and accents' form."""
+    if name.isascii():
+        return name.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
@@ -55,6 +58,7 @@ class TakenNames:
     def __init__(self) -> None:
         self._files: dict[str, str] = {}  # folded name -> as it is written
         self._folders: dict[str, tuple[str, str]] = {}  # folded -> as it is written, a file in it
+        self._parents: set[str] = set()  # folders with a file, as they are written
 
     def clash(self, name: str) -> str | None:
         """Take a name; where it cannot be unpacked beside an earlier one, give that instead.
@@ -66,8 +70,9 @@ class TakenNames:
         other = self._files.get(key)
         if key in self._folders:
             other = self._folders[key][1]
-        folders = list(_folders(name))
-        for folder in folders:
+        parent = name.rpartition("/")[0]
+        new = [] if parent in self._parents else list(_folders(name))
+        for folder in new:
             folder_key = folded(folder)
             other = other or self._files.get(folder_key)
             written, inside = self._folders.get(folder_key, (folder, ""))
@@ -75,7 +80,8 @@ class TakenNames:
                 other = other or inside
         if other is None:
             self._files[key] = name
-            for folder in folders:
+            self._parents.add(parent)
+            for folder in new:
                 self._folders.setdefault(folded(folder), (folder, name))
         return other
 

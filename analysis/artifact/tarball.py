@@ -1,13 +1,16 @@
 """The outputs of a trial as one file: a tar archive in its one canonical form.
 
-Plain files only, sorted by the bytes of their names, mode 0644, owner 0, time 0, in the ustar format with
-GNU's long names where a name needs one. Names that are no UTF-8 cannot be held.
+Plain files only, sorted by the bytes of their names, mode 0644, owner 0, time 0, with GNU's header and its
+long names where a name needs one. Names that are no UTF-8 cannot be held. The headers are written here,
+not by the standard library: its bytes may differ from version to version.
+
+Source: GNU tar manual, "Basic Tar Format".
 """
 
 from __future__ import annotations
 
+import functools
 import os
-import tarfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -22,7 +25,10 @@ MOST_FILES = 250_000
 _BLOCK = 512
 _PIECE = 1024**2
 _END = bytes(2 * _BLOCK)
-_LONG = tarfile.GNUTYPE_LONGNAME
+_FILE, _LONG = b"0", b"L"  # kinds of entries: a file, and a name that is too long for its header
+_LONG_NAME = b"././@LongLink"
+_SHORT = 100  # bytes of a name in a header
+_LARGEST = 8**11 - 1  # bytes of a file: what eleven octal digits hold
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -41,7 +47,13 @@ def tar_of(files: Mapping[str, Path]) -> Pieces:
         for name in sorted(files, key=str.encode):
             with files[name].open("rb") as file:
                 size = os.fstat(file.fileno()).st_size
-                yield _header(name, size)
+                if size > _LARGEST:
+                    raise StoreError(
+                        "the file is too large for an archive of outputs",
+                        str(files[name]),
+                        "leave it out of the trial's outputs",
+                    )
+                yield _header(name.encode(), size)
                 left = size
                 while piece := file.read(min(_PIECE, left)):
                     left -= len(piece)
@@ -146,35 +158,69 @@ def unpack_tar(
     return count
 
 
-def _header(name: str, size: int) -> bytes:
-    info = tarfile.TarInfo(name)
-    info.size, info.mode = size, 0o644
-    return info.tobuf(tarfile.GNU_FORMAT, "utf-8", "strict")
+def _header(name: bytes, size: int) -> bytes:
+    """Give all that stands before a file's content."""
+    if len(name) <= _SHORT:
+        return _block(name, size, _FILE)
+    told = name + b"\0"
+    return (
+        _block(_LONG_NAME, len(told), _LONG)
+        + told
+        + bytes(-len(told) % _BLOCK)
+        + _block(name[:_SHORT], size, _FILE)
+    )
+
+
+@functools.cache
+def _rest(kind: bytes) -> tuple[bytes, int]:
+    """Give what of a header follows its checksum, and its part of the sum."""
+    mode = b"0000644\0" if kind == _FILE else b"0000000\0"
+    rest = kind + bytes(100) + b"ustar  \0" + bytes(247)
+    return rest, sum(mode + b"0000000\0" * 2 + rest) + 8 * ord(" ")
+
+
+def _block(name: bytes, size: int, kind: bytes) -> bytes:
+    rest, known = _rest(kind)
+    mode = b"0000644\0" if kind == _FILE else b"0000000\0"
+    numbers = b"%011o\0" % size + b"00000000000\0"
+    checksum = (known + sum(name) + sum(numbers)) & 0o777777
+    head = name.ljust(_SHORT, b"\0") + mode + b"0000000\0" * 2 + numbers
+    return head + b"%06o\0 " % checksum + rest
 
 
 def _named(block: bytes, stream: _Stream, refused: Callable[[str], StoreError]) -> tuple[str, int]:
     """Read the header of a file, which may take several blocks."""
+    raw, size = block[:_SHORT].rstrip(b"\0"), _size(block, refused)
+    whole = last = block
+    if block[156:157] == _LONG:
+        if size > LONGEST + 1:
+            raise refused("a name is too long to be unpacked")
+        told = stream.take(size + -size % _BLOCK)
+        last = stream.take(_BLOCK)
+        raw, size, whole = (
+            told[:size].removesuffix(b"\0"),
+            _size(last, refused),
+            block + told + last,
+        )
     try:
-        info = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
-        name, whole = info.name, block
-        if info.type == _LONG:
-            if info.size > LONGEST + 1:
-                raise refused("a name is too long to be unpacked")
-            rest = stream.take(info.size + -info.size % _BLOCK)
-            last = stream.take(_BLOCK)
-            name = rest[: info.size].removesuffix(b"\0").decode("utf-8")
-            info = tarfile.TarInfo.frombuf(last, "utf-8", "strict")
-            whole = block + rest + last
-    except (tarfile.HeaderError, UnicodeDecodeError):
-        raise refused("a header is damaged") from None
+        name = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise refused(f"a name is not UTF-8: {raw[:80]!r}") from None
     fault = fault_of_name(name)
     if fault is not None:
         raise refused(f"{fault}: {name[:80]!r}")
-    if info.type != tarfile.REGTYPE:
+    if last[156:157] != _FILE:
         raise refused(f"{name} is a link, a device or a folder; only files are held")
-    if whole != _header(name, info.size):
+    if whole != _header(raw, size):
         raise refused(f"the header of {name} is not as a bundle has it")
-    return name, info.size
+    return name, size
+
+
+def _size(block: bytes, refused: Callable[[str], StoreError]) -> int:
+    digits = block[124:135]
+    if not digits.isdigit() or b"8" in digits or b"9" in digits:
+        raise refused("a header is damaged")
+    return int(digits, 8)
 
 
 class _Stream:

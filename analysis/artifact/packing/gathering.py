@@ -6,7 +6,7 @@ import fcntl
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -188,26 +188,44 @@ def _listed(path: Path, manifest: Manifest) -> set[str]:
         found = (p for p in outputs.rglob("*") if not p.name.startswith("current."))
         inside = () if outputs.is_symlink() else found
         named = {MANIFEST, *_RECORDS, *(p.relative_to(path).as_posix() for p in inside)}
-    return {name for name in named if _plain(path, name)}
+    return _plain(path, named)
 
 
-def _plain(path: Path, name: str) -> bool:
-    """Tell whether a file of a trial is there, and reached through no link."""
-    if name.startswith("/") or ".." in name.split("/"):
+def _plain(path: Path, named: Iterable[str]) -> set[str]:
+    """Give those files of a trial that are there, and reached through no link."""
+    found: set[str] = set()
+    folders: dict[str, bool] = {"": True}  # whether one is a folder, and no link
+    root = str(path)
+    for name in named:
+        if name.startswith("/") or ".." in name.split("/"):
+            continue
+        parent = ""
+        for part in name.split("/")[:-1]:
+            folder = f"{parent}/{part}" if parent else part
+            if folder not in folders:
+                folders[folder] = folders[parent] and _is(f"{root}/{folder}", stat.S_ISDIR)
+            parent = folder
+        if folders[parent] and _is(f"{root}/{name}", stat.S_ISREG):
+            found.add(name)
+    return found
+
+
+def _is(path: str, kind: Callable[[int], bool]) -> bool:
+    try:
+        return kind(os.lstat(path).st_mode)
+    except (OSError, ValueError):
         return False
-    place = path
-    for part in name.split("/"):
-        place = place / part
-        if place.is_symlink():
-            return False
-    return place.is_file()
 
 
 def _strays(path: Path, known: set[str]) -> Iterator[str]:
-    for place in path.rglob("*"):
-        name = place.relative_to(path).as_posix()
-        if name not in known and (place.is_symlink() or not place.is_dir()):
-            yield name.encode("utf-8", "backslashreplace").decode()
+    start = len(str(path)) + 1
+    for folder, folders, files in os.walk(path):
+        inside = folder[start:]
+        links = [one for one in folders if _is(f"{folder}/{one}", stat.S_ISLNK)]
+        for one in (*files, *links):
+            name = f"{inside}/{one}" if inside else one
+            if name not in known:
+                yield name.encode("utf-8", "backslashreplace").decode()
 
 
 def _refuse_archive(given: str, path: Path) -> None:

@@ -9,8 +9,9 @@ import subprocess
 import tarfile
 
 import pytest
+from hypothesis import given, strategies as st
 
-from analysis.artifact.tarball import read_tar, tar_of, unpack_tar
+from analysis.artifact.tarball import _header, read_tar, tar_of, unpack_tar
 from analysis.errors import StoreError
 
 FILES = {
@@ -83,7 +84,7 @@ def test_flipped_bits_of_headers_are_found(tar):
         ({"name": "a", "type": tarfile.SYMTYPE, "linkname": "/etc"}, "link, a device or a folder"),
         ({"name": "a", "type": tarfile.LNKTYPE, "linkname": "b"}, "link, a device or a folder"),
         ({"name": "a", "type": tarfile.CHRTYPE}, "link, a device or a folder"),
-        ({"name": "a", "type": tarfile.DIRTYPE}, "link, a device or a folder"),
+        ({"name": "a", "type": tarfile.DIRTYPE}, "an entry is a folder"),
         ({"name": "a", "mtime": 5}, "not as a bundle has it"),
         ({"name": "a", "mode": 0o4755}, "not as a bundle has it"),
         ({"name": "n" * 2000}, "too long"),
@@ -102,13 +103,32 @@ def test_hostile_members_are_refused_before_anything_is_written(member, what, tm
     assert list(tmp_path.iterdir()) == []
 
 
+@given(
+    st.from_regex(r"[a-z\u00fc]{1,120}(/[a-z]{1,90})?", fullmatch=True), st.integers(0, 8**11 - 1)
+)
+def test_headers_are_those_of_gnu_tar(name, size):
+    # authority: Python's tarfile, as it writes GNU's format, and as it checks the sum
+    info = tarfile.TarInfo(name)
+    info.size, info.mode = size, 0o644
+    made = _header(name.encode(), size)
+    read_back = tarfile.TarInfo.frombuf(made[-512:], "utf-8", "strict")
+    assert (read_back.size, read_back.mode, read_back.mtime) == (size, 0o644, 0)
+    theirs = info.tobuf(tarfile.GNU_FORMAT, "utf-8", "strict")
+    assert len(made) == len(theirs)
+    if len(name.encode()) <= 100:
+        assert made == theirs
+
+
 def test_limits_hold_before_the_content_is_read(tar):
     for limits in ({"max_files": 3}, {"max_bytes": 1500}):
         with pytest.raises(StoreError, match="more than"):
             read(tar, **limits)
     info = tarfile.TarInfo("a")
-    info.size = 10**12
+    info.size, info.mode = 8**11 - 1, 0o644
     with pytest.raises(StoreError, match="more than"):
+        read(info.tobuf(tarfile.GNU_FORMAT), max_bytes=10**9)
+    info.size += 1  # written in another way
+    with pytest.raises(StoreError, match="damaged"):
         read(info.tobuf(tarfile.GNU_FORMAT))
 
 

@@ -8,7 +8,9 @@ import hashlib
 import io
 import subprocess
 import sys
+import tempfile
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -102,8 +104,6 @@ def test_the_lock_has_exact_versions_of_all_that_is_needed():
     lines = [line for line in lock_text(libraries).splitlines() if not line.startswith("#")]
     assert lines == sorted(lines)
     # pip's own reading of it: everything is there already, nothing is fetched
-    import tempfile
-
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write(lock_text(libraries))
         file.flush()
@@ -124,6 +124,32 @@ def test_the_lock_has_exact_versions_of_all_that_is_needed():
             text=True,
         )
     assert done.returncode == 0, done.stderr
+
+
+def test_uv_reads_the_lock_too(tmp_path):
+    uv = Path(sys.executable).with_name("uv")
+    if not uv.is_file():
+        pytest.skip("uv is not installed")
+    (tmp_path / "requirements.txt").write_text(lock_text(libraries_of_this()))
+    words = [
+        uv,
+        "pip",
+        "install",
+        "--dry-run",
+        "--offline",
+        "--no-cache",
+        "--python",
+        sys.executable,
+    ]
+    done = subprocess.run(
+        [*words, "-r", "requirements.txt"],
+        cwd=tmp_path,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Would make no changes" in done.stderr
 
 
 def test_readers_of_packed_sources_are_locked_too():
