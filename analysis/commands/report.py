@@ -70,6 +70,11 @@ def add(subparsers: Subparsers) -> None:
         metavar="DIR",
         help="also write each picture as SVG, PDF and PNG into this folder, with its data as CSV",
     )
+    parser.add_argument(
+        "--sources",
+        action="store_true",
+        help="also say where the variation of the trial comes from, as 'fairtrial sources' does",
+    )
     add_sheet(parser)
     add_choice(parser)
     add_judging(parser)
@@ -100,7 +105,7 @@ def _report(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     if sheet is not None:
         _draw(subjects, Path(args.plots), sheet, out, err)
     if form is not None:
-        _write(assemble(subjects), form, place, out, err)
+        _write(assemble(subjects, sources=args.sources), form, place, out, err)
     return 0
 
 

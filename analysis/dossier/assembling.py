@@ -17,16 +17,30 @@ __all__ = ["CHAPTERS", "assemble"]
 CHAPTERS = ("answer", "parts", "panel", "suite", "happened", "conditions", "paper")
 
 
-def assemble(subjects: Sequence[Subject]) -> Dossier:
+# what takes its time, and is there when it is asked for: its place is behind the suite
+_ASKED = "variation"
+
+
+def assemble(subjects: Sequence[Subject], *, sources: bool = False) -> Dossier:
     """Gather all chapters.
 
     Parameters
     ----------
     subjects : sequence of Subject
         One for each metric of the same sources.
+    sources : bool
+        Whether the sources of variation are among them.
+
+    Raises
+    ------
+    UsageError
+        If these were asked for, and the report is not on one trial.
     """
     first = subjects[0]
-    chapters = tuple(chapter for subject in subjects for chapter in _chapters(subject))
+    names = list(CHAPTERS)
+    if sources:
+        names.insert(names.index("suite") + 1, _ASKED)
+    chapters = tuple(chapter for subject in subjects for chapter in _chapters(subject, names))
     return Dossier(
         title=first.title,
         headline=next((c.headline for c in chapters if hasattr(c, "headline")), first.title),
@@ -37,12 +51,12 @@ def assemble(subjects: Sequence[Subject]) -> Dossier:
     )
 
 
-def _chapters(subject: Subject) -> Iterator[Chapter]:
+def _chapters(subject: Subject, names: Sequence[str]) -> Iterator[Chapter]:
     """Ask each chapter in turn; one that has nothing to say of these sources gives None.
 
     What belongs to the trial and not to a metric stands on the page once, with the first.
     """
-    for name in CHAPTERS:
+    for name in names:
         room = importlib.import_module(f"{__package__}.{name}.gather")
         if subject.prefix and not getattr(room, "EACH_METRIC", True):
             continue

@@ -59,6 +59,8 @@ def matrices(folder: Path) -> list[str]:
 KINDS: dict[str, Kind] = {
     "sample": lambda _: [str(SAMPLE)],
     "hostile": made(hostile.write),
+    "sources of the sample": lambda _: [str(SAMPLE), "--sources"],
+    "sources of hostile names": lambda folder: [*made(hostile.write)(folder), "--sources"],
     "two sides": sides,
     "matrix files": matrices,
     "one file": lambda folder: [matrices(folder)[0], "--better", "lower"],

@@ -21,6 +21,7 @@ PASSED = Path(__file__).with_name("passed.json")
 # Methods with their kernels and tables, what is counted of them, streams, and the calibrations themselves.
 SUBJECTS = (
     "analysis/calibration",
+    "analysis/explaining",
     "analysis/methods",
     "analysis/planning",
     "analysis/stats",

@@ -62,7 +62,8 @@ def section(title: str, heading: str = "## ") -> str:
 
 
 INSIDE = {
-    "verdict": ("multilevel", "diagnose", "calibrate")
+    "verdict": ("multilevel", "diagnose", "calibrate"),
+    "report": ("sources",),
 }  # answers that hold those of another section
 
 
@@ -122,7 +123,9 @@ def below(value: Any, levels: int) -> Any:
     return value
 
 
-@pytest.mark.parametrize("source", ["runs/sample", "runs/sample:gzip-1 --metric wall,user"])
+@pytest.mark.parametrize(
+    "source", ["runs/sample", "runs/sample:gzip-1 --metric wall,user", "runs/sample --sources"]
+)
 def test_every_key_of_the_report_is_documented(source):
     out, err = io.StringIO(), io.StringIO()
     assert main(["report", *source.split(), "--format", "json"], out, err) == 0, err.getvalue()

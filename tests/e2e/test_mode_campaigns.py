@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import platform
 import shutil
 from pathlib import Path
 
@@ -81,7 +82,9 @@ def test_padding_decides_how_fast_a_program_is(lab):
         pytest.skip("address space layout randomization cannot be switched off here")
     trial = measured(lab, "padding.yaml")
     slow, fast = slow_arc(trial)
-    assert slow > 1.4 * fast  # so it is on this machine: there is something to be explained
+    if platform.machine() != "x86_64" and slow <= 1.4 * fast:
+        pytest.skip("loads that cross two cache lines are as fast as others here")
+    assert slow > 1.4 * fast  # there is something to be explained
     mode = explained(lab, trial, "cpu")
     assert mode["factor"] == "padding_bytes mod 64"
     assert (mode["kind"], mode["causal"], mode["may_follow"]) == ("randomized", True, False)

@@ -9,6 +9,7 @@ from ...report import Result
 from .systems.result import Across, Importance
 
 __all__ = [
+    "ELSEWHERE",
     "ClassesBy",
     "Component",
     "EffectOf",
@@ -21,6 +22,7 @@ __all__ = [
     "Sources",
 ]
 
+ELSEWHERE = "elsewhere"  # what a window of a circle is compared with
 Kind = Literal["randomized", "observed"]
 ClassesBy = Literal["values", "order"]
 EffectOf = Literal["levels", "circle", "sd"]
@@ -70,14 +72,14 @@ class Factor:
     kind : {"randomized", "observed"}
         Whether the runner drew it.
     effect : float or None
-        The ratio of values: of the highest level to the lowest (``levels``, ``circle``), or of one
-        standard deviation more of the factor (``sd``).
+        The ratio of values: of the highest level to the lowest (``levels``), of a window and all places
+        elsewhere on a circle (``circle``), or of one standard deviation more of the factor (``sd``).
     effect_of : {"levels", "circle", "sd"}
         Which of these.
     low, high : float or None
         The interval of `effect`, with the confidence of the result.
     lowest, highest : str or None
-        The levels that are compared, or places on the circle.
+        The levels that are compared; of a circle the window, such as ``12 to 27``, and ``elsewhere``.
     runs : int
         How many runs were looked at.
     pvalue : float or None

@@ -56,7 +56,10 @@ def _said(groups: Mapping[tuple[str | None, str], Mapping[Source, Component]]) -
         told = [
             f"{_percent(part / total)} between {_SOURCES[name]}" for name, part in inside.items()
         ]
-        some = f"{variant}, benchmarks aside" if bench is None else f"{bench} / {variant}"
+        name = figures.shorten(variant, _NAME)
+        some = f"{figures.shorten(bench or '', _NAME)} / {name}"
+        if bench is None:
+            some = f"{name}, benchmarks aside"
         yield f"{some}: of the variance lies {', '.join(told)}"
 
 

@@ -15,8 +15,9 @@ __all__ = ["Columns", "columns_of"]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_HARMONICS = 2  # of a circle: a window of a quarter of it is seen well
-_PLACES = 64  # on a circle, at which an effect is looked at
+_PHASES = 16  # at which a window of a circle may begin
+_WIDTHS = (4, 8)  # of windows, in phases; a wider one is the rest of one of these
+_PLACES = 64  # on a circle, at which an effect of sessions is looked at
 _LEAST_AT_LEVEL = 3  # runs; what is rarer is taken together
 _OTHERS = "others"
 
@@ -37,6 +38,9 @@ class Columns:
         Names of the places.
     effect_of : {"levels", "circle", "sd"}
         What an effect compares.
+    either : bool
+        Whether the columns are looked at one by one, and the best of them counts: windows of a
+        circle, of which `labels` are the names.
     """
 
     table: Floats
@@ -44,6 +48,7 @@ class Columns:
     places: Floats
     labels: tuple[str, ...]
     effect_of: EffectOf
+    either: bool = False
 
 
 def columns_of(covariate: Covariate, rows: Integers) -> Columns | None:
@@ -59,8 +64,9 @@ def columns_of(covariate: Covariate, rows: Integers) -> Columns | None:
     if covariate.scale == "levels":
         return _levels(values, known, covariate.labels)
     if covariate.scale == "circular" and covariate.period:
-        harmonics = 1 if covariate.of_session else _HARMONICS  # sessions are few
-        return _circle(values, known, covariate.period, harmonics)
+        if covariate.of_session:  # sessions are few, and windows many
+            return _wave(values, known, covariate.period)
+        return _windows(values, known, covariate.period)
     two = distinct.size == 2 and bool((distinct == np.round(distinct)).all())
     if two and covariate.count is None:
         codes = np.where(known, np.searchsorted(distinct, values), np.nan)
@@ -103,22 +109,46 @@ def _levels(values: Floats, known: NDArray[np.bool_], labels: tuple[str, ...]) -
     )
 
 
-def _circle(values: Floats, known: NDArray[np.bool_], period: float, harmonics: int) -> Columns:
+def _windows(values: Floats, known: NDArray[np.bool_], period: float) -> Columns | None:
+    """Take a quarter or a half of a circle against the rest, beginning anywhere."""
+    step = period / _PHASES
+    phase = np.floor(np.mod(np.where(known, values, 0.0), period) / step)
+    columns, labels = [], []
+    for width in _WIDTHS:
+        # a half that begins in the other half is the rest of one
+        for begin in range(_PHASES if 2 * width < _PHASES else _PHASES // 2):
+            inside = known & (np.mod(phase - begin, _PHASES) < width)
+            if _LEAST_AT_LEVEL <= inside.sum() <= known.sum() - _LEAST_AT_LEVEL:
+                columns.append(inside.astype(np.float64))
+                last = np.mod((begin + width) * step - 1, period)
+                labels.append(f"{begin * step:g} to {last:g}")
+    if not columns:
+        return None
+    return Columns(
+        table=np.column_stack(columns),
+        known=known,
+        places=np.zeros((0, len(columns))),
+        labels=tuple(labels),
+        effect_of="circle",
+        either=True,
+    )
+
+
+def _wave(values: Floats, known: NDArray[np.bool_], period: float) -> Columns:
     distinct = np.unique(np.mod(values[known], period))
     if distinct.size > _PLACES:
         distinct = np.arange(_PLACES) * period / _PLACES
-    table = _waves(np.where(known, values, 0.0), period, harmonics)
+    table = _turned(np.where(known, values, 0.0), period)
     table[~known] = 0.0
     return Columns(
         table=table,
         known=known,
-        places=_waves(distinct, period, harmonics),
+        places=_turned(distinct, period),
         labels=tuple(f"{place:g}" for place in distinct.tolist()),
         effect_of="circle",
     )
 
 
-def _waves(values: Floats, period: float, harmonics: int) -> Floats:
+def _turned(values: Floats, period: float) -> Floats:
     angle = 2 * np.pi * values / period
-    waves = [wave(k * angle) for k in range(1, harmonics + 1) for wave in (np.cos, np.sin)]
-    return np.column_stack(waves)
+    return np.column_stack([np.cos(angle), np.sin(angle)])

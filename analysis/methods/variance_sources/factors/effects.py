@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..result import ELSEWHERE
 from .columns import Columns
 from .orders import Directions, Fits
 
@@ -61,8 +62,16 @@ def effect_of(
     once (Scheffé 1953). The ratio of what the factor explains to what it leaves is taken from the other
     orders, where Scheffé takes Fisher's law: an interval without 1 and a small p-value are one thing.
     """
+    low: str | None
+    high: str | None
     if columns.effect_of == "sd":
         step, low, high = np.array([spread]), None, None
+    elif columns.either:
+        best = int(np.abs(along).argmax())
+        more = float(along[best]) > 0
+        step = np.zeros(along.size)
+        step[best] = 1.0 if more else -1.0
+        low, high = (ELSEWHERE, columns.labels[best]) if more else (columns.labels[best], ELSEWHERE)
     else:
         fitted = columns.places @ (found.back.T @ along)
         top, bottom = int(fitted.argmax()), int(fitted.argmin())

@@ -153,8 +153,8 @@ def _of_cell(
         if covariate.of_session or not _varies_within(columns, cell):
             apart.append((covariate, columns))
             continue
-        found = orders.prepared(columns.table, columns.known)
-        if found is None or found.basis.shape[1] > _room(cell):
+        found = orders.prepared(columns.table, columns.known, either=columns.either)
+        if found is None or (not found.either and found.basis.shape[1] > _room(cell)):
             continue  # nothing is left without its trend, or it has a level for every few runs
         both = witnesses(covariate, cell, shifts)
         if covariate.count is not None and both is None:
@@ -217,7 +217,8 @@ def _between(  # noqa: PLR0917 - one factor of what `_of_cell` was asked
     confidence: float,
     rng: np.random.Generator,
 ) -> _Tested | None:
-    told = between_sessions(runs, cell, columns, permutations, rng)
+    # windows of a circle are for runs: sessions are too few for so many
+    told = None if columns.either else between_sessions(runs, cell, columns, permutations, rng)
     if told is None:
         return None
     fits = None if covariate.name == "session" else told.fits

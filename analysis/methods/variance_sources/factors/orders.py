@@ -28,11 +28,13 @@ class Directions:
     """The orthonormal directions of a factor's columns.
 
     `basis` has shape (rows, rank); `back`, shape (rank, k), takes coordinates of a place to those of
-    the basis: the coefficients of the columns are ``back.T @ (basis.T @ y)``.
+    the basis: the coefficients of the columns are ``back.T @ (basis.T @ y)``. Where `either`, each
+    direction is that of one column, and the best of them counts.
     """
 
     basis: Floats
     back: Floats
+    either: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -48,7 +50,8 @@ class Fits:
     along : float array, shape (rank,)
         The runs along the factor's directions.
     length : float
-        That of all runs; `found` is the square of `along` over its square.
+        That of all runs; `found` is the square of `along` over its square, or that of the longest
+        of its parts.
     signed : float array, shape (orders,)
         The correlation with a factor of one direction in each other order; empty of other factors.
     lengths : float array, shape (orders,)
@@ -63,7 +66,9 @@ class Fits:
     lengths: Floats
 
 
-def directions(columns: Floats, whole: Floats | None = None) -> Directions | None:
+def directions(
+    columns: Floats, whole: Floats | None = None, *, either: bool = False
+) -> Directions | None:
     """Give the directions of columns; None where nothing of them is left.
 
     Parameters
@@ -72,11 +77,20 @@ def directions(columns: Floats, whole: Floats | None = None) -> Directions | Non
         Freed of what is not looked at.
     whole : array, optional
         What they were before: what is left must not be rounding of it.
+    either : bool
+        Whether each column has its own.
     """
     scale = np.sqrt((columns**2).sum(axis=0)) if whole is None else np.sqrt((whole**2).sum(axis=0))
     largest = float(scale.max(initial=0.0))
     if not largest > 0:
         return None
+    if either:
+        sizes = np.sqrt((columns**2).sum(axis=0))
+        there = sizes > _SAME * largest
+        if not there.any():
+            return None
+        scales = np.where(there, 1 / np.where(there, sizes, 1.0), 0.0)
+        return Directions(basis=columns * scales, back=np.diag(scales), either=True)
     # by the few columns' products: a decomposition of all rows costs a hundred times as much
     squares, turns = np.linalg.eigh(columns.T @ columns)
     kept = squares > max((_SAME * largest) ** 2, _COLLINEAR * float(squares[-1]))
@@ -107,14 +121,16 @@ class Shuffles:
             self._orders[:, mine] = rng.permuted(places, axis=1)
         self._square = float(cell.rest @ cell.rest)
 
-    def prepared(self, table: Floats, known: NDArray[np.bool_]) -> Directions | None:
+    def prepared(
+        self, table: Floats, known: NDArray[np.bool_], *, either: bool = False
+    ) -> Directions | None:
         """Free columns of their sessions' means."""
         found = np.zeros_like(table)
         for mine in self._sessions:
             there = mine[known[mine]]
             if there.size:
                 found[there] = table[there] - table[there].mean(axis=0)
-        return directions(found, table)
+        return directions(found, table, either=either)
 
     def fits(self, those: Sequence[Directions]) -> list[Fits]:
         """Give how well each factor fits, in the order that was and in all others."""
@@ -156,7 +172,9 @@ class Shifts:
     def __bool__(self) -> bool:
         return bool(self._rows)
 
-    def prepared(self, table: Floats, known: NDArray[np.bool_]) -> Directions | None:
+    def prepared(
+        self, table: Floats, known: NDArray[np.bool_], *, either: bool = False
+    ) -> Directions | None:
         """Free columns of the autocorrelation, the means and the trends of their sessions."""
         parts, whole = [], []
         for mine in self._sessions:
@@ -168,7 +186,9 @@ class Shifts:
             fresh[~(there[1:] & there[:-1]) if self._carry else ~there] = 0.0
             parts.append(detrended(fresh))
             whole.append(centred)
-        return directions(np.concatenate(parts), np.concatenate(whole)) if parts else None
+        if not parts:
+            return None
+        return directions(np.concatenate(parts), np.concatenate(whole), either=either)
 
     def _innovations(self, rows: Floats) -> Floats:
         if not self._carry:
@@ -225,10 +245,11 @@ def _split(
     found, begin = [], 0
     for one in those:
         mine = slice(begin, begin + one.basis.shape[1])
+        own, squares = along[mine] ** 2 / length**2, scaled[:, mine] ** 2
         found.append(
             Fits(
-                found=float((along[mine] ** 2).sum() / length**2),
-                drawn=(scaled[:, mine] ** 2).sum(axis=1),
+                found=float(own.max() if one.either else own.sum()),
+                drawn=squares.max(axis=1) if one.either else squares.sum(axis=1),
                 along=along[mine],
                 length=length,
                 signed=scaled[:, begin] if mine.stop == begin + 1 else np.zeros(0),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ....report import Cell, Column, Section, Sentence, Table, Value, figures
 from ..covariates import AS_LEVELS, spoken
-from ..result import Factor, Sources
+from ..result import ELSEWHERE, Factor, Sources
 
 __all__ = ["answer", "sections", "standing_out"]
 
@@ -90,7 +90,12 @@ def _said(one: Factor, response: str) -> str:
     if one.effect_of == "sd":
         how = f"a standard deviation more of {name} goes with {_ratio(one)} {response}"
     else:
-        how = f"{response} at {name} {one.highest} is {_ratio(one)} that at {one.lowest}"
+        high, low = _levels(one)
+        how = f"{response} at {name} {high} is {_ratio(one)} that at {low}"
+        if low == ELSEWHERE:
+            how = f"{response} at {name} of {high} is {_ratio(one)} that elsewhere"
+        elif high == ELSEWHERE:
+            how = f"{response} elsewhere is {_ratio(one)} that at {name} of {low}"
     return f"{where}: {how} (adjusted p {figures.pvalue(one.pvalue_adjusted or 0.0)}); {_why(one)}"
 
 
@@ -152,4 +157,8 @@ def _cells(one: Factor) -> Iterator[Cell]:
 def _compared(one: Factor) -> str:
     if one.effect_of == "sd":
         return "sd" if not one.factor.endswith(AS_LEVELS) else "levels"
-    return f"{one.highest} : {one.lowest}"
+    return " : ".join(_levels(one))
+
+
+def _levels(one: Factor) -> tuple[str, str]:
+    return figures.shorten(one.highest or "", _NAME), figures.shorten(one.lowest or "", _NAME)

@@ -23,8 +23,8 @@ ONE = Factor(
     effect_of="circle",
     low=1.5,
     high=2.5,
-    lowest="40",
-    highest="13",
+    lowest="elsewhere",
+    highest="12 to 27",
     runs=90,
     pvalue=0.001,
     pvalue_adjusted=0.04,
@@ -75,7 +75,12 @@ def test_causes_first_and_what_may_follow_last():
 
 def test_only_what_was_drawn_is_called_an_effect():
     assert "so this is its effect" in told(ONE)
-    assert "environment padding modulo 64 13 is 2.00x [1.50, 2.50] that at 40" in told(ONE)
+    assert (
+        "wall at environment padding modulo 64 of 12 to 27 is 2.00x [1.50, 2.50] that elsewhere"
+        in told(ONE)
+    )
+    other = replace(ONE, lowest="12 to 27", highest="elsewhere")
+    assert "wall elsewhere is 2.00x [1.50, 2.50] that at environment padding" in told(other)
     for one in (SEEN, BEFORE, FOLLOWS):
         assert "its effect" not in told(one)
     assert "no cause is claimed" in told(SEEN)

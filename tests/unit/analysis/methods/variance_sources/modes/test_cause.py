@@ -153,6 +153,24 @@ def test_of_equals_what_was_drawn_comes_first_then_what_the_program_says():
     assert second.others == ("stdout_bytes",)
 
 
+def test_how_a_cause_works_does_not_take_its_place():
+    # the misses tell every run rightly, the padding all but three
+    noisy = SLOW.copy()
+    noisy[np.flatnonzero(~SLOW)[:3]] = True
+    misses = covariate("misses", np.where(noisy, 900, 20) + rng(4).integers(9, size=90))
+    (found,) = look(cell(noisy, misses, padding(BYTES)))
+    assert found.factor == "padding_bytes mod 64"
+    assert found.others == ("misses",)
+
+
+def test_a_factor_that_tells_far_fewer_does():
+    noisy = SLOW ^ (rng(6).random(90) < 0.2)
+    misses = covariate("misses", np.where(noisy, 900, 20) + rng(4).integers(9, size=90))
+    (found,) = look(cell(noisy, misses, padding(BYTES)))
+    assert found.factor == "misses"
+    assert found.others == ("padding_bytes",)
+
+
 def test_padding_heads_by_the_circle_that_tells_most():
     (found,) = look(
         cell(

@@ -1,0 +1,21 @@
+"""What the chapter holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...methods.variance_sources import Sources
+from ..chapter import Chapter
+
+__all__ = ["Variation"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Variation(Chapter):
+    """The sources of variation of one metric of a trial, and the command that gives them alone."""
+
+    name: ClassVar[str] = "variation"
+
+    found: Sources
+    command: str
