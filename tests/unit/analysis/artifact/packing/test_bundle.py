@@ -438,6 +438,23 @@ class TestClaims:
         assert "/x is 1.5, not equal to 2" in made.said.cautions[0].text
         assert "**no**" in made.files["README.md"].decode()
 
+    def test_pointers_to_nothing_are_mistakes_with_their_lines(self, campaign, pack, tmp_path):
+        lines = [
+            f"  - {{text: t, command: verdict tiny, value: {value}, is: equals, expected: 1}}\n"
+            for value in ("/y", "/command", "/x/z")
+        ]
+        file = self.claims(tmp_path, "verdict tiny", *lines)
+        with pytest.raises(UsageError) as raised:
+            pack(campaign.trial, campaign=campaign.file, claims=file)
+        told = str(raised.value)
+        for words in (
+            "3 mistakes",
+            "claims.yaml:3: /y: there is no 'y' at the top: it has command, x",
+            "claims.yaml:4: /command is no single value; it holds 3 items",
+            "claims.yaml:5: /x/z: there is no 'z' at /x: it is a value",
+        ):
+            assert words in told, words
+
     def test_what_is_not_in_the_bundle_cannot_be_claimed(self, campaign, pack, tmp_path):
         (tmp_path / "x.csv").write_text("a,1\n")
         more = "  - {text: t, command: verdict, value: /x, is: equals, expected: 1}\n"
