@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from .commands.bundle import size_in_bytes
 from .commands.reproduction import unpack_artifact, write_reproduction, write_rerun
 from .commands.sharing.comparing import write_comparison
 from .commands.verdict import write_verdict
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COMMANDS",
     "register",
+    "size_in_bytes",
     "unpack_artifact",
     "write_comparison",
     "write_reproduction",

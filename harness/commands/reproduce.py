@@ -35,8 +35,7 @@ artifact.zip                              check it; exit code 0, or 1 where some
 artifact.zip --md                         the same for a review form
 artifact.zip -C FOLDER                    keep what was unpacked, in a new folder
 --rerun artifact.zip                      show what would be executed; executes nothing
---rerun artifact.zip --sessions 3 --yes-execute
-                                          execute it, in the new folder artifact-rerun
+--rerun artifact.zip --yes-execute        execute it, in the new folder artifact-rerun
 """,
     )
     parser.add_argument("artifact", type=Path, metavar="ARTIFACT", help="the file")
@@ -58,7 +57,10 @@ artifact.zip -C FOLDER                    keep what was unpacked, in a new folde
         "--max-entries", type=positive, metavar="N", help="accept so many files (default: 10000)"
     )
     parser.add_argument(
-        "--max-bytes", type=positive, metavar="N", help="accept so many bytes (default: 10 GB)"
+        "--max-bytes",
+        type=_size,
+        metavar="N",
+        help="accept so many bytes, such as 20G (default: 10G)",
     )
     parser.add_argument(
         "--timeout",
@@ -119,6 +121,13 @@ def _reproduce(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         timeout_s=args.timeout,
         quiet=args.quiet,
     )
+
+
+def _size(text: str) -> int:
+    """Read a number of bytes as ``bundle`` does; argparse reports what is none."""
+    from analysis.cli import size_in_bytes
+
+    return size_in_bytes(text)
 
 
 def _form(args: argparse.Namespace) -> Any:  # noqa: ANN401 - one of three texts, for the judge

@@ -259,6 +259,7 @@ def test_every_key_of_a_rerun_is_documented(artifact, tmp_path):
     into = f"-C {tmp_path / 'new'} --sessions 1 --yes-execute"
     (value,) = answer(f"reproduce --rerun {whole} {into}", codes={7})
     assert set(value) >= HEAD
+    assert "rerun-shortened" in value["caution_codes"]
     inside = value["trials"][0].pop("comparison")
     assert keys(value) - documented(title) == set()
     assert set(inside) <= documented("diff")

@@ -277,6 +277,7 @@ def test_an_empty_home_and_no_surroundings_are_enough(lab, tmp_path):
         (["--rerun", "--trial", "none"], "no trial 'none'"),
         (["--json", "--md"], "not allowed with"),
         (["--max-entries", "0"], "at least 1"),
+        (["--max-bytes", "lots"], "no number of bytes"),
     ],
 )
 def test_options_that_cannot_stand_together_are_refused(lab, sample_artifact, args, said):
@@ -297,7 +298,7 @@ def test_limits_are_those_of_the_options(lab, sample_artifact):
     refused = lab.run_fairtrial("reproduce", artifact, "--max-entries", 5)
     assert refused.returncode == 5
     assert "--max-entries" in refused.stderr
-    refused = lab.run_fairtrial("reproduce", artifact, "--max-bytes", 1000)
+    refused = lab.run_fairtrial("reproduce", artifact, "--max-bytes", "1k")
     assert refused.returncode == 5
     assert "--max-bytes" in refused.stderr
 

@@ -164,6 +164,10 @@ def judge_reruns(
         else:
             cautions += [one.of(name) if len(pairs) > 1 else one for one in comparison.cautions]
             references = comparison.references
+            fewer, all_of = comparison.new.sessions, comparison.old.sessions
+            if fewer < all_of:
+                told = f"{name}: {fewer} of {all_of} sessions were measured again: it can tell less"
+                cautions.append(Caution("rerun-shortened", told, (name,)))
         trials.append(
             RerunTrial(
                 name=name,
