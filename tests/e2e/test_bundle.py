@@ -183,9 +183,7 @@ def test_a_kill_leaves_no_half_archive(folder, number):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    while not any((folder / "tmp").rglob("report.html")) and process.poll() is None:
-        if any((folder / "tmp").iterdir()):
-            break
+    while not any((folder / "tmp").rglob("requirements.txt")) and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(number)
     process.wait(60)

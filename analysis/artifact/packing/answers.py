@@ -178,7 +178,11 @@ def _printed(
 
     workers = min(_MOST_WORKERS, len(os.sched_getaffinity(0)))
     with ThreadPoolExecutor(workers) as pool:
-        return dict(zip(commands, pool.map(one, commands), strict=True))
+        try:
+            return dict(zip(commands, pool.map(one, commands), strict=True))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)  # Ctrl-C starts no further ones
+            raise
 
 
 def _bound_claims(
