@@ -21,6 +21,7 @@ PASSED = Path(__file__).with_name("passed.json")
 # Methods with their kernels and tables, what is counted of them, streams, and the calibrations themselves.
 SUBJECTS = (
     "analysis/calibration",
+    "analysis/comparison",
     "analysis/explaining",
     "analysis/methods",
     "analysis/planning",
@@ -28,7 +29,7 @@ SUBJECTS = (
     "analysis/studies",
     "tests/calibration",
 )
-LIBRARIES = ("numba", "numpy", "scipy")
+LIBRARIES = ("numba", "numpy", "scikit-learn", "scipy")
 
 State = dict[str, dict[str, str]]
 
