@@ -13,6 +13,7 @@ from ..campaign import Campaign, CheckPolicy
 from ..checks import check_before, check_between, fatal_findings
 from ..host import CpuPlan, GapLook, Host, HostState, choose_cpus
 from ..trial import look_at_cpus, situation_of
+from ..tuning import finding_of_tuning
 from .checkup_text import checkup_dict, checkup_text
 
 _LOOK_S = 0.5
@@ -88,6 +89,8 @@ def check_up(
     findings = check_before(situation)
     moving = {f.check: f for f in check_between(before, situation.counters, _LOOK_S, cpus=measured)}
     findings = tuple(_worse(finding, moving.get(finding.check)) for finding in findings)
+    tuned = finding_of_tuning()
+    findings += () if tuned is None else (tuned,)
     required = campaign.checks.require if campaign else None
     fatal = fatal_findings(findings, required, strict=strict)
     return Checkup(state=situation.state, plan=plan, findings=findings, fatal=fatal, strict=strict)

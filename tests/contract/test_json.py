@@ -152,7 +152,9 @@ def measured(tmp_path_factory):
     return place, objects(out.getvalue())
 
 
-@pytest.mark.parametrize("title", ["run", "run --dry-run", "doctor", "status", "status --diff"])
+@pytest.mark.parametrize(
+    "title", ["run", "run --dry-run", "doctor", "tune", "status", "status --diff"]
+)
 def test_every_key_of_the_runner_is_documented(title, measured):
     place, printed = measured
     campaign, runs = place / "c.yaml", place / "runs"
@@ -160,6 +162,7 @@ def test_every_key_of_the_runner_is_documented(title, measured):
     commands = {
         "run --dry-run": f"run {campaign} --dry-run --dir {runs}",
         "doctor": "doctor",
+        "tune": "tune --dry-run",
         "status": f"status --dir {runs}",
         "status --diff": f"status {trial} --diff runs/sample",
     }
