@@ -137,18 +137,12 @@ def _any(proposal: Proposal, argv: list[str]) -> bool:
 
 def _must_be_possible(proposal: Proposal, args: argparse.Namespace) -> None:
     """Refuse what cannot be asked, is not allowed, or would spoil the trial of somebody."""
-    from ..errors import HostError
+    from ..tuning import refuse_to_spoil
 
     if not args.yes:
         _must_be_asked()
     _must_be_root("fairtrial tune ...")
-    if proposal.busy:
-        raise HostError(
-            f"a trial measures on CPU {', '.join(map(str, proposal.busy))} of this host: other "
-            "settings in its midst would spoil it",
-            "/proc/net/unix",
-            "wait for its end: fairtrial status",
-        )
+    refuse_to_spoil(proposal.busy)
 
 
 def _ended(done: Tuned, args: argparse.Namespace, err: TextIO) -> int:

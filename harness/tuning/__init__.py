@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .tuner import (
         Tuned as Tuned,
         lines_of as lines_of,
+        refuse_to_spoil as refuse_to_spoil,
         survey as survey,
         tune as tune,
         undo_tuning as undo_tuning,
@@ -29,7 +30,7 @@ else:
             "proposal": "Proposal Wish",
             "settings": "ITEMS",
             "standing": "finding_of_tuning",
-            "tuner": "Tuned lines_of survey tune undo_tuning",
+            "tuner": "Tuned lines_of refuse_to_spoil survey tune undo_tuning",
             "undoing": "Undone",
         },
     )

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ..host import format_cpus
 from .journal import Desk
 from .knobs import Knobs
-from .settings import BRANCHES, PARTITION, Change, Partition
+from .settings import BRANCHES, CGROUPS, PARTITION, Change, Partition
 
 Result = Literal["changed", "already", "did not take", "refused", "gone"]
 
@@ -127,11 +127,17 @@ def remove_partition(knobs: Knobs, home: str, *, branch: bool) -> str | None:
             knobs.remove_folder(PARTITION)
         except OSError as error:
             problem = f"{PARTITION} cannot be removed: {error.strerror}"
-    if branch and problem is None:
-        # somebody else may have come to need it meanwhile: then it stays, and does no harm
+    # somebody else may have come to need the controller meanwhile: then it stays, and does no harm
+    if branch and problem is None and not _needed(knobs):
         with contextlib.suppress(OSError):
             knobs.write(BRANCHES, "-cpuset")
     return problem
+
+
+def _needed(knobs: Knobs) -> bool:
+    """Tell whether a cgroup below the root has CPUs of its own: without the controller it would lose them."""
+    names = knobs.tree.names(CGROUPS) or ()
+    return any(knobs.tree.text(f"{CGROUPS}/{name}/cpuset.cpus") for name in names)
 
 
 def enter_partition(knobs: Knobs) -> None:

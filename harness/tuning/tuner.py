@@ -132,7 +132,8 @@ def tune(
     Raises
     ------
     HostError
-        If another tune is at work, the settings are tuned already, or the journal cannot be written.
+        If another tune is at work, the settings are tuned already, a trial measures on this host, or the
+        journal cannot be written.
     LaunchError
         If the command cannot be executed; everything was put back.
     """
@@ -140,6 +141,8 @@ def tune(
     if not proposal.count:
         with Signals() as signals:
             return Tuned(code=signals.wait(spawn(argv, given, caller)) if argv else None)
+    if root == Path("/"):
+        refuse_to_spoil(cpus_in_use())  # once more: somebody may have thought about it for long
     knobs = knobs or Knobs(root)
     with contextlib.closing(Desk(root)) as desk, Signals() as signals:
         desk.begin(
@@ -170,6 +173,23 @@ def tune(
             guardian.dismiss()
     stopped = signals.number if code is None else None
     return Tuned(applied=tuple(course.applied), undone=undone, code=code, stopped=stopped)
+
+
+def refuse_to_spoil(busy: tuple[int, ...] | None) -> None:
+    """Refuse to change anything while trials measure.
+
+    Raises
+    ------
+    HostError
+        If there are such CPUs.
+    """
+    if busy:
+        raise HostError(
+            f"a trial measures on CPU {', '.join(map(str, busy))} of this host: other settings in its "
+            "midst would spoil it",
+            "/proc/net/unix",
+            "wait for its end: fairtrial status",
+        )
 
 
 class _Course:

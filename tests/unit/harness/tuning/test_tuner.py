@@ -281,6 +281,27 @@ def test_a_command_is_inside_the_partition_and_it_goes_with_it(laptop, proposed)
     assert after == before
 
 
+def test_a_controller_that_somebody_came_to_need_stays(laptop, proposed):
+    other = laptop / "sys/fs/cgroup/user.slice/cpuset.cpus"
+
+    class Meanwhile(CgroupKnobs):
+        def make_folder(self, path):
+            super().make_folder(path)
+            other.write_text("0-5\n")
+
+    done = tune(proposed(inside=True), laptop, argv=["true"], knobs=Meanwhile(laptop))
+    assert done.undone.settled
+    assert (laptop / "sys/fs/cgroup/cgroup.subtree_control").read_text() == "+cpuset\n"
+
+
+def test_a_trial_that_began_while_somebody_thought_is_not_spoilt(proposed, monkeypatch):
+    # nothing of this machine is touched: it is refused before
+    monkeypatch.setattr("harness.tuning.tuner.cpus_in_use", lambda: (1, 5))
+    monkeypatch.setattr("harness.tuning.tuner.Desk", None)
+    with pytest.raises(HostError, match="a trial measures on CPU 1, 5"):
+        tune(proposed())
+
+
 def test_a_partition_that_the_kernel_does_not_make_is_taken_back(laptop, proposed):
     knobs = CgroupKnobs(laptop)
     knobs.answer = "isolated invalid (Cpu list in cpuset.cpus not exclusive)"
