@@ -162,13 +162,16 @@ def _ended(done: Tuned, args: argparse.Namespace, err: TextIO) -> int:
 
 
 def _wish(args: argparse.Namespace, argv: list[str]) -> Wish:
-    from ..tuning import Wish
+    from ..tuning import Wish, caller_of
 
     if args.campaign is None:
         return Wish(offline_sibling=args.offline_sibling, inside=bool(argv))
     from ..campaign import load_campaign, own_defaults
 
-    campaign = load_campaign(args.campaign, own=own_defaults())
+    # those of the user for whom the campaign will be executed, not root's
+    caller = caller_of(os.environ)
+    whose = os.environ if caller is None else caller.environment(os.environ)
+    campaign = load_campaign(args.campaign, own=own_defaults(whose))
     return Wish(
         setting=campaign.isolation.cpus,
         offline_sibling=args.offline_sibling,

@@ -75,7 +75,8 @@ def apply_change(change: Change, number: int, knobs: Knobs, desk: Desk) -> Appli
         why = error.strerror
     shows = knobs.shown(change.path)
     desk.add({"took": number, "shows": shows})
-    result: Result = "refused" if why else "changed" if shows == change.after else "did not take"
+    took = shows == change.after  # whatever the write said
+    result: Result = "changed" if took else "refused" if why else "did not take"
     return Applied(result=result, shows=shows, why=why, **told)  # type: ignore[arg-type]  # all are texts
 
 

@@ -135,6 +135,8 @@ def propose(scene: Scene) -> Proposal:
         changes += _one(tree, "perf_rate", PERF_RATE, "1")
     if scene.named("irq"):
         changes += _interrupts(scene, targets, left)
+    # an interrupt that may go nowhere else would forget where it was
+    changes += _stranded(scene, offline)
     for cpu in offline:
         changes += _one(tree, "smt", f"{CPU}/cpu{cpu}/online", "0")
     return Proposal(
@@ -223,6 +225,17 @@ def _interrupts(scene: Scene, targets: tuple[int, ...], left: list[Left]) -> Ite
         if now and set(now) & set(targets):
             rest = tuple(cpu for cpu in now if cpu in others) or others
             yield from _one(tree, "irq", path, format_cpus(rest))
+
+
+def _stranded(scene: Scene, offline: tuple[int, ...]) -> Iterator[Change]:
+    """Move the interrupts that only CPUs serve which go offline."""
+    away = set(scene.plan.reserved) | set(offline)
+    others = tuple(cpu for cpu in scene.state.topology.numbers if cpu not in away)
+    for name in sorted(scene.tree.names("/proc/irq") or () if offline and others else ()):
+        path = f"/proc/irq/{name}/smp_affinity_list"
+        now = scene.tree.cpus(path)
+        if now and set(now) <= set(offline):
+            yield from _one(scene.tree, "smt", path, format_cpus(others), "irq")
 
 
 def _siblings(scene: Scene, targets: tuple[int, ...], left: list[Left]) -> tuple[int, ...]:

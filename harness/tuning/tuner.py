@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,9 @@ def tune(
         If the command cannot be executed; everything was put back.
     """
     given = os.environ if environment is None else environment
+    say = partial(
+        _quietly, tell
+    )  # who does not listen any more must not keep settings from going back
     if not proposal.count:
         with Signals() as signals:
             return Tuned(code=signals.wait(spawn(argv, given, caller)) if argv else None)
@@ -154,7 +158,7 @@ def tune(
             }
         )
         try:
-            guardian = Guardian(lambda: _after_death(desk, knobs, tell))
+            guardian = Guardian(lambda: _after_death(desk, knobs, say))
         except OSError as error:
             desk.clear()
             what = f"there can be no guardian, so nothing is changed: {error.strerror}"
@@ -163,13 +167,13 @@ def tune(
         code = None
         keeps = False
         try:
-            course.apply(tell)
+            course.apply(say)
             if signals.number is None:
                 desk.add({"finished": len(course.applied)})
                 code = course.execute(argv, given, caller) if argv else None
             keeps = not argv and signals.number is None
         finally:
-            undone = None if keeps else _put_back(desk, knobs, tell)
+            undone = None if keeps else _put_back(desk, knobs, say)
             guardian.dismiss()
     stopped = signals.number if code is None else None
     return Tuned(applied=tuple(course.applied), undone=undone, code=code, stopped=stopped)
@@ -246,9 +250,8 @@ def _put_back(desk: Desk, knobs: Knobs, tell: Tell) -> Undone | None:
 
 
 def _after_death(desk: Desk, knobs: Knobs, tell: Tell) -> None:
-    with contextlib.suppress(OSError):
-        tell("tune died: its guardian puts the settings back")
-    _put_back(desk, knobs, lambda line: _quietly(tell, line))
+    tell("tune died: its guardian puts the settings back")
+    _put_back(desk, knobs, tell)
     desk.close()
 
 

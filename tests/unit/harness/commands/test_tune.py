@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import pwd
 import re
 import runpy
 import sys
@@ -126,6 +128,27 @@ def test_for_a_campaign_its_cpus_count(root, tmp_path):
     assert "cpu1/cpufreq/scaling_governor" in out
     assert "cpu3/cpufreq" not in out
     assert execute("--for", str(tmp_path / "none.yaml"), "--dry-run")[0] == 2
+
+
+def test_the_defaults_that_hold_are_those_of_the_caller(root, tmp_path, monkeypatch):
+    if os.geteuid() != 0:
+        pytest.skip("only root may execute as another user")
+    campaign = tmp_path / "c.yaml"
+    campaign.write_text("name: c\nvariants: {a: {}}\nbenchmarks: {b: {command: ['true']}}\n")
+    for who, cpu in (("root", 1), ("ann", 2)):
+        place = tmp_path / who / ".config/fairtrial"
+        place.mkdir(parents=True)
+        (place / "defaults.yaml").write_text(f"isolation: {{cpus: {cpu}}}\n")
+    ann = pwd.struct_passwd(("ann", "x", 1234, 1235, "", str(tmp_path / "ann"), "/bin/sh"))
+    monkeypatch.setattr(pwd, "getpwuid", lambda _uid: ann)
+    monkeypatch.setattr(os, "getgrouplist", lambda _name, gid: [gid])
+    for name in ("FAIRTRIAL_DEFAULTS", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "root"))
+    assert "CPU 1 (for" in execute("--for", str(campaign), "--dry-run")[1]
+    monkeypatch.setenv("SUDO_UID", "1234")
+    monkeypatch.setenv("SUDO_GID", "1235")
+    assert "CPU 2 (for" in execute("--for", str(campaign), "--dry-run")[1]
 
 
 def test_only_root_may(root, monkeypatch):

@@ -221,6 +221,28 @@ def test_a_signal_while_settings_change_puts_back_what_was_changed(laptop, propo
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
+def test_nobody_who_listens_is_no_reason_to_leave_settings_changed(laptop, proposed):
+    before = contents(laptop)
+
+    def gone(_line):
+        raise BrokenPipeError
+
+    assert tune(proposed(), laptop, argv=["true"], tell=gone).undone.settled
+    assert contents(laptop) == before
+
+
+def test_a_write_that_complains_and_takes_has_taken(laptop, proposed):
+    class Complaining(Knobs):
+        def write(self, path, value):
+            super().write(path, value)
+            if path.endswith("no_turbo") and value == "1":
+                raise OSError(5, "Input/output error")
+
+    done = tune(proposed(), laptop, knobs=Complaining(laptop))
+    assert {one.result for one in done.applied} == {"changed"}
+    assert undo_tuning(laptop).settled
+
+
 def test_a_journal_that_cannot_be_written_changes_nothing_more(laptop, proposed, monkeypatch):
     before = contents(laptop)
     from harness.tuning.journal import Desk
