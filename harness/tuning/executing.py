@@ -31,6 +31,8 @@ class Signals:
     def __enter__(self) -> Signals:
         for number in _HEARD:
             self._before[number] = signal.signal(number, self._hear)
+        # ignored by whoever started us, it would take the command's exit code away
+        self._before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         return self
 
     def __exit__(self, *_error: object) -> None:

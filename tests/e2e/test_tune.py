@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +49,27 @@ def test_without_a_terminal_and_without_yes_nothing_is_changed():
     done = execute()
     assert done.returncode == (2 if changes else 0)
     assert ("there is no terminal" in done.stderr) == bool(changes)
+
+
+def test_who_is_asked_and_says_no_changes_nothing():
+    changes = json.loads(execute("--dry-run", "--json").stdout)["changes"]
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [COMMAND, "tune", "--", "true"],
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        os.write(ours, b"n\n")
+        _, said = process.communicate(timeout=120)
+    os.close(ours)
+    os.close(theirs)
+    if changes and os.geteuid() == 0 and "a trial measures" not in said:
+        assert process.returncode == 1
+        assert said.endswith("change it? [y/N] nothing was changed\n")
+    else:
+        assert process.returncode == (3 if changes else 0)
 
 
 def test_help_says_who_executes_the_command():

@@ -119,6 +119,15 @@ def test_a_command_is_executed_as_the_caller_and_never_as_root():
     assert sorted(int(g) for g in ids.rpartition("[")[2].rstrip("]").split(",")) == [65532, 65533]
 
 
+def test_an_ignored_child_signal_takes_no_exit_code_away():
+    code = (
+        "import os, sys\nfrom harness.tuning.executing import Signals, spawn\n"
+        "with Signals() as s: sys.exit(s.wait(spawn(['sh', '-c', 'exit 9'], os.environ, None)))"
+    )
+    words = ["env", "--ignore-signal=CHLD", sys.executable, "-c", code]
+    assert subprocess.run(words, check=False).returncode == 9
+
+
 def test_ctrl_c_is_for_the_command():
     # the terminal tells both; the one who waits does not die of it, and hands nothing on twice
     code = "import signal, sys, time\nsignal.signal(2, lambda *_: sys.exit(7))\nprint(flush=True)\ntime.sleep(60)"
