@@ -86,6 +86,27 @@ def test_a_certificate_holds_what_others_took_of_the_cpu(planted):
     assert "others took" not in str(unknown)
 
 
+@pytest.mark.parametrize(
+    ("there", "here", "told"),
+    [
+        (0.1, 12.5, True),
+        (0.1, 0.9, False),
+        (5.0, 12.5, False),
+        (4.0, 12.5, True),
+        (12.0, 0.1, False),
+    ],
+)
+def test_a_certificate_of_a_quiet_host_is_cited_so_on_a_busy_one(
+    planted, tmp_path, there, here, told
+):
+    write_certificate(certified(planted("there", findings=looks(there))), tmp_path / "shelf")
+    trial = read_trial(planted("here", findings=looks(here)))
+    cited = newest_for(trial, tmp_path / "shelf")
+    assert cited.voids == ()
+    said = [text for text in cited.warns if "of a CPU" in text]
+    assert said == [f"others took {there:.2f} % of a CPU there, {here:.2f} % here"] * told
+
+
 def test_a_certificate_of_an_earlier_version_says_nothing_of_it(planted, tmp_path):
     path = write_certificate(certified(planted(findings=looks(0.1))), tmp_path / "shelf")
     data = json.loads(path.read_text())
