@@ -200,10 +200,12 @@ def differences(
         warns.append("its age is unknown")
     elif days > OLD_DAYS:
         warns.append(f"it is {days} days old")
-    lost, then = read_host_record(trial.path).most_lost, certificate.lost_share
-    now = None if lost is None or lost.value is None else lost.value / 100
-    if now is not None and then is not None and now >= max(_LOST, _TIMES_MORE * then):
-        warns.append(f"others took {100 * then:.2f} % of a CPU there, {100 * now:.2f} % here")
+    look, known_lost = read_host_record(trial.path).most_lost, certificate.lost_share
+    lost = None if look is None or look.value is None else look.value / 100
+    if lost is not None and known_lost is not None and lost >= max(_LOST, _TIMES_MORE * known_lost):
+        warns.append(
+            f"others took {100 * known_lost:.2f} % of a CPU there, {100 * lost:.2f} % here"
+        )
     others = [name for name in design.benchmarks if name not in known.benchmarks]
     if others:
         warns.append(f"{len(others)} of {len(design.benchmarks)} benchmarks are not in it")
