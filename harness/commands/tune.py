@@ -82,7 +82,7 @@ def _undo(args: argparse.Namespace, argv: list[str], out: TextIO, err: TextIO) -
 
     if argv or args.campaign or args.dry_run or args.yes or args.offline_sibling:
         raise UsageError("--undo stands alone: it puts back all that was changed")
-    _must_be_root(_UNDO)
+    _must_be_root(f"sudo {_UNDO}")
     undone = undo_tuning(_ROOT)
     if args.json:
         write_json(undone.to_dict() if undone else {"undone": None}, out)
@@ -141,7 +141,7 @@ def _must_be_possible(proposal: Proposal, args: argparse.Namespace) -> None:
 
     if not args.yes:
         _must_be_asked()
-    _must_be_root("fairtrial tune ...")
+    _must_be_root("sudo fairtrial tune ...; --dry-run shows the list without")
     refuse_to_spoil(proposal.busy)
 
 
@@ -212,12 +212,12 @@ def _is_root() -> bool:
     return os.geteuid() == 0
 
 
-def _must_be_root(command: str) -> None:
+def _must_be_root(fix: str) -> None:
     from ..errors import HostError
 
     if not _is_root():
         what = "only root may change settings of the host"
-        raise HostError(what, None, f"sudo {command}; --dry-run shows the list without")
+        raise HostError(what, None, fix)
 
 
 def _must_be_asked() -> None:
