@@ -59,7 +59,12 @@ class Story:
     @property
     def kept(self) -> bool:
         """Whether the settings were meant to stay until somebody undoes them."""
-        return bool(self.head.get("kept")) and self.finished
+        return bool(self.head.get("kept")) and self.finished and not self.undo_failed
+
+    @property
+    def undo_failed(self) -> bool:
+        """Whether somebody tried to put everything back, and could not."""
+        return any("undo_failed" in line for line in self.lines)
 
 
 class TuneAtWorkError(HostError):
@@ -198,6 +203,20 @@ class Desk:
             why = "no space is left"
         if written != len(data):
             raise HostError(f"the journal cannot be written: {why}", str(self._path / NAME))
+
+    def go_on(self) -> None:
+        """Open a journal that is there, and ends with a whole line, to add to it.
+
+        Raises
+        ------
+        HostError
+            If it cannot be opened.
+        """
+        flags = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            self._file = os.open(NAME, flags, dir_fd=self._fd)
+        except OSError as error:
+            raise self._strange(error.strerror or "") from error
 
     def clear(self) -> None:
         """Remove the journal: all is as it was."""

@@ -137,6 +137,9 @@ def propose(scene: Scene) -> Proposal:
         changes += _interrupts(scene, targets, left)
     # an interrupt that may go nowhere else would forget where it was
     changes += _stranded(scene, offline)
+    if any(one.item == "irq" for one in changes) and _balanced(tree):
+        what = "irqbalance is running and may move interrupts back: systemctl stop irqbalance"
+        left.append(Left(item="irq", what=what))
     for cpu in offline:
         changes += _one(tree, "smt", f"{CPU}/cpu{cpu}/online", "0")
     return Proposal(
@@ -225,6 +228,12 @@ def _interrupts(scene: Scene, targets: tuple[int, ...], left: list[Left]) -> Ite
         if now and set(now) & set(targets):
             rest = tuple(cpu for cpu in now if cpu in others) or others
             yield from _one(tree, "irq", path, format_cpus(rest))
+
+
+def _balanced(tree: Tree) -> bool:
+    """Tell whether somebody spreads the interrupts."""
+    pids = (name for name in tree.names("/proc") or () if name.isdigit())
+    return any(tree.text(f"/proc/{pid}/comm") == "irqbalance" for pid in pids)
 
 
 def _stranded(scene: Scene, offline: tuple[int, ...]) -> Iterator[Change]:

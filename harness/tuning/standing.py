@@ -43,6 +43,8 @@ def finding_of_tuning(root: Path = Path("/")) -> Finding | None:
     begun = f"{counted(story.changes, 'setting')} of this host since {story.head.get('started')}"
     if story.kept:
         return _found("ok", f"'fairtrial tune' changed {begun}, to be kept", where, _UNDO)
+    if story.undo_failed:
+        return _found("warn", f"not all could be put back of {begun}", where, _UNDO)
     return _found("warn", f"a 'fairtrial tune' died and left changed {begun}", where, _UNDO)
 
 

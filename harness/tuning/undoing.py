@@ -82,6 +82,9 @@ def undo(story: Story, knobs: Knobs, desk: Desk) -> Undone:
     undone = Undone(settings=tuple(done), damaged=story.damaged + (not story.head))
     if undone.settled:
         desk.clear()
+    elif story.kept:  # the doctor would take it for settings that are meant to stay
+        desk.go_on()
+        desk.add({"undo_failed": True})
     return undone
 
 

@@ -93,6 +93,14 @@ def test_interrupts_stay_where_every_cpu_is_measured(laptop, proposed):
     assert "every CPU is measured" in left(proposal, "irq")[0]
 
 
+def test_who_spreads_interrupts_is_named(laptop, proposed):
+    hosts.plant(laptop, {"proc/77/comm": "irqbalance\n", "proc/78/comm": None})
+    (what,) = left(proposed(), "irq")
+    assert "irqbalance is running" in what
+    hosts.plant(laptop, {"proc/interrupts": hosts.interrupts([100] * 8)})
+    assert left(proposed(), "irq") == []
+
+
 # --- siblings ----------------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from analysis.record import encode_checked
 from harness.errors import HostError, LaunchError
-from harness.tuning import Knobs, lines_of, tune, undo_tuning
+from harness.tuning import Knobs, finding_of_tuning, lines_of, tune, undo_tuning
 from harness.tuning.journal import NAME
 
 from .conftest import CPU, CgroupKnobs, contents, hosts
@@ -152,6 +152,8 @@ def test_a_setting_that_cannot_be_put_back_keeps_the_journal(laptop, proposed, j
     assert not undone.settled
     assert fates(undone)[f"/{THP}"] == "refused"
     assert journal.exists()
+    found = finding_of_tuning(laptop)
+    assert (found.status, found.what[:31]) == ("warn", "not all could be put back of 6 ")
     again = undo_tuning(laptop)
     assert again.settled
     assert sorted(set(fates(again).values())) == ["as before", "restored"]
