@@ -139,7 +139,7 @@ def _parser() -> argparse.ArgumentParser:
     import analysis.cli
     from analysis.version import VERSION
 
-    from .commands import compare, doctor, init, reproduce, run, status
+    from .commands import compare, doctor, init, reproduce, run, status, tune
 
     parser = argparse.ArgumentParser(
         prog="fairtrial",
@@ -150,7 +150,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"fairtrial {VERSION}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (init, doctor, run, compare, status, reproduce):
+    for command in (init, doctor, tune, run, compare, status, reproduce):
         command.add(subparsers)
     analysis.cli.register(subparsers)
     return parser

@@ -33,7 +33,7 @@ def _(result: Certificate) -> Page:
                 )
             ),
             Section((_methods(result), Sentence(_swapped(result)))),
-            Section((Sentence(_checked(result)),)),
+            Section((Sentence(_checked(result)), *_lost(result))),
             Section((_effects(result), Sentence(_effects_said(result)))),
         ),
         cautions=result.cautions,
@@ -97,6 +97,13 @@ def _checked(result: Certificate) -> str:
     return (
         f"session-level methods: session values depart on {figures.listed(told)}, of {count} tests"
     )
+
+
+def _lost(result: Certificate) -> tuple[Sentence, ...]:
+    if result.lost_share is None:
+        return ()
+    share = f"{100 * result.lost_share:.2f} %"
+    return (Sentence(f"before the sessions others took at most {share} of a measured CPU"),)
 
 
 def _effects(result: Certificate) -> Table:

@@ -168,6 +168,9 @@ class Certificate(Result):
         In the order of `METHODS`.
     benchmarks : tuple of CalibratedBenchmark
         In the trial's order.
+    lost_share : float or None
+        The largest part of a measured CPU's time that others took, of the looks before the sessions; None
+        when nobody looked.
     detectable : float or None
         The smallest speedup of the suite's geometric mean that the session t tells.
     checks : tuple of SessionCheck
@@ -196,6 +199,7 @@ class Certificate(Result):
     benchmarks: tuple[CalibratedBenchmark, ...]
     detectable: float | None
     checks: tuple[SessionCheck, ...]
+    lost_share: float | None = None
     references: tuple[str, ...] = _REFERENCES
 
     @property

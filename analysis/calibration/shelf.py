@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..data import Trial
+from ..data import Trial, read_host_record
 from ..errors import StoreError
 from ..record import opened, parse
 from ..report import Caution
@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 OLD_DAYS = 90  # a certificate that is older still counts, and its age is said
+_LOST, _TIMES_MORE = 0.01, 3.0  # of a CPU: when a host is told to be less quiet than it was
 _MODE = 0o644
 _UNKNOWN = "unknown"  # what a runner writes for a machine without an id: two of them may differ
 _SAFE = re.compile(r"[^A-Za-z0-9]+")
@@ -154,7 +155,7 @@ def newest_for(
     Notes
     -----
     Another machine, another CPU model, another class of design or another metric void a
-    certificate. Another kernel or governor, an age above 90 days, benchmarks that it does not know,
+    certificate. Another kernel or governor, a CPU of which others take much more, an age above 90 days, benchmarks that it does not know,
     fewer sessions or fewer runs a cell than the trial has are said.
     """
     certificates, _ = read_certificates(folder)
@@ -199,6 +200,12 @@ def differences(
         warns.append("its age is unknown")
     elif days > OLD_DAYS:
         warns.append(f"it is {days} days old")
+    look, known_lost = read_host_record(trial.path).most_lost, certificate.lost_share
+    lost = None if look is None or look.value is None else look.value / 100
+    if lost is not None and known_lost is not None and lost >= max(_LOST, _TIMES_MORE * known_lost):
+        warns.append(
+            f"others took {100 * known_lost:.2f} % of a CPU there, {100 * lost:.2f} % here"
+        )
     others = [name for name in design.benchmarks if name not in known.benchmarks]
     if others:
         warns.append(f"{len(others)} of {len(design.benchmarks)} benchmarks are not in it")

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data import Trial
+from ..data import HostNote, Trial, read_host_record
 from ..errors import UsageError
 from ..report import Caution, figures, merged
 from ..stats import door, least_shift, shown, stream
@@ -114,6 +114,7 @@ def calibrate_trial(
         )
         for k, (bench, row) in enumerate(zip(pairs.benchmarks, differences, strict=True))
     )
+    lost = read_host_record(trial.path).most_lost
     whole = pairs.whole
     kind: Literal["session", "block"] = "session" if whole else "block"
     return Certificate(
@@ -136,12 +137,23 @@ def calibrate_trial(
         benchmarks=benchmarks,
         detectable=_detectable(_suite_differences(pairs), risk, power),
         checks=checks,
+        lost_share=None if lost is None or lost.value is None else lost.value / 100,
         cautions=merged(
             trial.cautions,
             *(side.cautions for side in sides),
             _cautions(trial, pairs, pair, rates),
+            _lost(lost),
         ),
     )
+
+
+def _lost(note: HostNote | None) -> Iterator[Caution]:
+    """Say that others took much of a measured CPU: rates that were found so hold for such a host."""
+    if note is not None and note.status in ("warn", "fail"):
+        where = "" if note.session is None else f" before session {note.session}"
+        yield Caution(
+            "cpu-lost", f"{note.what}{where}: these rates are those of a host that is not quiet"
+        )
 
 
 def _validate(methods: Sequence[str] | None, confidence: float, power: float) -> frozenset[str]:

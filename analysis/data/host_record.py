@@ -17,6 +17,7 @@ from .environments import BOOT_ARGUMENTS
 
 __all__ = ["HostNote", "HostRecord", "Program", "read_host_record"]
 
+_GAPS = "gaps"  # the look at the clock before each session
 _NUMBER = re.compile(r" = (-?\d+(?:\.\d+)?)(?: [a-z%]+)?$")
 
 
@@ -63,6 +64,12 @@ class HostRecord:
 
     notes: tuple[HostNote, ...] = ()
     programs: tuple[Program, ...] = ()
+
+    @property
+    def most_lost(self) -> HostNote | None:
+        """The look before a session that saw others take most of a measured CPU; None without one."""
+        looks = (note for note in self.notes if note.check == _GAPS and note.value is not None)
+        return max(looks, key=lambda note: note.value or 0.0, default=None)
 
 
 def read_host_record(trial: Path) -> HostRecord:

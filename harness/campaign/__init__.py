@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         stored_own_defaults as stored_own_defaults,
     )
     from .schema.defaults import Table as Table
-    from .schema.quantities import MAX_SECONDS as MAX_SECONDS
+    from .schema.quantities import MAX_SECONDS as MAX_SECONDS, seconds_of as seconds_of
     from .source.json_path import JsonPathError as JsonPathError, find as find
     from .starter import starter_text as starter_text
 else:
@@ -45,7 +45,7 @@ else:
             "part": "one_block one_cell",
             "resolved": "resolved_text stored_defaults stored_own_defaults",
             "schema.defaults": "Table",
-            "schema.quantities": "MAX_SECONDS",
+            "schema.quantities": "MAX_SECONDS seconds_of",
             "source.json_path": "JsonPathError find",
             "starter": "starter_text",
         },

@@ -153,10 +153,14 @@ class Isolation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckPolicy:
-    """Which host checks stop a strict trial, and which only warn; names as in `harness.checks`."""
+    """Which host checks stop a strict trial, and which only warn; names as in `harness.checks`.
+
+    `probe_s` is how long the measured CPUs are looked at before each session; 0 for not at all.
+    """
 
     require: tuple[str, ...] = ()
     warn: tuple[str, ...] = ()
+    probe_s: float = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from analysis.record import Finding
 
 from ..host import CPUINFO, INTERRUPTS, ISOLATED, LOADAVG, STAT, format_cpus, path_of
-from ..wording import counted
+from ..wording import counted, duration
 from .situation import Check, Interval, Situation, found, named, read
 
 _STEAL_WARN = 0.001  # of the time
 _STEAL_FAIL = 0.05
 _STEAL_FLOOR_S = 0.03  # the kernel counts in ticks of 10 ms: fewer than three say little
 _IRQS_A_SECOND = 100.0
+_LOST_WARN = 0.01  # of the time: the timer's own ticks take less
+_LOST_FAIL = 0.10
 
 
 def smt(situation: Situation) -> Finding:
@@ -108,6 +110,28 @@ def _steal(stolen: float, elapsed: float, cpus: tuple[int, ...], when: str) -> F
         return found("steal", "ok", what, where)
     fix = "use a dedicated or bare-metal host, or measure when the neighbours are idle"
     return found("steal", "fail" if share >= _STEAL_FAIL else "warn", what, where, fix)
+
+
+def gaps(situation: Situation) -> Finding:
+    """Check that nothing takes the measured CPUs away, whoever it is: a look at the clock tells."""
+    look = situation.gaps
+    if look is None:
+        what = "nobody looked: that is done before each session"
+        return found("gaps", "unknown", what, fix="fairtrial doctor --probe 2s")
+    worst = look.worst
+    if worst is None:
+        return found("gaps", "unknown", look.problem or "the clock was not read")
+    percent = f"{100 * worst.share:.2f}"
+    what = f"cpu{worst.cpu} lost {percent} % of {duration(worst.looked_s)} to others"
+    if worst.count:
+        what += f": {counted(worst.count, 'gap')}, the longest {duration(worst.longest_s)}"
+    if len(look.gaps) > 1:
+        what += f"; the worst of {named(tuple(one.cpu for one in look.gaps))}"
+    where = read(f"the clock on cpu{worst.cpu}, time lost", f"{percent} %")
+    if worst.share < _LOST_WARN:
+        return found("gaps", "ok", what, where)
+    fix = "stop what runs there (see load, irq and steal), or keep it off: sudo fairtrial tune"
+    return found("gaps", "fail" if worst.share >= _LOST_FAIL else "warn", what, where, fix)
 
 
 def irq(situation: Situation) -> Finding:
@@ -264,6 +288,12 @@ CHECKS = (
         "explains it",
         before=steal,
         between=steal_between,
+    ),
+    Check(
+        name="gaps",
+        reason="what takes the CPU from a program, be it a program, an interrupt, a hypervisor or the "
+        "firmware, lengthens its run",
+        before=gaps,
     ),
     Check(
         name="irq",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from analysis.record import CheckStatus, Finding
 
-from ..host import Counters, Cpu, HostState, format_cpus
+from ..host import Counters, Cpu, GapLook, HostState, format_cpus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +15,8 @@ class Situation:
     """The host before a session, and what the trial is going to ask of it.
 
     `state` and `counters` were read for `cpus`, those that will be measured (all when empty);
-    `free_bytes` is the room where the trial goes (None: unknown), `runs_path` that folder.
+    `free_bytes` is the room where the trial goes (None: unknown), `runs_path` that folder; `gaps` is
+    what a look at the measured CPUs saw, None when nobody looked.
     """
 
     state: HostState
@@ -26,6 +27,7 @@ class Situation:
     free_bytes: int | None = None
     needed_bytes: int = 0
     runs_path: str | None = None
+    gaps: GapLook | None = None
 
     @property
     def measured(self) -> tuple[Cpu, ...]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 RUNS = Path("runs")
+_SHORT_S = 60.0
 
 
 def add_command(
@@ -87,6 +88,18 @@ def positive(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
     return int(text)
+
+
+def short_time(text: str) -> float:
+    """Read a duration as campaigns spell it, above 0 and at most a minute, in seconds."""
+    from ..campaign import seconds_of
+
+    seconds = seconds_of(text)
+    if seconds is None or not 0 < seconds <= _SHORT_S:
+        raise argparse.ArgumentTypeError(
+            f"must be a duration such as 500ms or 2s, at most {_SHORT_S:g}s, not {text!r}"
+        )
+    return seconds
 
 
 class Sessions(NamedTuple):

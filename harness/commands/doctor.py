@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from analysis.printer import printer_on
 
-from .arguments import add_command, add_folder, add_talk, write_json
+from .arguments import add_command, add_folder, add_talk, short_time, write_json
 
 if TYPE_CHECKING:
     from .arguments import Subparsers
@@ -26,12 +26,20 @@ def add(subparsers: Subparsers) -> None:
                  everything, in general
 campaign.yaml    for this campaign: its CPUs, its required checks
 -q               only what is not in order
+--probe 2s       look for 2 s what takes the measured CPU away
 """,
     )
     parser.add_argument(
         "campaign", nargs="?", type=Path, help="check for this campaign (default: in general)"
     )
     parser.add_argument("--strict", action="store_true", help="warnings give exit code 3")
+    parser.add_argument(
+        "--probe",
+        type=short_time,
+        metavar="TIME",
+        help="look for so long what takes the measured CPUs away, such as 2s, at most 60s (default: as "
+        "before a session, 200ms)",
+    )
     add_folder(parser)
     add_talk(parser)
     parser.set_defaults(run=_doctor)
@@ -40,7 +48,7 @@ campaign.yaml    for this campaign: its CPUs, its required checks
 def _doctor(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     from ..screen import check_up
 
-    checkup = check_up(args.campaign, args.dir, strict=args.strict)
+    checkup = check_up(args.campaign, args.dir, strict=args.strict, probe_s=args.probe)
     if args.json:
         write_json(checkup.to_dict(), out)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
+from .facts import own_cgroups
 from .state import Cpu, KernelSwitch, Topology
 from .tree import Tree, parse_cpus, whole
 
@@ -113,8 +114,14 @@ def usable(tree: Tree, available: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def isolated(tree: Tree) -> tuple[int, ...] | None:
-    """Give the CPUs that the scheduler leaves alone: isolcpus, and isolated cpuset partitions."""
+    """Give the CPUs that the scheduler leaves alone: isolcpus, and isolated cpuset partitions.
+
+    Older kernels list no partitions: the one that this process is in shows itself.
+    """
     lists = [cpus for cpus in (tree.cpus(ISOLATED), tree.cpus(PARTITIONS)) if cpus is not None]
+    for folder in own_cgroups(tree)[0]:
+        if tree.text(f"{folder}/cpuset.cpus.partition") == "isolated":
+            lists.append(tree.cpus(f"{folder}/cpuset.cpus.effective") or ())
     return tuple(sorted({cpu for cpus in lists for cpu in cpus})) if lists else None
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from . import facts, processors
 from .counters import CounterReader
+from .gaps import GapLook, look_for_gaps
 from .state import IN_FILES, Counters, Cpu, HostState, Topology
 from .tree import Tree, format_cpus, parse_cpus
 
@@ -104,6 +105,14 @@ class Host:
         """Read what moves, for `cpus`; for every usable CPU when empty."""
         measured = cpus or processors.usable(self._tree, processors.online(self._tree))
         return self._counters.read(measured, processors.turbo(self._tree, measured))
+
+    def gaps(
+        self, cpus: tuple[int, ...] | None, seconds: float, *, priority: int = 0, nice: int = 0
+    ) -> GapLook:
+        """Look for `seconds` how much of the CPUs others take; see `look_for_gaps`."""
+        if self.root != Path("/"):
+            return GapLook(problem="a recorded host has no CPUs to look at")
+        return look_for_gaps(cpus, seconds, priority=priority, nice=nice)
 
     def steal_s(self, cpus: tuple[int, ...]) -> float | None:
         """Give the time taken from `cpus` by a hypervisor since boot; cheap, for between runs.

@@ -9,10 +9,11 @@ from typing import Any
 
 from analysis.record import Finding
 
-from ..campaign import Campaign
+from ..campaign import Campaign, CheckPolicy
 from ..checks import check_before, check_between, fatal_findings
-from ..host import CpuPlan, Host, HostState, choose_cpus
-from ..trial import situation_of
+from ..host import CpuPlan, GapLook, Host, HostState, choose_cpus
+from ..trial import look_at_cpus, situation_of
+from ..tuning import finding_of_tuning
 from .checkup_text import checkup_dict, checkup_text
 
 _LOOK_S = 0.5
@@ -45,7 +46,9 @@ class Checkup:
         return checkup_dict(self.state, self.findings, plan=self.plan)
 
 
-def check_up(campaign_path: Path | None, folder: Path, *, strict: bool) -> Checkup:
+def check_up(
+    campaign_path: Path | None, folder: Path, *, strict: bool, probe_s: float | None = None
+) -> Checkup:
     """Check the host, for a campaign or in general.
 
     Parameters
@@ -56,6 +59,8 @@ def check_up(campaign_path: Path | None, folder: Path, *, strict: bool) -> Check
         The folder of trials; the nearest one that exists is asked for its free space.
     strict : bool
         Whether warnings are fatal.
+    probe_s : float, optional
+        How long it is looked what takes the measured CPUs away; as before a session by default.
 
     Raises
     ------
@@ -72,12 +77,20 @@ def check_up(campaign_path: Path | None, folder: Path, *, strict: bool) -> Check
         setting = campaign.isolation.cpus if campaign else "auto"
         plan = choose_cpus(setting, first.topology, usable=first.usable, isolated=first.isolated)
         measured = plan.targets or first.usable
+        seconds = probe_s or (campaign.checks if campaign else CheckPolicy()).probe_s
+        gaps = (
+            look_at_cpus(campaign, host, plan.targets, seconds)
+            if seconds
+            else GapLook(problem="not looked for: checks.probe = 0s")
+        )
         before = host.counters(measured)
         time.sleep(_LOOK_S)
-        situation = situation_of(campaign, host, measured, folder)
+        situation = situation_of(campaign, host, measured, folder, gaps=gaps)
     findings = check_before(situation)
     moving = {f.check: f for f in check_between(before, situation.counters, _LOOK_S, cpus=measured)}
     findings = tuple(_worse(finding, moving.get(finding.check)) for finding in findings)
+    tuned = finding_of_tuning()
+    findings += () if tuned is None else (tuned,)
     required = campaign.checks.require if campaign else None
     fatal = fatal_findings(findings, required, strict=strict)
     return Checkup(state=situation.state, plan=plan, findings=findings, fatal=fatal, strict=strict)

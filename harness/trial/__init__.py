@@ -28,7 +28,11 @@ if TYPE_CHECKING:
         command_to_continue as command_to_continue,
         way_on_of as way_on_of,
     )
-    from .situation import cpus_for as cpus_for, situation_of as situation_of
+    from .situation import (
+        cpus_for as cpus_for,
+        look_at_cpus as look_at_cpus,
+        situation_of as situation_of,
+    )
     from .watcher import Watcher as Watcher
 else:
     __getattr__, __dir__ = hands_on(
@@ -42,7 +46,7 @@ else:
             "preparation": "Prepared expected_seconds planned_runs",
             "resuming.fresh": "begins_there",
             "resuming.resumption": "unfinished_trial",
-            "situation": "cpus_for situation_of",
+            "situation": "cpus_for look_at_cpus situation_of",
             "resuming.trials": "trials_in",
             "watcher": "Watcher",
             "resuming.way_on": "command_to_continue way_on_of",

@@ -19,11 +19,11 @@ from ..campaign import Campaign
 from ..checks import check_before, fatal_findings
 from ..environment import VariableKey, capture, describe_inputs
 from ..errors import HostError, StoreError
-from ..host import CpuPlan, Host, HostState, format_cpus
+from ..host import CpuPlan, GapLook, Host, HostState, format_cpus
 from ..launch import Interrupts, LauncherClient
 from ..store import cpus_in_use
 from .files.inputs import declared_inputs
-from .situation import situation_of
+from .situation import look_at_cpus, situation_of
 
 _ROW_BYTES = 1200  # a row of measurements and one of the plan, generously
 _MARGIN_BYTES = 16 * 1024 * 1024
@@ -49,12 +49,28 @@ class Prepared:
         """The CPUs whose state matters: the targets', or all when they are not pinned."""
         return self.cpus.targets or self.state.usable
 
-    def look(self) -> tuple[Finding, ...]:
-        """Check the host as it is now."""
+    def probe(self) -> GapLook:
+        """Look how much of the targets' CPUs others take: the one thing here that takes time."""
+        seconds = self.campaign.checks.probe_s
+        if not seconds:
+            return GapLook(problem="not looked for: checks.probe = 0s")
+        cpus = self.cpus.targets
+        return look_at_cpus(self.campaign, self.host, cpus, seconds, ours=self.cpus.reserved)
+
+    def look(self, gaps: GapLook | None = None) -> tuple[Finding, ...]:
+        """Check the host as it is now; without `gaps` nothing is said of them."""
         situation = situation_of(
-            self.campaign, self.host, self.measured, self.folder, needed_bytes=self.needed_bytes
+            self.campaign,
+            self.host,
+            self.measured,
+            self.folder,
+            needed_bytes=self.needed_bytes,
+            gaps=gaps,
         )
-        return check_before(situation) + _own_findings(self.cpus, self.containment, self.campaign)
+        checked = check_before(situation)
+        if gaps is None:
+            checked = tuple(finding for finding in checked if finding.check != "gaps")
+        return checked + _own_findings(self.cpus, self.containment, self.campaign)
 
     def describe(
         self,
@@ -193,7 +209,9 @@ def prepare(
         containment=launcher.containment,
         findings=(),
     )
-    prepared = dataclasses.replace(prepared, findings=prepared.look())
+    # who requires it wants to know before anything is built; sessions look for themselves
+    gaps = prepared.probe() if "gaps" in campaign.checks.require else None
+    prepared = dataclasses.replace(prepared, findings=prepared.look(gaps))
     prepared.require(prepared.findings)
     if free < needed:
         raise StoreError(

@@ -202,8 +202,10 @@ class TrialRun:
             self._store.append_plan(runs)
         self._watcher.findings(self._surroundings.record(session, segment))
         host = self._prepared.host
+        gaps = self._prepared.probe()
+        self._interrupts.check()  # a signal may have come while it was looked
         before, started = host.counters(self._measured), time.monotonic()
-        found = self._prepared.look()
+        found = self._prepared.look(gaps)
         self._store.append_findings("before", found, session)
         self._watcher.findings(found)
         self._prepared.require(found)

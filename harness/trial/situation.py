@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..campaign import Campaign, Isolation
 from ..checks import Situation
-from ..host import CpuPlan, Host, HostState, choose_cpus
+from ..host import CpuPlan, GapLook, Host, HostState, choose_cpus
 from ..store import cpus_in_use
 
 
@@ -36,6 +36,42 @@ def _left_over(usable: tuple[int, ...]) -> tuple[int, ...]:
     return free if len(free) >= 2 else usable
 
 
+def look_at_cpus(
+    campaign: Campaign | None,
+    host: Host,
+    cpus: tuple[int, ...] | None,
+    seconds: float,
+    *,
+    ours: tuple[int, ...] = (),
+) -> GapLook:
+    """Look how much of the CPUs others take, in the scheduling class of the campaign's targets.
+
+    A CPU on which another trial measures is left alone.
+
+    Parameters
+    ----------
+    campaign : Campaign or None
+        Its scheduling counts; without one, what campaigns ask by default.
+    host : Host
+        What is looked at.
+    cpus : tuple of int or None
+        The CPUs of the targets; None when they are not pinned.
+    seconds : float
+        How long.
+    ours : tuple of int, optional
+        The CPUs that this process holds.
+    """
+    others = set(cpus_in_use() or ()) - set(ours)
+    taken = [cpu for cpu in cpus or () if cpu in others]
+    if taken:
+        return GapLook(problem=f"another trial measures on cpu{taken[0]}: it is not disturbed")
+    isolation = campaign.isolation if campaign else Isolation()
+    fifo = isolation.scheduling == "fifo"
+    return host.gaps(
+        cpus, seconds, priority=isolation.priority if fifo else 0, nice=isolation.nice or 0
+    )
+
+
 def situation_of(
     campaign: Campaign | None,
     host: Host,
@@ -43,6 +79,7 @@ def situation_of(
     folder: Path,
     *,
     needed_bytes: int = 0,
+    gaps: GapLook | None = None,
 ) -> Situation:
     """Read the host as it is now, for a trial that would be stored below `folder`.
 
@@ -58,6 +95,8 @@ def situation_of(
         The folder of trials; the nearest one above it that exists is asked for its free space.
     needed_bytes : int, optional
         The space that the trial may need.
+    gaps : GapLook, optional
+        What a look at the CPUs saw.
     """
     counters = host.counters(cpus)  # first: who compares counters waits for them, not for the rest
     isolation = campaign.isolation if campaign else Isolation()
@@ -73,4 +112,5 @@ def situation_of(
         free_bytes=shutil.disk_usage(existing).free,
         needed_bytes=needed_bytes,
         runs_path=str(folder),
+        gaps=gaps,
     )

@@ -187,13 +187,16 @@ def test_every_key_of_diff_is_documented(command, measured):
         assert keys(value) - documented("diff") == set()
 
 
-@pytest.mark.parametrize("title", ["run", "run --dry-run", "doctor", "status", "status --diff"])
+@pytest.mark.parametrize(
+    "title", ["run", "run --dry-run", "doctor", "tune", "status", "status --diff"]
+)
 def test_every_key_of_the_runner_is_documented(title, measured):
     place, printed = measured
     campaign, runs = place / "c.yaml", place / "runs"
     commands = {
         "run --dry-run": f"run {campaign} --dry-run --dir {runs}",
         "doctor": "doctor",
+        "tune": "tune --dry-run",
         "status": f"status --dir {runs}",
         "status --diff": "status --diff runs/sample",
     }

@@ -130,6 +130,8 @@ def _of_host(found: Diagnosis, of: Callable[..., list[Finding]]) -> Iterator[Cau
         load = _what(one).partition(",")[0]
         said = f"load {load}" if load[:1].isdigit() else load
         yield Caution("host-busy", f"the host was busy ({said}){_when(found, one)}")
+    if one := of("gaps"):
+        yield Caution("cpu-lost", f"{_what(one)}{_when(found, one)}")
     if one := of("steal"):
         yield Caution("host-stolen", f"{_what(one)}{_when(found, one)}")
     if one := of("throttle", "temperature"):

@@ -18,6 +18,7 @@ _ANY = ("before", "during", "after", "resume", "")
 _TOLD: dict[str, tuple[str, ...]] = {
     "load": _ANY,
     "other-trials": _ANY,
+    "gaps": _ANY,
     "steal": _AFTER,
     "throttle": _AFTER,
     "temperature": _AFTER,

@@ -30,6 +30,7 @@ _NAME = 14  # characters of a name beside a cross
 # findings of the runner that are drawn, what they are called, and when their number is known
 _WORDS = {
     "load": ("other work", ("after",)),
+    "gaps": ("CPU lost", ()),
     "steal": ("time stolen", ()),
     "throttle": ("throttled", ()),
     "temperature": ("temperature", ()),

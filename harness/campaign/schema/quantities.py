@@ -93,6 +93,15 @@ def duration(*, positive: bool = False) -> Scalar:
     )
 
 
+def seconds_of(text: str) -> float | None:
+    """Read a duration that stands elsewhere than in a campaign; None when it is none."""
+    try:
+        seconds: float = duration().parse(Plain(text))
+    except ValueError:
+        return None
+    return seconds
+
+
 def size(*, positive: bool = False) -> Scalar:
     """Take bytes, or a number with a unit: ``64MB`` is 64,000,000, ``64MiB`` is 67,108,864."""
 

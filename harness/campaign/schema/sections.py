@@ -224,6 +224,11 @@ CHECKS = Section(
     {
         "require": Key(kind=_CHECKS, meaning="host checks that stop a strict trial"),
         "warn": Key(kind=_CHECKS, meaning="host checks that only warn"),
+        "probe": Key(
+            kind=duration(),
+            meaning="how long it is looked before each session what takes the measured CPUs away "
+            "(check `gaps`); 0s for not at all",
+        ),
     },
     model=CheckPolicy,
 )

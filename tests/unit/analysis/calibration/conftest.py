@@ -57,6 +57,7 @@ def planted(synthetic, tmp_path) -> Callable[..., Path]:
         argv=lambda _variant: ["work"],
         program=lambda _variant, _session: "f" * 64,
         host: Any = HOST,
+        findings: bytes = b"",
         **manifest: Any,
     ) -> Path:
         rng = np.random.default_rng(7)
@@ -73,6 +74,8 @@ def planted(synthetic, tmp_path) -> Callable[..., Path]:
         }
         trial = synthetic(times, sessions=sessions, **manifest)
         trial.extra["resolved.json"] = resolved(variants, names, argv)
+        if findings:
+            trial.extra["findings.jsonl"] = findings
         trial.extra["environment.jsonl"] = environment(variants, names, sessions, program, host)
         return trial.write(tmp_path / "runs" / name)
 

@@ -57,6 +57,64 @@ def test_what_a_certificate_holds(planted):
     assert str(found).count("\n") < 45
 
 
+def looks(*shares):
+    rows = (
+        {
+            "at": "2026-01-01T00:00:00Z",
+            "when": "before",
+            "session": session,
+            "check": "gaps",
+            "status": "ok" if share < 1 else "warn",
+            "what": f"cpu3 lost {share:.2f} % of 200 ms to others",
+            "where": f"the clock on cpu3, time lost = {share:.2f} %",
+        }
+        for session, share in enumerate(shares, start=1)
+    )
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def test_a_certificate_holds_what_others_took_of_the_cpu(planted):
+    quiet = certified(planted("quiet", findings=looks(0.1, 0.43, 0.2)))
+    assert quiet.lost_share == pytest.approx(0.0043)
+    assert "others took at most 0.43 % of a measured CPU" in str(quiet)
+    assert all(one.code != "cpu-lost" for one in quiet.cautions)
+    busy = certified(planted("busy", findings=looks(0.1, 12.5, 3.0)))
+    (caution,) = (one for one in busy.cautions if one.code == "cpu-lost")
+    assert "cpu3 lost 12.50 % of 200 ms to others before session 2" in caution.text
+    unknown = certified(planted("unknown"))
+    assert unknown.lost_share is None
+    assert "others took" not in str(unknown)
+
+
+@pytest.mark.parametrize(
+    ("there", "here", "told"),
+    [
+        (0.1, 12.5, True),
+        (0.1, 0.9, False),
+        (5.0, 12.5, False),
+        (4.0, 12.5, True),
+        (12.0, 0.1, False),
+    ],
+)
+def test_a_certificate_of_a_quiet_host_is_cited_so_on_a_busy_one(
+    planted, tmp_path, there, here, told
+):
+    write_certificate(certified(planted("there", findings=looks(there))), tmp_path / "shelf")
+    trial = read_trial(planted("here", findings=looks(here)))
+    cited = newest_for(trial, tmp_path / "shelf")
+    assert cited.voids == ()
+    said = [text for text in cited.warns if "of a CPU" in text]
+    assert said == [f"others took {there:.2f} % of a CPU there, {here:.2f} % here"] * told
+
+
+def test_a_certificate_of_an_earlier_version_says_nothing_of_it(planted, tmp_path):
+    path = write_certificate(certified(planted(findings=looks(0.1))), tmp_path / "shelf")
+    data = json.loads(path.read_text())
+    assert data.pop("lost_share") == 0.001
+    path.write_text(json.dumps(data))
+    assert read_certificate(path).lost_share is None
+
+
 def test_sessions_that_move_one_variant_are_seen(planted):
     # theory: a session sd of 3 run sds makes nearly every pooled test err
     calm, moved = certified(planted("calm")), certified(planted("moved", shift=0.03))

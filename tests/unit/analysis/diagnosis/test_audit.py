@@ -152,6 +152,14 @@ def test_what_the_runner_found_is_told_with_its_sessions(measured):
             note("load", 3, "2.90 over 1 min on 2 CPUs", "warn", "before"),
             note("load", 4, "0.10 over 1 min on 2 CPUs", "ok", "before"),
             note("steal", 1, "since boot", "fail", "before"),
+            note(
+                "gaps",
+                2,
+                "cpu1 lost 12.00 % of 200 ms to others: 3 gaps, the longest 9.1 ms",
+                "fail",
+                "before",
+            ),
+            note("gaps", 3, "cpu1 lost 0.10 % of 200 ms to others: 3 gaps", "ok", "before"),
             note("steal", 4, "the hypervisor took 12 % of cpu1", "fail"),
             note("throttle", 4, "slowed down 3 times"),
             note("irq", 1, "many interrupts"),
@@ -167,8 +175,12 @@ def test_what_the_runner_found_is_told_with_its_sessions(measured):
     )
     assert "12 %" in told["host-stolen"].text
     assert told["host-stolen"].text.endswith("in session 4")
+    assert told["cpu-lost"].text == (
+        "cpu1 lost 12.00 % of 200 ms to others: 3 gaps, the longest 9.1 ms in session 2"
+    )
     assert told["outputs-differ"].about == ("y",)
     assert set(told) == {
+        "cpu-lost",
         "host-busy",
         "host-stolen",
         "host-throttled",

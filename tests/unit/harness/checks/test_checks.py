@@ -16,6 +16,7 @@ from harness.checks.registry import (
     fatal_findings,
 )
 from harness.checks.situation import Situation
+from harness.host.gaps import GapLook, Gaps
 from harness.host.reader import Host
 
 hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
@@ -185,8 +186,8 @@ def test_every_check_is_shown_in_each_of_its_answers():
     answers = {name: set() for name in CHECK_NAMES}
     for check, _, _, status, _ in BEFORE:
         answers[check].add("warn" if status == "fail" else status)
-    # disk and rt_throttle need arguments and are shown below; nothing depends on energy.
-    for name in set(CHECK_NAMES) - {"disk", "rt_throttle", "energy"}:
+    # disk, gaps and rt_throttle need arguments and are shown below; nothing depends on energy.
+    for name in set(CHECK_NAMES) - {"disk", "rt_throttle", "energy", "gaps"}:
         assert answers[name] == {"ok", "warn", "unknown"}, name
 
 
@@ -205,6 +206,26 @@ def test_real_time_throttling_matters_to_fifo_only(tmp_path, runtime, status, wo
     finding = examine(tmp_path, tree, fifo=True)["rt_throttle"]
     assert (finding.status, words in finding.what) == (status, True), finding
     assert examine(tmp_path / "other", tree)["rt_throttle"].status == "ok"
+
+
+def gap(cpu, share, count=7):
+    return Gaps(cpu=cpu, looked_s=0.2, lost_s=0.2 * share, count=count, longest_s=0.0041)
+
+
+@pytest.mark.parametrize(
+    ("look", "status", "words"),
+    [
+        (GapLook(gaps=(gap(3, 0.0, 0),)), "ok", "cpu3 lost 0.00 % of 200 ms to others"),
+        (GapLook(gaps=(gap(3, 0.0099),)), "ok", "cpu3 lost 0.99 % of 200 ms to others: 7 gaps"),
+        (GapLook(gaps=(gap(3, 0.01),)), "warn", "7 gaps, the longest 4.10 ms"),
+        (GapLook(gaps=(gap(2, 0.02), gap(3, 0.1))), "fail", "; the worst of cpus 2-3"),
+        (GapLook(problem="the targets are not pinned"), "unknown", "the targets are not pinned"),
+        (None, "unknown", "nobody looked"),
+    ],
+)
+def test_what_others_take_of_a_cpu_counts_whoever_they_are(tmp_path, look, status, words):
+    finding = examine(tmp_path, hosts.amd(), gaps=look)["gaps"]
+    assert (finding.status, words in finding.what) == (status, True), finding
 
 
 @pytest.mark.parametrize(

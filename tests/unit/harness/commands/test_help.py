@@ -11,9 +11,16 @@ import shutil
 import pytest
 
 from harness.cli import main
-from harness.commands import compare, doctor, init, run, status
+from harness.commands import compare, doctor, init, run, status, tune
 
-COMMANDS = {"run": run, "compare": compare, "init": init, "status": status, "doctor": doctor}
+COMMANDS = {
+    "run": run,
+    "compare": compare,
+    "init": init,
+    "status": status,
+    "doctor": doctor,
+    "tune": tune,
+}
 
 
 def execute(*words):

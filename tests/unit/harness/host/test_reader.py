@@ -339,3 +339,18 @@ def test_close_gives_the_files_back(tmp_path):
         made.counters()
         assert len(list(Path("/proc/self/fd").iterdir())) > before
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_a_partition_around_this_process_isolates_where_the_kernel_lists_none(tmp_path):
+    # Linux 6.1 has no cpuset.cpus.isolated, and its cpu/isolated stays empty
+    group = "sys/fs/cgroup/user.slice/session.scope"
+    tree = hosts.amd() | {
+        f"{hosts.CPU}/isolated": "\n",
+        f"{group}/cpuset.cpus.partition": "isolated\n",
+        f"{group}/cpuset.cpus.effective": "2,6\n",
+    }
+    with Host(hosts.plant(tmp_path / "in", tree)) as host:
+        assert host.read().isolated == (2, 6)
+    tree[f"{group}/cpuset.cpus.partition"] = "isolated invalid (no reason)\n"
+    with Host(hosts.plant(tmp_path / "out", tree)) as host:
+        assert host.read().isolated == ()

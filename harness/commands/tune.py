@@ -1,0 +1,237 @@
+"""The subcommand ``tune``: the one that changes settings of the host, and puts them back."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from .arguments import add_command, add_talk, write_json
+
+if TYPE_CHECKING:
+    from ..tuning import Proposal, Tuned, Wish
+    from .arguments import Subparsers
+
+_ROOT = Path("/")
+_UNDO = "fairtrial tune --undo"
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add ``tune``."""
+    parser = add_command(
+        subparsers,
+        "tune",
+        summary="change what the doctor named, and put it back",
+        description="Change the settings of this host that the doctor named, as root: governor or energy "
+        "preference, boost, large pages, the profilers' rate, interrupts, an isolated partition. The exact "
+        "list is shown and asked about first. With a command everything is put back at its end, and it is "
+        "executed as the user who called sudo; without one the settings stay until --undo.",
+        examples="""
+--dry-run                                         show what would be changed
+--for campaign.yaml -- fairtrial run campaign.yaml    tune, measure, put back
+--undo                                            put everything back
+""",
+    )
+    parser.add_argument(
+        "--for",
+        dest="campaign",
+        type=Path,
+        metavar="CAMPAIGN",
+        help="for the CPUs of this campaign (default: those that cpus: auto takes)",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show the list, and change nothing")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument(
+        "--offline-sibling",
+        action="store_true",
+        help="also take the other threads of the measured cores offline",
+    )
+    parser.add_argument("--undo", action="store_true", help="put back what a tune has changed")
+    add_talk(parser)
+    parser.add_argument(
+        "argv",
+        nargs=argparse.REMAINDER,
+        metavar="-- COMMAND",
+        help="executed while the settings are changed",
+    )
+    parser.set_defaults(run=_tune)
+
+
+def _tune(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    from ..errors import UsageError
+
+    argv = args.argv[1:] if args.argv[:1] == ["--"] else args.argv
+    if args.argv and args.argv[0] != "--":
+        raise UsageError(
+            f"{args.argv[0]!r} is no option of tune", None, "write -- before a COMMAND"
+        )
+    if args.argv and not argv:
+        raise UsageError("behind -- a command is missing", None, "write it, or leave out --")
+    if args.json and argv:
+        raise UsageError("--json goes without a COMMAND: what that prints would be mixed with it")
+    if args.undo:
+        return _undo(args, argv, out, err)
+    return _change(args, argv, out, err)
+
+
+def _undo(args: argparse.Namespace, argv: list[str], out: TextIO, err: TextIO) -> int:
+    from ..errors import UsageError
+    from ..tuning import lines_of, undo_tuning
+
+    if argv or args.campaign or args.dry_run or args.yes or args.offline_sibling:
+        raise UsageError("--undo stands alone: it puts back all that was changed")
+    _must_be_root(f"sudo {_UNDO}")
+    undone = undo_tuning(_ROOT)
+    if args.json:
+        write_json(undone.to_dict() if undone else {"undone": None}, out)
+    elif undone is None:
+        out.write("there is nothing to put back\n")
+    else:
+        out.write("".join(f"{line}\n" for line in lines_of(undone)))
+    if undone is None or undone.settled:
+        return 0
+    err.write(f"fairtrial: not everything could be put back; mend the cause, then {_UNDO}\n")
+    return 3
+
+
+def _change(args: argparse.Namespace, argv: list[str], out: TextIO, err: TextIO) -> int:
+    from ..tuning import Tuned, caller_of, survey, tune
+
+    proposal = survey(_wish(args, argv), _ROOT)
+    if args.dry_run:
+        write_json(proposal.to_dict(), out) if args.json else out.write(
+            _shown(proposal, args, argv)
+        )
+        return 0
+    if not args.json:
+        err.write(_shown(proposal, args, argv))
+        err.flush()
+    caller = caller_of(os.environ)
+    if proposal.count:
+        _must_be_possible(proposal, args)
+        if not args.yes and not _agreed(err):
+            err.write("nothing was changed\n")
+            return 1
+
+    def tell(line: str) -> None:
+        if not args.quiet:
+            err.write(f"  {line}\n")
+            err.flush()
+
+    done = (
+        tune(proposal, _ROOT, argv=argv, caller=caller, tell=tell)
+        if _any(proposal, argv)
+        else Tuned()
+    )
+    if args.json:
+        write_json(done.to_dict(), out)
+    return _ended(done, args, err)
+
+
+def _any(proposal: Proposal, argv: list[str]) -> bool:
+    """Tell whether there is anything to do."""
+    return bool(proposal.count or argv)
+
+
+def _must_be_possible(proposal: Proposal, args: argparse.Namespace) -> None:
+    """Refuse what cannot be asked, is not allowed, or would spoil the trial of somebody."""
+    from ..tuning import refuse_to_spoil
+
+    if not args.yes:
+        _must_be_asked()
+    _must_be_root("sudo fairtrial tune ...; --dry-run shows the list without")
+    refuse_to_spoil(proposal.busy)
+
+
+def _ended(done: Tuned, args: argparse.Namespace, err: TextIO) -> int:
+    """Say what is left to do; give the exit code."""
+    from ..tuning import lines_of
+
+    if done.undone is not None and not done.undone.settled:
+        if args.quiet:
+            err.write("".join(f"  {line}\n" for line in lines_of(done.undone)))
+        err.write(f"fairtrial: not everything could be put back; mend the cause, then {_UNDO}\n")
+        return 3
+    if done.stopped is not None:
+        return 130
+    if done.code is None and done.applied:
+        err.write(f"the settings stay until: sudo {_UNDO}\n")
+    return done.code or 0
+
+
+def _wish(args: argparse.Namespace, argv: list[str]) -> Wish:
+    from ..tuning import Wish, caller_of
+
+    if args.campaign is None:
+        return Wish(offline_sibling=args.offline_sibling, inside=bool(argv))
+    from ..campaign import load_campaign, own_defaults
+
+    # those of the user for whom the campaign will be executed, not root's
+    caller = caller_of(os.environ)
+    whose = os.environ if caller is None else caller.environment(os.environ)
+    campaign = load_campaign(args.campaign, own=own_defaults(whose))
+    return Wish(
+        setting=campaign.isolation.cpus,
+        offline_sibling=args.offline_sibling,
+        inside=bool(argv),
+    )
+
+
+def _shown(proposal: Proposal, args: argparse.Namespace, argv: list[str]) -> str:
+    """Write the exact list."""
+    from ..host import format_cpus
+    from ..wording import counted
+
+    where = "all CPUs" if proposal.cpus is None else f"CPU {format_cpus(proposal.cpus)}"
+    whose = f" (for {args.campaign})" if args.campaign else ""
+    host = proposal.host or "this host"
+    if proposal.count:
+        lines = [f"{counted(proposal.count, 'setting')} of {host} to change, {where}{whose}:"]
+    else:
+        lines = [f"nothing to change on {host}, {where}{whose}"]
+    for one in proposal.changes:
+        lines.append(f"  {one.item:<10} {one.path}: {one.before} -> {one.after}")
+    if proposal.partition is not None:
+        cpus = format_cpus(proposal.partition.cpus)
+        lines.append(f"  partition  CPU {cpus} for the command alone, taken from everybody else")
+    lines += [f"  left       {one.what}" for one in proposal.left]
+    if proposal.busy:
+        cpus = ", ".join(map(str, proposal.busy))
+        lines.append(f"  busy       a trial measures on CPU {cpus}: nothing is changed meanwhile")
+    elif proposal.busy is None:
+        lines.append("  busy       the kernel does not show whether trials measure on this host")
+    if proposal.count:
+        end = "when the command has ended" if argv else f"by: sudo {_UNDO}"
+        lines.append(f"each is put back {end}")
+    return "\n".join(lines) + "\n"
+
+
+def _is_root() -> bool:
+    return os.geteuid() == 0
+
+
+def _must_be_root(fix: str) -> None:
+    from ..errors import HostError
+
+    if not _is_root():
+        what = "only root may change settings of the host"
+        raise HostError(what, None, fix)
+
+
+def _must_be_asked() -> None:
+    from ..errors import UsageError
+
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise UsageError(
+            "nobody can be asked here whether to change that: there is no terminal",
+            None,
+            "add --yes, or --dry-run to see the list only",
+        )
+
+
+def _agreed(err: TextIO) -> bool:
+    err.write("change it? [y/N] ")
+    err.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}

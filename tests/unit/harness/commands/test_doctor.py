@@ -1,0 +1,62 @@
+"""`doctor --probe`: how long it looks at the measured CPU, and what it takes for a time."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+
+from harness.cli import main
+from harness.host import GapLook, Gaps, Host
+
+
+@pytest.fixture
+def looks(monkeypatch):
+    asked = []
+
+    def gaps(_host, cpus, seconds, **_how):
+        asked.append(seconds)
+        return GapLook(
+            gaps=(Gaps(cpu=cpus[0], looked_s=seconds, lost_s=0.0, count=0, longest_s=0.0),)
+        )
+
+    monkeypatch.setattr(Host, "gaps", gaps)
+    monkeypatch.setattr("harness.trial.situation.cpus_in_use", lambda: ())
+    return asked
+
+
+def doctor(*words):
+    out, err = io.StringIO(), io.StringIO()
+    code = main(["doctor", *words], out, err)
+    return code, out.getvalue(), err.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds"),
+    [((), 0.2), (("--probe", "2s"), 2.0), (("--probe", "50ms"), 0.05), (("--probe", "1min"), 60.0)],
+)
+def test_it_looks_as_long_as_it_is_told(looks, words, seconds):
+    _, out, _ = doctor("--json", *words)
+    assert looks == [seconds]
+    (finding,) = (one for one in json.loads(out)["findings"] if one["check"] == "gaps")
+    assert finding["status"] == "ok"
+
+
+@pytest.mark.parametrize("text", ["0s", "-1s", "61s", "2min", "x", "", "1e9", "nan", "2 s"])
+def test_what_is_no_short_time_is_refused(looks, capsys, text):
+    assert doctor(f"--probe={text}")[0] == 2
+    assert "such as 500ms or 2s, at most 60s" in capsys.readouterr().err
+    assert looks == []
+
+
+def test_a_campaign_may_have_no_look_and_the_option_still_looks(looks, tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text(
+        "name: c\nvariants: {a: {}}\nbenchmarks: {b: {command: ['true']}}\nchecks: {probe: 0s}\n"
+    )
+    _, out, _ = doctor(str(path))
+    assert looks == []
+    assert "checks.probe = 0s" in out
+    doctor(str(path), "--probe", "1s")
+    assert looks == [1.0]
