@@ -14,6 +14,7 @@ __all__ = ["answer", "sections", "standing_out"]
 _NAME = 20
 _SENTENCES = 12
 _LEAST_ROWS, _ROWS = 10, 40
+_NOTHING_KNOWN = "no factor could be tested: nothing that may explain a run, and varies, is known of enough of these runs"
 _MAY_FOLLOW = (
     "may follow: there is more of it in a long run, whatever made the run long. Effect and interval are of "
     "its rate per second; p asks rate and count alike, and is 1 where they go opposite ways"
@@ -21,9 +22,9 @@ _MAY_FOLLOW = (
 
 
 def answer(found: Sources) -> tuple[Section, ...]:
-    """Say which factors stand out; nothing where none was looked at."""
+    """Say which factors stand out, or that none could; nothing of a table."""
     if not found.factors:
-        return ()
+        return (Section((Sentence(_NOTHING_KNOWN),)),) if found.components else ()
     out = standing_out(found)
     blocks = [Sentence(_answer(found, out))]
     blocks += [Sentence(_said(one, found.response)) for one in out[:_SENTENCES]]
