@@ -119,7 +119,7 @@ class Opened:
         raise AnalysisError(
             f"the file is no text: byte {failed.start} does not fit {failed.encoding}",
             self.source,
-            "name its encoding with --encoding, if it is a text",
+            "save a text as UTF-8, or import it with its encoding: fairtrial import --encoding E",
         )
 
 

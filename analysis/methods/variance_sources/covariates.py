@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ...data import Trial, segment_starts
 from ...report import figures
 from ...stats import read_only
+from .counters import is_counter
 from .result import Kind
 
 __all__ = ["AS_LEVELS", "MOST_LEVELS", "Covariate", "Scale", "as_levels", "covariates_of", "spoken"]
@@ -350,12 +351,13 @@ def _above_floor(trial: Trial, name: str) -> Floats:
 
 
 def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
-    """Give the metrics that the program printed: a time among them is one of the run's own."""
+    """Give the metrics that the program printed: times and counted events grow with the run."""
     for name in trial.metrics:
         if name == metric:
             continue
         unit, values = trial.metric(name).unit, trial.values(name)
-        if figures.is_time(unit):
+        # a share of events, or events per second, is no count
+        if figures.is_time(unit) or (is_counter(name) and unit != "%" and not figures.timed(unit)):
             yield _rate(trial, values, name=name)
             continue
         yield Covariate(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ....faces import hands_on
 
 if TYPE_CHECKING:
-    from .cells import Cell as Cell, cell_of as cell_of
+    from .cells import LEAST_RUNS as LEAST_RUNS, Cell as Cell, cell_of as cell_of
     from .columns import Columns as Columns, columns_of as columns_of
     from .family import Family as Family
     from .fit import factors_of as factors_of
@@ -16,7 +16,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "cells": "Cell cell_of",
+            "cells": "Cell LEAST_RUNS cell_of",
             "columns": "Columns columns_of",
             "family": "Family",
             "fit": "factors_of",

@@ -14,12 +14,17 @@ __all__ = ["answer", "sections", "standing_out"]
 _NAME = 20
 _SENTENCES = 12
 _LEAST_ROWS, _ROWS = 10, 40
+_NOTHING_KNOWN = "no factor could be tested: nothing that may explain a run, and varies, is known of enough of these runs"
+_MAY_FOLLOW = (
+    "may follow: there is more of it in a long run, whatever made the run long. Effect and interval are of "
+    "its rate per second; p asks rate and count alike, and is 1 where they go opposite ways"
+)
 
 
 def answer(found: Sources) -> tuple[Section, ...]:
-    """Say which factors stand out; nothing where none was looked at."""
+    """Say which factors stand out, or that none could; nothing of a table."""
     if not found.factors:
-        return ()
+        return (Section((Sentence(_NOTHING_KNOWN),)),) if found.components else ()
     out = standing_out(found)
     blocks = [Sentence(_answer(found, out))]
     blocks += [Sentence(_said(one, found.response)) for one in out[:_SENTENCES]]
@@ -35,6 +40,8 @@ def sections(found: Sources) -> tuple[Section, ...]:
         return ()
     shown = told[: min(max(_LEAST_ROWS, len(standing_out(found))), _ROWS)]
     blocks: list[Sentence | Table] = [_table(shown)]
+    if any(one.may_follow for one in shown):
+        blocks.append(Sentence(_MAY_FOLLOW))
     if len(told) > len(shown):
         blocks.append(
             Sentence(f"and {len(told) - len(shown)} less surprising ones (--json gives all)")
@@ -145,7 +152,7 @@ def _cells(one: Factor) -> Iterator[Cell]:
     yield figures.shorten(one.benchmark, _NAME)
     yield figures.shorten(one.variant, _NAME)
     yield one.factor
-    yield one.kind
+    yield f"{one.kind}, may follow" if one.may_follow else one.kind
     yield _compared(one)
     effect = one.effect
     yield "-" if effect is None else Value(figures.ratio_within(effect, one.low, one.high), effect)

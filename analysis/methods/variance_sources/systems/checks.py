@@ -63,7 +63,7 @@ def check_response(response: Response, table: MixedTable) -> None:
     if len(response.rows) < FEWEST_ROWS:
         raise InsufficientDataError(
             f"{len(response.rows)} rows have the response {response.name!r}, too few to learn from "
-            "some and predict others",
+            f"some and predict others: {FEWEST_ROWS} are needed",
             where,
             "measure more systems; a picture of few is 'fairtrial biplot'",
             n=len(response.rows),
@@ -148,8 +148,8 @@ def families_of(table: MixedTable, group: str, rows: _Whole) -> tuple[_Whole, in
         )
     if len(names) < FEWEST_FAMILIES:
         raise InsufficientDataError(
-            f"the group {group!r} has {len(names)} levels: one is held out, one decides on the "
-            "number of trees, and one at least is learned from",
+            f"the group {group!r} has {len(names)} levels, and {FEWEST_FAMILIES} are needed: one is held "
+            "out, one decides on the number of trees, and one at least is learned from",
             where,
             "name a column with more families",
             n=len(names),

@@ -89,8 +89,10 @@ def test_texts_are_decoded_and_cleaned(tmp_path: Path, data: bytes, encoding: st
 def test_what_is_no_text_in_the_encoding_is_refused_with_the_byte(tmp_path: Path) -> None:
     path = tmp_path / "t"
     path.write_bytes(b"ab\x81\xff")  # no character of cp1252 either
-    with pytest.raises(AnalysisError, match="byte 2 does not fit"):
+    with pytest.raises(AnalysisError, match="byte 2 does not fit") as failed:
         open_foreign(str(path)).text()
+    # commands that read a table have no --encoding: the command that has it is named
+    assert "fairtrial import --encoding" in failed.value.fix
     with pytest.raises(UsageError, match="no encoding 'utf-99'"):
         open_foreign(str(path), encoding="utf-99").text()
 

@@ -103,6 +103,33 @@ def test_a_time_that_the_program_printed_is_part_of_its_run(planted):
         assert (one.count is not None) == rate
 
 
+@pytest.mark.parametrize(
+    ("name", "unit", "follows", "rate"),
+    [
+        ("instructions", "1", True, True),
+        ("cache_misses", "1", True, True),
+        ("L1-dcache-load-misses", "events", True, True),
+        ("context-switches", "1", True, True),
+        ("cycles.u", "1", True, True),
+        ("cache-misses", "%", False, False),
+        ("instructions", "1/s", True, False),
+        ("cache_size", "1", False, False),
+        ("branch", "1", False, False),
+    ],
+)
+def test_counters_that_were_parsed_are_rates_that_may_follow(planted, name, unit, follows, rate):
+    """Names of perf-list(1): a longer run has more of each, whatever made it long."""
+    trial = planted.unrelated(rng())
+    wall = trial.values("wall")
+    trial = planted.filled(trial, np.log(wall), metrics={name: wall * 1e9})
+    trial = replace(
+        trial, manifest=replace(trial.manifest, metrics={name: {"unit": unit, "better": "lower"}})
+    )
+    one = covariates_of(trial)[name]
+    assert one.may_follow == follows
+    assert (one.count is not None) == rate
+
+
 def test_whole_numbers_of_few_values_are_levels_too(planted):
     trial = planted.unrelated(rng())
     seed = rng().integers(0, 8, len(trial)).astype(np.float64)

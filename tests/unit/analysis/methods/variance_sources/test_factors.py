@@ -390,6 +390,12 @@ def test_too_few_runs_say_how_many_are_needed(planted):
     assert "protocol" in caught.value.fix
 
 
+def test_a_single_run_is_too_few_rather_than_all_alike(planted):
+    trial = planted.unrelated(rng(), sessions=1, runs=1)
+    with pytest.raises(InsufficientDataError, match="8 runs that differ"):
+        answer(trial)
+
+
 def test_single_cells_with_too_few_runs_are_named(planted):
     trial = planted.unrelated(rng(), benchmarks=2, runs=10, sessions=2)
     few = (trial.benchmark == 1) & (trial.block > 3)

@@ -109,6 +109,23 @@ def test_what_cannot_be_told_has_no_row():
     assert "session" not in text.replace("no factor could be tested", "").replace("sessions", "")
 
 
+def test_runs_of_which_nothing_is_known_are_answered_too():
+    """Such as those of another tool's file, which holds times only: an answer never begins with a table."""
+    part = Component(benchmark="b", variant="v", source="run", levels=20, sd=0.1, share=1.0)
+    assert told(components=(part,)).startswith(
+        "no factor could be tested: nothing that may explain"
+    )
+
+
+def test_what_may_follow_is_marked_in_the_table_and_explained_once():
+    """A rate's interval may leave out 1 where p is 1, as its count goes the other way: a riddle else."""
+    riddle = replace(FOLLOWS, effect=0.74, low=0.69, high=0.80, pvalue=1.0, pvalue_adjusted=1.0)
+    text = told(riddle, replace(riddle, factor="minor_faults"))
+    assert text.count("observed, may follow") == 2
+    assert text.count("p asks rate and count alike") == 1
+    assert "may follow" not in told(SEEN)
+
+
 def test_endless_intervals_and_many_factors_are_written(planted):
     many = [replace(CHANCE, factor=f"m{k}", pvalue_adjusted=0.5 + k / 100) for k in range(30)]
     text = told(*many)
