@@ -52,6 +52,8 @@ def test_no_option_that_names_a_file_to_write_is_allowed():
         "resample sources/a.csv sources/b.csv --seed 3 --better lower",
         "study power sources/a.csv",
         "plan trials/x --effect -1",
+        "sources trials/x trials/y --resamples 99 --seed 3 --json",
+        "sources sources/t.csv --response y --group vendor --ignore a,b --variation sd --runs 5",
     ],
 )
 def test_what_reads_and_prints_is_executed(command):
@@ -74,6 +76,7 @@ def test_what_reads_and_prints_is_executed(command):
         ("report trials/x --plots .", "only read"),
         ("gate a --junit=x", "only read"),
         ("hpt a b --html x", "only read"),
+        ("sources a.csv --response y --plot x.svg", "only read"),
         ("verdict /etc/passwd", "leads out"),
         ("verdict trials/../../x", "leads out"),
         ("verdict ..", "leads out"),
