@@ -137,6 +137,12 @@ def recompute(
             raise AnalysisError(
                 f"the command gave no answer in {timeout_s:g} s", said, "give it more time"
             ) from None
+        except OSError as error:  # an argument of any length, a folder without permission
+            raise AnalysisError(
+                f"the command cannot be executed: {error.strerror or error}",
+                f"{said[:200]} ...",
+                "shorten its arguments, or see that this user may execute fairtrial",
+            ) from error
     if done.returncode not in ANSWERS:
         told = done.stderr.decode("utf-8", "replace").strip()
         raise AnalysisError(

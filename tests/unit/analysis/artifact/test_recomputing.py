@@ -121,3 +121,9 @@ def test_a_command_without_an_answer_says_why(folder):
 def test_what_takes_too_long_is_ended(folder):
     with pytest.raises(AnalysisError, match="no answer in"):
         recompute(("verdict", "trials/sample", "--json"), folder, timeout_s=0.001)
+
+
+def test_what_the_system_does_not_execute_is_told(folder):
+    # one argument of more bytes than Linux passes on; a bundle of anybody may hold it
+    with pytest.raises(AnalysisError, match="cannot be executed"):
+        recompute(("verdict", "trials/" + "x" * 300_000, "--json"), folder)
