@@ -31,6 +31,7 @@ COMMANDS = (
     "plan",
     "study",
     "sources",
+    "diff",
     "report",
 )
 ANSWERS = (0, 1, 7)  # exit codes of an answer: done, a gate said no, a gate could not tell
@@ -38,12 +39,12 @@ ANSWERS = (0, 1, 7)  # exit codes of an answer: done, a gate said no, a gate cou
 OPTIONS = frozenset(
     """--all --alpha --also --alternative --always-valid --and --annotations --below --benchmark
     --best-of --better --centre --certificate --clt --compatible --conf-level --confidence
-    --correction --digits --draws --effect --estimators --explain --font-family --font-size --format
-    --gate --group --ignore --interval --jitter --json --layout --level --looks --margin
-    --max-components --max-runs --max-sessions --mean --metric --normality --on --pairs --power
-    --precision --quantile --rank --resamples --resolution --response --risk --runs --scale --scores
-    --search --seed --shift --shifted --sides --simulations --sources --speedup --starts --steps
-    --ties --unit --variant --variation --verbose --weight --width --within-session
+    --correction --digits --draws --effect --estimators --exit-code --explain --font-family
+    --font-size --format --gate --group --ignore --interval --jitter --json --layout --level --looks
+    --margin --max-components --max-runs --max-sessions --mean --metric --normality --on --pairs
+    --power --precision --quantile --rank --resamples --resolution --response --risk --runs --scale
+    --scores --search --seed --shift --shifted --sides --simulations --sources --speedup --starts
+    --steps --ties --unit --variant --variation --verbose --weight --width --within-session
     --workers""".split()  # noqa: SIM905 - a table of words
 )
 _ENTRY = ("-P", "-m", "harness")  # the one command line, of the same installation

@@ -53,6 +53,7 @@ def test_no_option_that_names_a_file_to_write_is_allowed():
         "study power sources/a.csv",
         "plan trials/x --effect -1",
         "sources trials/x trials/y --resamples 99 --seed 3 --json",
+        "diff trials/x trials/y --exit-code --json",
         "sources sources/t.csv --response y --group vendor --ignore a,b --variation sd --runs 5",
     ],
 )
