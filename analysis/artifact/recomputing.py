@@ -72,6 +72,8 @@ def fault_of_command(command: Sequence[str]) -> str | None:
     for argument in without_stdout(command[1:]):
         if "\0" in argument:
             return "an argument holds a zero byte"
+        if any("\ud800" <= character <= "\udfff" for character in argument):
+            return "an argument holds half a character, which is no text"
         name, _, value = argument.partition("=")
         if argument.startswith("--"):
             if name not in OPTIONS:

@@ -84,6 +84,7 @@ def test_what_reads_and_prints_is_executed(command):
         ("verdict ~/x", "leads out"),
         ("verdict a --certificate=/x", "leads out"),
         ("verdict a:../b", "leads out"),
+        ("verdict trials/\ud800", "no text"),
     ],
 )
 def test_everything_else_is_refused(command, what):
