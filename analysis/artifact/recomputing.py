@@ -30,19 +30,22 @@ COMMANDS = (
     "diagnose",
     "plan",
     "study",
+    "sources",
+    "diff",
     "report",
 )
 ANSWERS = (0, 1, 7)  # exit codes of an answer: done, a gate said no, a gate could not tell
 # every option of these commands that writes no file; they are taken in full only, not abbreviated
 OPTIONS = frozenset(
-    """--all --alpha --also --alternative --always-valid --and --annotations --below
-    --benchmark --best-of --better --centre --certificate --clt --compatible --conf-level --confidence
-    --correction --digits --draws --effect --estimators --explain --font-family --font-size --format
-    --gate --interval --jitter --json --layout --level --looks --margin --max-components --max-runs
-    --max-sessions --mean --metric --normality --on --pairs --power --precision --quantile --rank
-    --resamples --resolution --risk --runs --scale --scores --search --seed --shift --shifted --sides
-    --simulations --speedup --starts --steps --ties --unit --variant --verbose --weight --width
-    --within-session --workers""".split()  # noqa: SIM905 - a table of words
+    """--all --alpha --also --alternative --always-valid --and --annotations --below --benchmark
+    --best-of --better --centre --certificate --clt --compatible --conf-level --confidence
+    --correction --digits --draws --effect --estimators --exit-code --explain --font-family
+    --font-size --format --gate --group --ignore --interval --jitter --json --layout --level --looks
+    --margin --max-components --max-runs --max-sessions --mean --metric --normality --on --pairs
+    --power --precision --quantile --rank --resamples --resolution --response --risk --runs --scale
+    --scores --search --seed --shift --shifted --sides --simulations --sources --speedup --starts
+    --steps --ties --unit --variant --variation --verbose --weight --width --within-session
+    --workers""".split()  # noqa: SIM905 - a table of words
 )
 _ENTRY = ("-P", "-m", "harness")  # the one command line, of the same installation
 
@@ -69,6 +72,8 @@ def fault_of_command(command: Sequence[str]) -> str | None:
     for argument in without_stdout(command[1:]):
         if "\0" in argument:
             return "an argument holds a zero byte"
+        if any("\ud800" <= character <= "\udfff" for character in argument):
+            return "an argument holds half a character, which is no text"
         name, _, value = argument.partition("=")
         if argument.startswith("--"):
             if name not in OPTIONS:
@@ -135,6 +140,12 @@ def recompute(
             raise AnalysisError(
                 f"the command gave no answer in {timeout_s:g} s", said, "give it more time"
             ) from None
+        except OSError as error:  # an argument of any length, a folder without permission
+            raise AnalysisError(
+                f"the command cannot be executed: {error.strerror or error}",
+                f"{said[:200]} ...",
+                "shorten its arguments, or see that this user may execute fairtrial",
+            ) from error
     if done.returncode not in ANSWERS:
         told = done.stderr.decode("utf-8", "replace").strip()
         raise AnalysisError(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
+import runpy
 import shutil
 import stat
 import subprocess
+import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +20,11 @@ from analysis.artifact import open_archive
 from analysis.artifact.reproducing import check_archive
 from analysis.errors import StoreError
 
+handmade = SimpleNamespace(
+    **runpy.run_path(str(Path(__file__).resolve().parents[1] / "handmade_bundle.py"))
+)
+# to compile them takes a minute
+KERNELS = os.environ.get("FAIRTRIAL_CACHE", str(Path("~/.cache/fairtrial/kernels").expanduser()))
 MAKE = """#!/bin/sh
 cp "$(command -v cat)" "tool-$1"
 """
@@ -58,15 +67,38 @@ def author(make_lab, tmp_path_factory):
     return lab
 
 
+def test_other_surroundings_give_the_same_bytes(author, tmp_path):
+    there = Path(shutil.copytree(author.folder, tmp_path / "copied"))
+    (tmp_path / "home").mkdir()
+    words = ["bundle", f"runs/{author.trial().name}", "-o", "again.zip"]
+    words += ["--claims", "claims.yaml", "--campaign", "loops.yaml"]
+    before = author.environment
+    author.environment = before | {
+        "HOME": str(tmp_path / "home"),
+        "USER": "somebody",
+        "LOGNAME": "somebody",
+        "TZ": "Pacific/Auckland",
+        "LC_ALL": "C",
+        "COLUMNS": "40",
+        "PYTHONHASHSEED": "77",
+        "FAIRTRIAL_CACHE": KERNELS,
+    }
+    try:
+        masked = ("sh", "-c", 'umask 077; exec "$@"', "sh")
+        done = author.run_fairtrial(*words, cwd=there, prefix=masked)
+    finally:
+        author.environment = before
+    assert done.returncode == 0, done.stderr
+    assert (there / "again.zip").read_bytes() == (author.folder / "artifact.zip").read_bytes()
+
+
 @pytest.fixture
 def evaluator(lab, author, tmp_path):
     """Give a folder elsewhere with nothing but the artifact, an empty home and no surroundings."""
     home = tmp_path / "home"
     home.mkdir()
     shutil.copy(author.folder / "artifact.zip", lab.folder)
-    kernels = Path("~/.cache/fairtrial/kernels").expanduser()
-    cache = os.environ.get("FAIRTRIAL_CACHE", str(kernels))  # to compile them takes a minute
-    lab.environment = {"HOME": str(home), "PATH": os.defpath, "FAIRTRIAL_CACHE": cache}
+    lab.environment = {"HOME": str(home), "PATH": os.defpath, "FAIRTRIAL_CACHE": KERNELS}
     return lab
 
 
@@ -118,6 +150,29 @@ def test_a_build_makes_the_programs_and_the_rerun_is_compared(evaluator):
         ["sha256sum", "--quiet", "-c", "SHA256SUMS"], cwd=folder, check=False, capture_output=True
     )
     assert checked.returncode == 0, checked.stdout
+
+
+def test_a_campaign_that_wants_more_than_the_readme_says_is_refused(evaluator):
+    artifact = evaluator.folder / "artifact.zip"
+    with zipfile.ZipFile(artifact) as file:
+        files = {name: file.read(name) for name in file.namelist()}
+    page = files["README.md"].decode()
+    (line,) = [one for one in page.splitlines() if one.startswith("sh make.sh b")]
+    files["README.md"] = page.replace(f"{line}\n", "").encode()
+    contents = json.loads(files["bundle.json"])
+    listed = contents["files"]["README.md"]
+    listed["bytes"] = len(files["README.md"])
+    listed["sha256"] = hashlib.sha256(files["README.md"]).hexdigest()
+    files["bundle.json"] = json.dumps(contents).encode()
+    files["SHA256SUMS"] = handmade.sums_of(
+        {name: data for name, data in files.items() if name != "SHA256SUMS"}
+    )
+    handmade.write_bundle(artifact, files)
+    for consent in ((), ("--yes-execute",)):
+        done = evaluator.run_fairtrial("reproduce", "--rerun", "artifact.zip", *consent)
+        assert done.returncode == 5, done.stderr
+        assert "README.md does not say: sh make.sh b" in done.stderr
+        assert not list(evaluator.folder.rglob("tool-*"))
 
 
 def test_flipped_bits_anywhere_are_found_and_the_file_named(author, tmp_path):

@@ -13,7 +13,7 @@ from .gathering import Gathered
 
 __all__ = ["bound", "default_commands", "seed_of"]
 
-SEEDED = frozenset({"resample", "mixture", "diagnose", "plan", "study"})
+SEEDED = frozenset({"resample", "mixture", "diagnose", "plan", "study", "sources"})
 
 
 def default_commands(found: Iterable[Gathered], seed: int) -> list[tuple[str, tuple[str, ...]]]:

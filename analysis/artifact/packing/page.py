@@ -84,8 +84,10 @@ def _claims(bundled: Bundled) -> Section:
 
 
 def _value(found: object) -> Cell:
-    if isinstance(found, int | float) and not isinstance(found, bool):
-        return Value(figures.significant(float(found), 4), found)
+    if isinstance(found, int) and not isinstance(found, bool):
+        return Value(figures.shorten(str(found), 24), found)  # a count has no decimals
+    if isinstance(found, float):
+        return Value(figures.significant(found, 4), found)
     return figures.shorten(str(found), 24)
 
 

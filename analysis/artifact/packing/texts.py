@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...errors import FairtrialError
+from ...errors import FairtrialError, UsageError
 from .about import ABOUT, About
 from .citation import LICENSES, citation_text, license_text
 from .libraries import libraries_of_this, lock_text
@@ -20,8 +20,13 @@ def write_software(staging: Staging) -> None:
     lock = lock_text(libraries_of_this(staging.names))
     staging.write("software/requirements.txt", lock.encode())
     try:
-        staging.write(f"software/{WHEEL}", wheel_of_this())
+        code = wheel_of_this()
     except FairtrialError as error:
+        staging.miss(f"software/{WHEEL}", error.what)
+        return
+    try:  # it may be too large; a full disk is no property of the bundle, and ends it
+        staging.write(f"software/{WHEEL}", code)
+    except UsageError as error:
         staging.miss(f"software/{WHEEL}", error.what)
 
 

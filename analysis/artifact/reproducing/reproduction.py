@@ -19,6 +19,7 @@ from pathlib import Path
 from ...errors import FairtrialError, UsageError
 from ...report import Caution
 from ...version import VERSION
+from ...words import shorten, shown
 from ..archive import MOST_BYTES, MOST_ENTRIES, Archive, open_archive
 from ..claims import read_stored_claims, weigh_claim
 from ..contents import Analysis, Contents
@@ -31,6 +32,7 @@ from .result import ClaimCheck, OtherVersion, Recomputation, Reproduction
 __all__ = ["other_versions", "reproduce"]
 
 _MOST_WORKERS = 2  # commands at a time; each may use all cores
+_MOST_SAID = 200  # characters of a command, which may be of any length
 _MOST_RESULT = 256 * 1024**2  # bytes of a stored result
 
 Say = Callable[[str], None]
@@ -200,7 +202,8 @@ class _Recomputing:
             return tuple(pool.map(self._result, asked))
 
     def _result(self, one: Analysis) -> Recomputation:
-        self._say(f"computing {one.name}: fairtrial {' '.join(one.command)}")
+        said = shorten(shown(" ".join(one.command)), _MOST_SAID)
+        self._say(f"computing {shown(one.name)}: fairtrial {said}")
         stored = self._archive.read(one.result, most=_MOST_RESULT)
         try:
             fresh = recompute(one.command, self._folder, timeout_s=self._timeout_s)

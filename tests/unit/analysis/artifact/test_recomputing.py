@@ -52,6 +52,9 @@ def test_no_option_that_names_a_file_to_write_is_allowed():
         "resample sources/a.csv sources/b.csv --seed 3 --better lower",
         "study power sources/a.csv",
         "plan trials/x --effect -1",
+        "sources trials/x trials/y --resamples 99 --seed 3 --json",
+        "diff trials/x trials/y --exit-code --json",
+        "sources sources/t.csv --response y --group vendor --ignore a,b --variation sd --runs 5",
     ],
 )
 def test_what_reads_and_prints_is_executed(command):
@@ -74,12 +77,14 @@ def test_what_reads_and_prints_is_executed(command):
         ("report trials/x --plots .", "only read"),
         ("gate a --junit=x", "only read"),
         ("hpt a b --html x", "only read"),
+        ("sources a.csv --response y --plot x.svg", "only read"),
         ("verdict /etc/passwd", "leads out"),
         ("verdict trials/../../x", "leads out"),
         ("verdict ..", "leads out"),
         ("verdict ~/x", "leads out"),
         ("verdict a --certificate=/x", "leads out"),
         ("verdict a:../b", "leads out"),
+        ("verdict trials/\ud800", "no text"),
     ],
 )
 def test_everything_else_is_refused(command, what):
@@ -118,3 +123,9 @@ def test_a_command_without_an_answer_says_why(folder):
 def test_what_takes_too_long_is_ended(folder):
     with pytest.raises(AnalysisError, match="no answer in"):
         recompute(("verdict", "trials/sample", "--json"), folder, timeout_s=0.001)
+
+
+def test_what_the_system_does_not_execute_is_told(folder):
+    # one argument of more bytes than Linux passes on; a bundle of anybody may hold it
+    with pytest.raises(AnalysisError, match="cannot be executed"):
+        recompute(("verdict", "trials/" + "x" * 300_000, "--json"), folder)

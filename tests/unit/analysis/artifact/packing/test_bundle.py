@@ -19,6 +19,7 @@ import pytest
 from analysis.artifact import open_archive, read_contents
 from analysis.artifact.contents import Missing, RedactionRecord
 from analysis.artifact.packing import Redacted
+from analysis.artifact.packing.staging import Staging
 from analysis.errors import StoreError, UsageError
 
 ABOUT = """\
@@ -418,15 +419,16 @@ class TestClaims:
             made = pack(campaign.trial, campaign=campaign.file, claims=file)
             assert made.said.claims[0].claim.command == ("verdict", path, "--json")
 
-    def test_a_seed_goes_to_commands_that_draw(self, campaign, pack, tmp_path):
-        file = self.claims(tmp_path, "resample tiny:b --resamples 99")
+    @pytest.mark.parametrize("command", ["resample tiny:b", "sources tiny"])
+    def test_a_seed_goes_to_commands_that_draw(self, campaign, pack, tmp_path, command):
+        file = self.claims(tmp_path, f"{command} --resamples 99")
         made = pack(campaign.trial, campaign=campaign.file, claims=file, seed=7)
         seeds = {one["name"]: one["seed"] for one in made.contents["analyses"]}
         assert seeds == {
             "verdict": None,
             "explained": None,
             "diagnosis": 7,
-            "claim-1-resample": 7,
+            f"claim-1-{command.split()[0]}": 7,
         }
         assert made.said.claims[0].claim.command[-2:] == ("--seed", "7")
 
@@ -554,6 +556,22 @@ class TestWriting:
         assert (tmp_path / "a.zip").read_text() == "PK older"
         assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
 
+    @pytest.mark.usefixtures("the_disk_is_full_for_the_wheel")
+    def test_a_full_disk_is_an_error_and_not_a_bundle_that_lacks_something(self, campaign, pack):
+        with pytest.raises(StoreError, match="No space left"):
+            pack(campaign.trial, campaign=campaign.file)
+
+    @pytest.fixture
+    def the_disk_is_full_for_the_wheel(self, monkeypatch):
+        create = Staging._create
+
+        def full(self, name, pieces, *, executable):
+            if name.endswith(".whl"):
+                raise StoreError("the file cannot be copied: No space left on device", name)
+            return create(self, name, pieces, executable=executable)
+
+        monkeypatch.setattr(Staging, "_create", full)
+
     def test_what_is_no_archive_is_not_replaced(self, campaign, pack, tmp_path):
         (tmp_path / "a.zip").write_text("my notes")
         with pytest.raises(UsageError, match="which is no archive"):
@@ -580,3 +598,16 @@ class TestWriting:
         many = replace(made.said, contents=replace(made.said.contents, missing=lost))
         assert "100 things" in str(many)
         assert "and 70 more" in str(many)
+
+    @pytest.mark.parametrize(("found", "shown"), [(12, "12"), (3, "3"), (1.5, "1.500")])
+    def test_a_claim_on_a_count_shows_a_count(self, campaign, pack, tmp_path, found, shown):
+        file = tmp_path / "claims.yaml"
+        command = f"verdict {campaign.trial}"
+        file.write_text(
+            f"claims: [{{text: t, command: {command}, value: /x, is: at_least, expected: 0}}]\n"
+        )
+        made = pack(campaign.trial, campaign=campaign.file, claims=file)
+        (one,) = made.said.claims
+        text = str(replace(made.said, claims=(replace(one, found=found),)))
+        (line,) = [line for line in text.splitlines() if "at least 0" in line]
+        assert line.split()[-1] == shown
