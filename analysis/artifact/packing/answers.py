@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...errors import FairtrialError, UsageError
-from ..claims import Claim, StoredClaim, weigh_claim
+from ..claims import Claim, StoredClaim, pointed, weigh_claim
 from ..contents import Analysis, ReportMade
 from ..recomputing import Recomputed, recompute
 from .commands import bound, default_commands, seed_of
@@ -215,8 +215,24 @@ def _documents(
         except (ValueError, RecursionError):
             what = "the command does not print one JSON document"
             faults.append(UsageError(what, where, "ask for one metric, with --json"))
+            continue
+        fault = _fault_of_value(claim, documents[claim.command])
+        if fault is not None:
+            faults.append(UsageError(fault, where, "execute the command, and follow its keys"))
     _raise(faults, file)
     return documents
+
+
+def _fault_of_value(claim: Claim, document: object) -> str | None:
+    """Say why a pointer is a mistake: what it names is not there, or no single value."""
+    try:
+        value = pointed(document, claim.value)
+    except UsageError as error:
+        return f"{claim.value}: {error.what}"
+    if isinstance(value, dict | list):
+        inside = ", ".join(list(value)[:12]) if isinstance(value, dict) else f"{len(value)} items"
+        return f"{claim.value} is no single value; it holds {inside or 'nothing'}"
+    return None
 
 
 def _raise(faults: Sequence[UsageError], file: str) -> None:

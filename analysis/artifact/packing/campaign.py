@@ -94,7 +94,9 @@ def _pack_files(wanted: Wanted, resolved: Mapping[str, Any], staging: Staging) -
             staging.miss(path, "the campaign's folder is not there any more", sha256=sha256)
         return
     base = Path(os.path.realpath(wanted.folder))
-    packed = {CAMPAIGN, ABOUT}
+    packed = set() if wanted.about.path is None else {ABOUT}
+    if file_hash(base / CAMPAIGN) == file_hash(wanted.trial / CAMPAIGN):
+        packed.add(CAMPAIGN)  # otherwise another file of that name is listed: its place is taken
     chosen = sorted(_matching(base, wanted, staging))
     recipe = wanted.about.container.get("recipe")
     if recipe is not None:

@@ -28,6 +28,13 @@ def pack_campaigns(
     output: Path,
 ) -> tuple[list[Gathered], About, list[Caution]]:
     """Pack the campaign of each trial, once where several trials share it."""
+    campaigns = {one.manifest.campaign_sha256 for one in found if one.manifest is not None}
+    if request.campaign is not None and len(campaigns) > 1:
+        raise UsageError(
+            "the trials are of different campaigns, and one file is named for them",
+            str(request.campaign),
+            "leave out --campaign, or pack each campaign's trials on their own",
+        )
     cautions: list[Caution] = []
     packed: dict[tuple[str, str], str | None] = {}
     about = named

@@ -24,6 +24,7 @@ from .result import Bundled
 __all__: list[str] = []
 
 _MOST_LEFT = 12
+_MOST_MISSING = 30  # lines of a screen
 
 
 @page_of.register
@@ -91,8 +92,9 @@ def _value(found: object) -> Cell:
 def _missing(bundled: Bundled) -> Section:
     missing = bundled.contents.missing
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (figures.shorten(one.what, 40), one.why) for one in missing
+        (figures.shorten(one.what, 40), one.why) for one in missing[:_MOST_MISSING]
     )
+    more = len(missing) - len(rows)
     blocks: tuple[Block, ...] = (
         Sentence(f"{_counted(len(missing), 'thing')} that a reader might look for:"),
         Table(
@@ -100,6 +102,7 @@ def _missing(bundled: Bundled) -> Section:
             columns=(Column("not in it", "left"), Column("why", "left")),
             rows=rows,
         ),
+        *([Sentence(f"and {more} more (README.md and --json have all)")] if more else []),
     )
     return Section(blocks, "What is not in it")
 

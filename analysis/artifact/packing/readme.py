@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -261,12 +262,15 @@ def _row(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-_SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>#|"})
+_SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>#|&~"})
+_AT_START = re.compile(
+    r"^(|\d+(?=[.)](?: |$)))([-+=.)])"
+)  # where a paragraph begins, these make a list or a line
 
 
 def _safe(text: str) -> str:
     """Write a foreign text so that Markdown takes it for text, on one line."""
-    return " ".join(text.split()).translate(_SPECIAL)
+    return _AT_START.sub(r"\1\\\2", " ".join(text.split()).translate(_SPECIAL))
 
 
 def _ticked(text: str) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from analysis.artifact import open_archive, read_contents
-from analysis.artifact.contents import RedactionRecord
+from analysis.artifact.contents import Missing, RedactionRecord
 from analysis.artifact.packing import Redacted
 from analysis.errors import StoreError, UsageError
 
@@ -261,6 +261,25 @@ class TestContents:
         campaigns = {one["campaign"] for one in made.contents["sources"]}
         assert len(campaigns) == 1
 
+    def test_one_campaign_file_is_not_taken_for_two_campaigns(self, campaign, pack):
+        other = campaign.trial.parent / "other"
+        shutil.copytree(campaign.trial, other)
+        manifest = json.loads((other / "manifest.json").read_text())
+        manifest |= {"trial": "other", "campaign_sha256": "0" * 64}
+        (other / "manifest.json").write_text(json.dumps(manifest))
+        with pytest.raises(UsageError, match="different campaigns"):
+            pack(campaign.trial.parent, campaign=campaign.file)
+
+    def test_another_file_with_the_campaigns_name_is_listed(self, campaign, pack):
+        named = campaign.folder / "tiny.yaml"
+        campaign.file.rename(named)
+        (campaign.folder / "campaign.yaml").write_text("data of the benchmark")
+        (campaign.folder / "bundle.yaml").write_text('files: ["*.yaml"]\n')
+        made = pack(campaign.trial, campaign=named)
+        place = f"campaigns/{campaign.trial.name}/campaign.yaml"
+        assert made.files[place] == named.read_bytes()
+        assert "cannot be unpacked beside" in made.missing["campaign.yaml"].why
+
     def test_files_of_other_tools_are_packed_as_they_are(self, pack, tmp_path):
         (tmp_path / "x.csv").write_text("a,1,2\n")
         (tmp_path / "sub").mkdir()
@@ -419,6 +438,23 @@ class TestClaims:
         assert "/x is 1.5, not equal to 2" in made.said.cautions[0].text
         assert "**no**" in made.files["README.md"].decode()
 
+    def test_pointers_to_nothing_are_mistakes_with_their_lines(self, campaign, pack, tmp_path):
+        lines = [
+            f"  - {{text: t, command: verdict tiny, value: {value}, is: equals, expected: 1}}\n"
+            for value in ("/y", "/command", "/x/z")
+        ]
+        file = self.claims(tmp_path, "verdict tiny", *lines)
+        with pytest.raises(UsageError) as raised:
+            pack(campaign.trial, campaign=campaign.file, claims=file)
+        told = str(raised.value)
+        for words in (
+            "3 mistakes",
+            "claims.yaml:3: /y: there is no 'y' at the top: it has command, x",
+            "claims.yaml:4: /command is no single value; it holds 3 items",
+            "claims.yaml:5: /x/z: there is no 'z' at /x: it is a value",
+        ):
+            assert words in told, words
+
     def test_what_is_not_in_the_bundle_cannot_be_claimed(self, campaign, pack, tmp_path):
         (tmp_path / "x.csv").write_text("a,1\n")
         more = "  - {text: t, command: verdict, value: /x, is: equals, expected: 1}\n"
@@ -540,3 +576,7 @@ class TestWriting:
         assert "fairtrial reproduce" in text
         assert "bundle.yaml" in text
         assert replace(made.said, claims=()).all_hold
+        lost = tuple(Missing(what=f"file {k}", why="gone") for k in range(100))
+        many = replace(made.said, contents=replace(made.said.contents, missing=lost))
+        assert "100 things" in str(many)
+        assert "and 70 more" in str(many)
