@@ -16,7 +16,7 @@ from .mixed_columns import MixedTable, TableColumn, column_of_texts, mixed_table
 
 __all__ = ["read_mixed_table"]
 
-MOST_CELLS = 20_000_000  # texts of a CSV in memory: some 2 GB
+MOST_CELLS = 20_000_000  # as objects in memory: some 2 GB
 _PARQUET = b"PAR1"
 _SHORT = 30
 
@@ -59,12 +59,7 @@ def _of_csv(opened: Opened) -> MixedTable:
             )
         straight = straight and line == start + count
         count += 1
-        if count * len(headings) > MOST_CELLS:
-            raise AnalysisError(
-                f"the table has more than {MOST_CELLS:,} cells",
-                opened.source,
-                "take fewer columns or rows, or write it as Parquet",
-            )
+        _check_size(count * len(headings), opened.source)
         for column, cell in zip(columns, cells, strict=True):
             column.append(cell.strip())
     if not count:
@@ -120,6 +115,13 @@ def _rows(opened: Opened, text: str) -> Iterator[tuple[int, list[str], str]]:
             yield reader.line_num, cells, separator
 
 
+def _check_size(cells: int, source: str) -> None:
+    if cells > MOST_CELLS:
+        raise AnalysisError(
+            f"the table has more than {MOST_CELLS:,} cells", source, "take fewer columns or rows"
+        )
+
+
 def _check_headings(headings: list[str], where: str) -> None:
     headings[:] = [heading.strip() for heading in headings]
     counts = Counter(headings)
@@ -158,6 +160,7 @@ def _of_parquet(opened: Opened) -> MixedTable:
     if not headings or not table.num_rows:
         raise AnalysisError("the table has no rows", opened.source)
     _check_headings(headings, opened.source)
+    _check_size(table.num_rows * len(headings), opened.source)
     try:
         found = mixed_table(
             {name: table.column(place).to_pylist() for place, name in enumerate(headings)}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError, FairtrialError, UsageError
-from analysis.formats import MixedTable, mixed_table, read_mixed_table
+from analysis.formats import MixedTable, mixed_files, mixed_table, read_mixed_table
 
 
 def read(tmp_path, text: str | bytes, name: str = "t.csv") -> MixedTable:
@@ -88,6 +88,13 @@ def test_underscores_and_infinities_are_no_numbers(tmp_path):
 def test_what_is_no_table_is_refused_in_our_words(tmp_path, text, said):
     with pytest.raises(AnalysisError, match=said):
         read(tmp_path, text)
+
+
+def test_more_cells_than_memory_holds_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(mixed_files, "MOST_CELLS", 5)
+    assert read(tmp_path, "a,b\n1,2\n3,4\n").rows == 2
+    with pytest.raises(AnalysisError, match="more than 5 cells"):
+        read(tmp_path, "a,b\n1,2\n3,4\n5,6\n")
 
 
 def test_folders_and_missing_files(tmp_path):
