@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 
 from ....report import Cell, Column, Section, Sentence, Table, Value, figures
@@ -14,6 +15,7 @@ __all__ = ["answer", "sections", "standing_out"]
 _NAME = 20
 _SENTENCES = 12
 _LEAST_ROWS, _ROWS = 10, 40
+_SECOND = re.compile(r"\d+(\.\d+)?")
 
 
 def answer(found: Sources) -> tuple[Section, ...]:
@@ -39,6 +41,12 @@ def sections(found: Sources) -> tuple[Section, ...]:
         blocks.append(
             Sentence(f"and {len(told) - len(shown)} less surprising ones (--json gives all)")
         )
+    blocks.append(
+        Sentence(
+            "effect: of 'a : b' how many times the value at a is that at b; of 'sd' how many times it is "
+            "larger for one standard deviation more"
+        )
+    )
     return (Section(tuple(blocks), title="factors, the most surprising first"),)
 
 
@@ -161,4 +169,13 @@ def _compared(one: Factor) -> str:
 
 
 def _levels(one: Factor) -> tuple[str, str]:
-    return figures.shorten(one.highest or "", _NAME), figures.shorten(one.lowest or "", _NAME)
+    highest, lowest = one.highest or "", one.lowest or ""
+    if one.factor == "time_of_day":
+        highest, lowest = (_SECOND.sub(_clock, level) for level in (highest, lowest))
+    return figures.shorten(highest, _NAME), figures.shorten(lowest, _NAME)
+
+
+def _clock(seconds: re.Match[str]) -> str:
+    """Say a second of the day as clocks do: 43159.6 is 11:59:19."""
+    whole = int(float(seconds[0]))
+    return f"{whole // 3600:02}:{whole // 60 % 60:02}:{whole % 60:02}"
