@@ -77,7 +77,11 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
 
     code: int = 0
     try:
-        args = _parser().parse_args(argv)
+        parser = _parser()
+        if not argv:  # a first look: what there is helps more than what is missing
+            err.write(parser.format_help())
+            return 2
+        args = parser.parse_args(argv)
         code = args.run(args, out, err)
         out.flush()
     except SystemExit as stop:  # argparse has said why

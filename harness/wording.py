@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from analysis.record import GivenUp, SessionEnd, StopRule
 
@@ -25,6 +26,17 @@ def clock(seconds: float) -> str:
     hours, rest = divmod(whole, 3600)
     minutes, left = divmod(rest, 60)
     return f"{hours}:{minutes:02d}:{left:02d}" if hours else f"{minutes}:{left:02d}"
+
+
+def moment(stamp: str) -> str:
+    """Say a stored UTC time, such as 2026-11-21T08:43:55.502Z, to the second; others as they are."""
+    try:
+        time = datetime.fromisoformat(stamp)
+    except ValueError:
+        return stamp
+    if time.utcoffset() != timedelta(0):
+        return stamp
+    return f"{time:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def about(seconds: float) -> str:

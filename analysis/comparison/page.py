@@ -53,7 +53,7 @@ def _effects(
             Column("first", "left"),
             Column("second", "left"),
             Column("second / first", "left"),
-            Column("p"),
+            Column("adjusted p"),
             Column("", "left"),
         ),
         rows=tuple(

@@ -137,11 +137,11 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
             f"say which with --format ({', '.join(tool.name for tool in found)})"
             + (", or name the folder of the results" if opened.is_folder else ""),
         )
-    looked = "; ".join(tool.said for tool in TOOLS)
+    looked = "; ".join(f"{tool.name}: {tool.said}" for tool in TOOLS)
     raise UsageError(
         f"no format is known for this {what}",
         opened.source,
-        f"looked for {looked}. If it is one of these, say which with --format ({known})",
+        f"if it is one of these, say which with --format ({looked})",
     )
 
 

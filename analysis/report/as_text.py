@@ -88,10 +88,10 @@ def _grid(rows: Sequence[Sequence[str]], align: str) -> list[str]:
 
 
 def _wrapped(sentence: str, width: int, indent: str = "") -> list[str]:
-    """Break a sentence into lines, but never inside "p = 0.03"."""
-    whole = sentence.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}").replace(
-        " < ", "\N{NO-BREAK SPACE}<\N{NO-BREAK SPACE}"
-    )
+    """Break a sentence into lines, but never inside "p = 0.03" or "5 %"."""
+    whole = sentence
+    for sign in (" = ", " < ", " %"):
+        whole = whole.replace(sign, sign.replace(" ", "\N{NO-BREAK SPACE}"))
     lines = textwrap.wrap(
         whole,
         width,

@@ -33,7 +33,7 @@ def add(subparsers: Subparsers) -> None:
         "unfinished one.\nEvery run that was made is kept, however the trial ends.",
         examples="""
 campaign.yaml --dry-run            plan, CPUs, checks and time; executes nothing
-campaign.yaml --only text:gzip-1   try one cell, and see what it prints
+campaign.yaml --only numbers-50000:gzip-1   try one cell, and see what it prints
 campaign.yaml                      measure
 campaign.yaml --resume             go on after Ctrl-C, a kill or a power failure
 campaign.yaml --resume --sessions +2   append two sessions to the newest trial

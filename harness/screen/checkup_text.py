@@ -146,8 +146,12 @@ def _last(findings: tuple[Finding, ...], *, strict: bool) -> str:
     elif strict:
         text = f"{mend} to mend, and --strict makes {'it' if mend == 1 else 'them'} fatal"
     else:
-        them = "it" if mend == 1 else "them"
-        text = f"{mend} to mend before an overnight campaign; --strict makes {them} fatal"
+        text = f"{mend} to mend before an overnight campaign"
+        warned = _count(findings, "warn")
+        if warned == mend:
+            text += f"; --strict makes {'it' if mend == 1 else 'them'} fatal"
+        elif warned:  # a failure is fatal without it
+            text += f"; --strict makes {'the warning' if warned == 1 else 'warnings'} fatal too"
     if unknown:
         cannot = "1 thing" if unknown == 1 else f"{unknown} things"
         text += f"; {cannot} cannot be known here"

@@ -30,7 +30,7 @@ from analysis.words import shorten
 from ..errors import StoreError
 from ..store import is_written_now
 from ..trial import command_to_continue, way_on_of
-from ..wording import clock, duration, said_of_given_up, said_of_sessions
+from ..wording import clock, duration, moment, said_of_given_up, said_of_sessions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,9 +79,9 @@ class TrialProgress:
         most = "at most " if self.stop is not None and self.state != "complete" else ""
         stage = f"while {self.stage}" if self.stage and self.state == "killed" else self.stage
         what = self.reason or stage
-        told = f"{self.done} of {most}{self.planned} runs ({share:.0f} %), started {self.started}"
+        told = f"{self.done} of {most}{self.planned} runs ({share:.0f} %), started {moment(self.started)}"
         if self.origin == "imported":  # nothing was planned here, and the time is the import's
-            told = f"{self.done} runs of another tool, imported {self.started}"
+            told = f"{self.done} runs of another tool, imported {moment(self.started)}"
         lines = [
             f"{self.trial} · {self.state}" + (f": {what}" if what else ""),
             f"  {told}",

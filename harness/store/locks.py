@@ -41,7 +41,7 @@ class CpuLock:
                 raise HostError(
                     f"another trial measures on CPU {cpu} ({_holder(cpu)})",
                     "isolation.cpus",
-                    "wait for it, or name other CPUs there",
+                    "wait for it (--wait-for-lock), or name other CPUs under isolation.cpus",
                 ) from error
             with contextlib.suppress(OSError):  # the lock is held with or without a word about us
                 self._bind(f"fairtrial-holder-{cpu}-{os.getpid()}-{os.getuid()}-{_namespace()}")

@@ -101,6 +101,13 @@ def test_wrong_usage_is_exit_2(lab, args):
     assert "usage: fairtrial" in done.stderr
 
 
+def test_the_bare_command_shows_what_there_is(lab):
+    done = lab.run_fairtrial()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "write a commented campaign to start from" in done.stderr
+    assert "first steps:" in done.stderr
+
+
 def test_resume_options_without_resume_are_refused(lab):
     done = lab.run_fairtrial("run", lab.write_campaign(), "--accept-drift")
     assert done.returncode == 2

@@ -20,6 +20,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _STYLE = """:root{color-scheme:light dark}
 body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:0 auto;padding:1rem}
 table{border-collapse:collapse;display:block;overflow-x:auto;margin:1rem 0}
+td:not(:last-child){white-space:nowrap}
 th,td{padding:.15rem .7rem;border-bottom:1px solid #8886;font-variant-numeric:tabular-nums}
 pre{overflow-x:auto}"""
 

@@ -54,7 +54,7 @@ def add(subparsers: Subparsers) -> None:
     parser.set_defaults(run=_import)
 
 
-def _import(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+def _import(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     import json
 
     from ...foreign import Chosen, gather, import_files, inspect_files, open_foreign, read_foreign
@@ -86,6 +86,5 @@ def _import(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     if args.json:
         out.write(json.dumps(made.to_dict(), indent=2, allow_nan=False) + "\n")
         return 0
-    err.write(f"{told.rule}\n")
     out.write(f"{told}\n\nwritten: {made.trial}\nnext: fairtrial verdict {made.trial}\n")
     return 0

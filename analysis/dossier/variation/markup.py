@@ -43,7 +43,7 @@ def _block(block: Block, caption: str) -> Markup:
 
 def _sentence(text: str) -> str:
     """Begin with a capital letter, unless a name stands first."""
-    first = text.partition(" ")[0]
+    first = text.partition(" ")[0].removesuffix(",")
     return shown(text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text)
 
 

@@ -114,9 +114,7 @@ def read(opened: Opened) -> ForeignFile:
             "'cargo criterion --message-format=json' prints",
         )
     cells = tuple(_cell(opened, sample) for sample in samples)
-    counts = [cell.inner or 1 for cell in cells]
-    low, high = min(counts), max(counts)
-    told = f"{low}" if low == high else f"{low} to {high}"
+    most = max(cell.inner or 1 for cell in cells)
     return ForeignFile(
         format="criterion",
         source=opened.source,
@@ -127,7 +125,7 @@ def read(opened: Opened) -> ForeignFile:
         losses=(
             Loss(
                 code="one-process",
-                text=f"means of up to {told} iterations from one process: variation between processes "
+                text=f"means of up to {most} iterations from one process: variation between processes "
                 "cannot be estimated",
             ),
             *_unequal(samples),

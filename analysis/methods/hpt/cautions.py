@@ -143,7 +143,7 @@ def speedup_cautions(
     ours, theirs = (figures.shorten(name, _NAME) for name in names)
     if value is None:
         reason = (
-            f": with {n} benchmarks at most 1 - 2^-{n} is possible"
+            f": with {n} benchmark{'s' * (n != 1)} at most 1 - 2^-{n} is possible"
             if 2.0**-n > (1 - required)
             else ""
         )

@@ -37,6 +37,7 @@ def beside(verdict: Verdict, marks: Mapping[str, str]) -> Section:
         blocks.append(Sentence(f"and {hidden} more (--all)"))
     if without:
         blocks.append(Sentence(f"nothing could be compared: {', '.join(without)}"))
+    blocks += _corrected(known)
     told = [
         f"{figures.shorten(one.variant, _VARIANT)}: {hpt_text(one.hpt_speedup).removeprefix('HPT: ')}"
         for one, _ in known
@@ -48,6 +49,23 @@ def beside(verdict: Verdict, marks: Mapping[str, str]) -> Section:
 
 
 _Known = Sequence[tuple[CandidateVerdict, Multilevel]]
+
+
+def _corrected(known: _Known) -> Iterator[Sentence]:
+    """Say why a word may be "undecided" beside an interval that decides: there is no column for it."""
+    counts = {
+        one.variant: sum(
+            line.outcome == "undecided" != line.outcome_uncorrected for line in result.benchmarks
+        )
+        for one, result in known
+    }
+    told = [f"{figures.shorten(name, _VARIANT)} {n}" for name, n in counts.items() if n]
+    if told:
+        most = max(len(result.benchmarks) for _, result in known)
+        yield Sentence(
+            f"undecided after correction for {most}, though the interval alone would decide: "
+            f"{', '.join(told)} (--variant V says which)"
+        )
 
 
 def _names(

@@ -8,6 +8,7 @@ from ..result import Verdict
 __all__ = ["heading"]
 
 _NAME = 28  # columns for the baseline's name
+_UNKNOWN_HOST = "unknown"  # of a trial that was imported from files that name none
 _DESIGNS = {
     "paired": "paired",
     "separate": "sides measured in separate sessions",
@@ -39,7 +40,10 @@ def _what(verdict: Verdict) -> str:
     if verdict.campaign is None:
         names = (verdict.candidates[0].variant, verdict.baseline)
         return " against ".join(figures.shorten(name, _NAME) for name in names)
-    return verdict.campaign if verdict.host is None else f"{verdict.campaign} on {verdict.host}"
+    if verdict.host is None:
+        return verdict.campaign
+    host = "an unknown host" if verdict.host == _UNKNOWN_HOST else verdict.host
+    return f"{verdict.campaign} on {host}"
 
 
 def _amount(verdict: Verdict) -> str:
@@ -49,7 +53,7 @@ def _amount(verdict: Verdict) -> str:
         amount = f"{verdict.runs} runs"
     else:
         low, high = verdict.session_runs
-        amount += f" x {low} runs" if low == high else f" x {low} to {high} runs"
+        amount += f" x {low} run{'s' * (high != 1)}" if low == high else f" x {low} to {high} runs"
     designs = dict.fromkeys(
         one.multilevel.design for one in verdict.candidates if one.multilevel is not None
     )

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.wording import about, clock, counted, duration, size
+from harness.wording import about, clock, counted, duration, moment, size
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,19 @@ def test_nouns_follow_their_number():
     assert [counted(n, "page") for n in (0, 1, 2, 1200)] == [
         *("0 pages", "1 page", "2 pages", "1,200 pages"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("stamp", "text"),
+    [
+        ("2026-11-21T08:43:55.502375Z", "2026-11-21 08:43:55 UTC"),
+        ("2026-11-21T08:43:55Z", "2026-11-21 08:43:55 UTC"),
+        # of a time without a zone, or of another one, nothing is claimed
+        ("2026-11-21T08:43:55", "2026-11-21T08:43:55"),
+        ("2026-11-21T08:43:55+01:00", "2026-11-21T08:43:55+01:00"),
+        ("junk", "junk"),
+        ("", ""),
+    ],
+)
+def test_moments_are_told_to_the_second_and_with_their_zone(stamp, text):
+    assert moment(stamp) == text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 
 from ....report import Cell, Column, Section, Sentence, Table, Value, figures
@@ -19,6 +20,7 @@ _MAY_FOLLOW = (
     "may follow: there is more of it in a long run, whatever made the run long. Effect and interval are of "
     "its rate per second; p asks rate and count alike, and is 1 where they go opposite ways"
 )
+_SECOND = re.compile(r"\d+(\.\d+)?")
 
 
 def answer(found: Sources) -> tuple[Section, ...]:
@@ -46,6 +48,12 @@ def sections(found: Sources) -> tuple[Section, ...]:
         blocks.append(
             Sentence(f"and {len(told) - len(shown)} less surprising ones (--json gives all)")
         )
+    blocks.append(
+        Sentence(
+            "effect: of 'a : b' how many times the value at a is that at b; of 'sd' how many times it is "
+            "larger for one standard deviation more"
+        )
+    )
     return (Section(tuple(blocks), title="factors, the most surprising first"),)
 
 
@@ -168,4 +176,13 @@ def _compared(one: Factor) -> str:
 
 
 def _levels(one: Factor) -> tuple[str, str]:
-    return figures.shorten(one.highest or "", _NAME), figures.shorten(one.lowest or "", _NAME)
+    highest, lowest = one.highest or "", one.lowest or ""
+    if one.factor == "time_of_day":
+        highest, lowest = (_SECOND.sub(_clock, level) for level in (highest, lowest))
+    return figures.shorten(highest, _NAME), figures.shorten(lowest, _NAME)
+
+
+def _clock(seconds: re.Match[str]) -> str:
+    """Say a second of the day as clocks do: 43159.6 is 11:59:19."""
+    whole = int(float(seconds[0]))
+    return f"{whole // 3600:02}:{whole // 60 % 60:02}:{whole % 60:02}"

@@ -146,7 +146,7 @@ def _importance(found: Across, end: str) -> Table:
         rows=tuple(
             (
                 figures.shorten(one.factor, _NAME),
-                Value(f"{100 * one.mean:.2f} %", one.mean),
+                Value(f"{100 * one.mean:z.2f} %", one.mean),
                 Value(f"{100 * one.sd:.2f} %", one.sd),
             )
             for one in found.importance[:_IMPORTANT]

@@ -83,3 +83,9 @@ def test_a_table_that_does_not_hold_together(wrong: dict[str, Any]) -> None:
     given = {"columns": table().columns, "rows": table().rows} | wrong
     with pytest.raises(ValueError, match="times"):
         Table(name="times", **given)
+
+
+def test_no_line_begins_with_the_sign_of_a_percentage() -> None:
+    for length in range(60, 110):
+        text = render(page(Section((Sentence("x" * length + " margin 1 % of it"),))))
+        assert not any(line.lstrip().startswith("%") for line in text.splitlines())

@@ -197,6 +197,24 @@ def test_a_correction_that_changes_a_word_is_marked(judged, many):
     assert "after correction" not in str(plain)
 
 
+@pytest.mark.parametrize("names", [("fast", "same"), ("fast", "same", "third", "fourth")])
+def test_beside_others_a_correction_that_changes_words_is_said_once(judged, many, names):
+    speeds = dict.fromkeys(names[1:], 0.0) | {"fast": 0.004}
+    data = many(12, **speeds)
+    corrected, plain = judged(data), judged(data, correction="none")
+    changed = {
+        one.variant: sum(
+            line.outcome != line.outcome_uncorrected for line in one.multilevel.benchmarks
+        )
+        for one in corrected.candidates
+    }
+    assert changed["fast"]
+    text = " ".join(str(corrected).split())
+    assert text.count("undecided after correction for 12") == 1
+    assert f"fast {changed['fast']}" in text.partition("would decide: ")[2]
+    assert "after correction" not in str(plain)
+
+
 def test_what_is_next_can_be_copied(judged, synthetic, tmp_path, three):
     found = judged(three(gzip_1=(0.217, 0.382, 0.99)))
     (command,) = blocks(page_of(found).following, Command)

@@ -82,7 +82,10 @@ def test_what_is_to_mend_comes_last_with_the_command(tmp_path):
         (["ok", "unknown"], False, "nothing to mend before an overnight campaign; 1 thing cannot be "
          "known here"),
         (["warn"], False, "1 to mend before an overnight campaign; --strict makes it fatal"),
-        (["warn", "fail"], False, "2 to mend before an overnight campaign; --strict makes them fatal"),
+        (["warn", "warn"], False, "2 to mend before an overnight campaign; --strict makes them fatal"),
+        (["warn", "fail"], False, "2 to mend before an overnight campaign; --strict makes the warning "
+         "fatal too"),
+        (["fail"], False, "1 to mend before an overnight campaign"),
         (["warn", "fail", "unknown", "unknown"], True,
          "2 to mend, and --strict makes them fatal; 2 things cannot be known here"),
     ],

@@ -149,3 +149,14 @@ def test_components_say_where_the_variance_lies(share):
 def test_nothing_varies_in_a_cell():
     still = Component(benchmark="b", variant="v", source="run", levels=3, sd=0.0, share=None)
     assert "0 %" in told(components=(still,))
+
+
+def test_the_time_of_day_is_told_as_clocks_do():
+    day = replace(CHANCE, factor="time_of_day", lowest="43165.4", highest="39600 to 61199")
+    day = replace(day, effect_of="circle")
+    assert "11:00:00 to 16:59:59 : 11:59:25" in told(day)
+    assert "12 to 27 : elsewhere" in told(ONE)  # bytes stay bytes
+
+
+def test_the_table_says_what_its_effects_are():
+    assert "effect: of 'a : b'" in told(CHANCE)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from analysis.methods.variance_sources import sources_of_table, systems_figure, systems_said
+from analysis.methods.variance_sources.systems.cautions import across_cautions
 from analysis.plots import picture_bytes
 from analysis.report import Figure, Section, Table, page_of
 
@@ -81,3 +84,24 @@ def test_the_picture_is_the_same_each_time_and_bears_hostile_names(found):
     texts = [picture_bytes(systems_figure(found.systems), "svg") for _ in range(2)]
     assert texts[0] == texts[1]
     assert b"\x1b" not in texts[0]
+
+
+def test_no_share_is_a_negative_zero(found):
+    (one, *_) = found.systems
+    nothing = tuple(replace(covariate, mean=-1e-6) for covariate in one.importance)
+    text = str(replace(found, systems=(replace(one, importance=nothing),)))
+    assert " 0.00 %" in text
+    assert "-0.00 %" not in text
+
+
+@pytest.mark.parametrize(("low", "leaks"), [(-0.1, False), (0.05, True)])
+def test_what_is_not_predicted_at_random_leaks_nothing(found, low, leaks):
+    one = found.systems[0]
+    far = replace(
+        one,
+        random=replace(one.random, correlation=0.1, low=low),
+        grouped=replace(one.grouped, correlation=-0.2),
+    )
+    response = SimpleNamespace(name="score", left_out=0, kind="performance")
+    codes = [caution.code for caution in across_cautions(far, response)]
+    assert ("random-split-leaks" in codes) == leaks
