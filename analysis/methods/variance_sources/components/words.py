@@ -16,11 +16,14 @@ _SOURCES: Mapping[Source, str] = {
     "host": "hosts",
     "trial": "trials",
     "session": "sessions",
-    "benchmark:session": "sessions, each benchmark by itself",
+    "benchmark:session": "sessions of single benchmarks",
     "block": "blocks",
     "run": "runs",
     "iteration": "iterations",
 }
+_READ = (
+    "each: the standard deviation as a share of the value, in brackets its share of the variance"
+)
 _SHORT: Mapping[Source, str] = {**_SOURCES, "benchmark:session": "own sessions"}
 
 
@@ -30,7 +33,7 @@ def sections(found: Sources) -> tuple[Section, ...]:
         return ()
     groups = _grouped(found.components)
     shown = dict(list(groups.items())[:_ROWS])
-    blocks: list[Sentence | Table] = [*map(Sentence, _said(groups)), _table(shown)]
+    blocks: list[Sentence | Table] = [*map(Sentence, _said(groups)), Sentence(_READ), _table(shown)]
     if len(shown) < len(groups):
         blocks.append(Sentence(f"and {len(groups) - len(shown)} more rows (--json gives all)"))
     return (Section(tuple(blocks), title="components of variance"),)
