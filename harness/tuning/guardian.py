@@ -27,14 +27,18 @@ class Guardian:
     def __init__(self, after_death: Callable[[], None]) -> None:
         parent = os.pidfd_open(os.getpid())  # before the fork: nobody can take the number meanwhile
         ours, theirs = os.pipe()
+        listening, deaf = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
             with contextlib.suppress(BaseException):
                 os.close(theirs)
-                _watch(parent, ours, after_death)
+                os.close(listening)
+                _watch(parent, ours, deaf, after_death)
             os._exit(0)
-        os.close(parent)
-        os.close(ours)
+        for fd in (parent, ours, deaf):
+            os.close(fd)
+        os.read(listening, 1)  # nothing is changed before it can no longer be reached
+        os.close(listening)
         self._word = theirs
 
     def dismiss(self) -> None:
@@ -46,11 +50,13 @@ class Guardian:
             os.waitpid(self.pid, 0)
 
 
-def _watch(parent: int, word: int, after_death: Callable[[], None]) -> None:
+def _watch(parent: int, word: int, deaf: int, after_death: Callable[[], None]) -> None:
     os.setsid()
     for number in _DEAF:
         signal.signal(number, signal.SIG_IGN)
     os.chdir("/")
+    os.write(deaf, b"x")
+    os.close(deaf)
     waiting = select.poll()
     waiting.register(parent, select.POLLIN)
     waiting.register(word, select.POLLIN)

@@ -11,6 +11,7 @@ from analysis.plots import Scale, quantity_ticks, ratio_scale, ratio_ticks, spac
 ENDS = st.floats(-280, 280)
 
 
+@example(0.5, 5.0, 2)
 @given(ENDS, st.floats(1e-6, 250), st.integers(2, 8))
 def test_ticks_of_a_log_scale_lie_on_it_and_are_few(low: float, wide: float, most: int) -> None:
     scale = Scale(10**low, 10 ** min(300.0, low + wide), log=True)
