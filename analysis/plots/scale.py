@@ -199,9 +199,9 @@ def _round_values(low: float, high: float, most: int, *, log: bool) -> list[floa
                 best = inside
         if not best:  # so many powers of ten that some must do
             powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
-            step = -(-len(powers) // most)
-            round_ones = [k for k in powers if k % step == 0]
-            best = [10.0**k for k in (round_ones if len(round_ones) > 1 else powers[::step])]
+            nth = -(-len(powers) // most)
+            round_ones = [k for k in powers if k % nth == 0]
+            best = [10.0**k for k in (round_ones if len(round_ones) > 1 else powers[::nth])]
     if len(best) >= 2:
         return best
     wide = high - low
