@@ -92,6 +92,20 @@ class StoredClaim:
     found: Any
     holds: bool
 
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
+        return {
+            "text": self.claim.text,
+            "command": list(self.claim.command),
+            "value": self.claim.value,
+            "is": self.claim.relation,
+            "expected": self.claim.expected,
+            "digits": self.claim.digits,
+            "result": self.result,
+            "found": self.found,
+            "holds": self.holds,
+        }
+
 
 def pointed(document: object, pointer: str) -> object:
     """Give the value that a JSON pointer names.
@@ -171,20 +185,7 @@ def said_of(claim: Claim) -> str:
 
 def claims_text(claims: Sequence[StoredClaim]) -> bytes:
     """Give the bytes of ``claims.json``."""
-    listed = [
-        {
-            "text": one.claim.text,
-            "command": list(one.claim.command),
-            "value": one.claim.value,
-            "is": one.claim.relation,
-            "expected": one.claim.expected,
-            "digits": one.claim.digits,
-            "result": one.result,
-            "found": one.found,
-            "holds": one.holds,
-        }
-        for one in claims
-    ]
+    listed = [one.to_dict() for one in claims]
     document = {"schema": SCHEMA, "claims": listed}
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8", "backslashreplace") + b"\n"

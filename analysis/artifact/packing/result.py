@@ -55,20 +55,7 @@ class Bundled(Result):
             "sources": plain(contents.sources),
             "analyses": plain(contents.analyses),
             "report": plain(contents.report),
-            "claims": [
-                {
-                    "text": one.claim.text,
-                    "command": list(one.claim.command),
-                    "value": one.claim.value,
-                    "is": one.claim.relation,
-                    "expected": one.claim.expected,
-                    "digits": one.claim.digits,
-                    "result": one.result,
-                    "found": one.found,
-                    "holds": one.holds,
-                }
-                for one in self.claims
-            ],
+            "claims": [one.to_dict() for one in self.claims],
             "smoke": plain(contents.smoke),
             "needs": plain(contents.needs),
             "container": plain(contents.container),
