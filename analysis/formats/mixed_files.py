@@ -151,7 +151,10 @@ def _of_parquet(opened: Opened) -> MixedTable:
             "pip install 'fairtrial[parquet]'",
         ) from None
     try:
-        table: Any = parquet.read_table(io.BytesIO(opened.data))
+        file: Any = parquet.ParquetFile(io.BytesIO(opened.data))
+        # before it is read: a few bytes may say that they are billions of rows
+        _check_size(file.metadata.num_rows * file.metadata.num_columns, opened.source)
+        table: Any = file.read()
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise AnalysisError(
             f"it is no Parquet file: {error}", opened.source, "copy the file again"
@@ -160,7 +163,6 @@ def _of_parquet(opened: Opened) -> MixedTable:
     if not headings or not table.num_rows:
         raise AnalysisError("the table has no rows", opened.source)
     _check_headings(headings, opened.source)
-    _check_size(table.num_rows * len(headings), opened.source)
     try:
         found = mixed_table(
             {name: table.column(place).to_pylist() for place, name in enumerate(headings)}

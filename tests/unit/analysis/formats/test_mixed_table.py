@@ -193,3 +193,14 @@ def test_an_unknown_column_names_the_nearest():
     with pytest.raises(UsageError) as caught:
         table.column("baselin", "the response")
     assert "did you mean 'Baseline'?" in str(caught.value)
+
+
+def test_parquet_that_says_too_much_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table({"a": [1] * 300, "b": [2] * 300}), tmp_path / "t.parquet")
+    monkeypatch.setattr("analysis.formats.mixed_files.MOST_CELLS", 500)
+    monkeypatch.setattr(parquet.ParquetFile, "read", lambda *_: pytest.fail("it was read"))
+    with pytest.raises(AnalysisError, match="more than 500 cells"):
+        read_mixed_table(str(tmp_path / "t.parquet"))
