@@ -19,12 +19,13 @@ import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..campaign import Isolation
 from ..errors import LauncherDiedError, LaunchError
+from ..meters.counters import Answer
 from .announced import Announced
 from .exchange import Execution, Request, execution_of
 from .interrupts import Interrupted, Interrupts
@@ -60,6 +61,9 @@ class LauncherClient:
         Whether to ask for a PID namespace at all (hooks and builds run without).
     stays : bool
         Whether it keeps its CPU busy for a moment after each run, so that the next one finds it awake.
+    counters : mapping, optional
+        The events to open, as `harness.meters.counters.CounterPlan.message` has them; what became of
+        them stands in `counters` then, and in each execution what they counted.
 
     Raises
     ------
@@ -77,8 +81,10 @@ class LauncherClient:
         *,
         contained: bool = True,
         stays: bool = False,
+        counters: Mapping[str, Any] | None = None,
     ) -> None:
         self._stays = stays
+        self.counters: tuple[Answer, ...] = ()
         self._family: set[int] = set()
         self._announced = Announced()
         self.dead = False  # killed or crashed, as an exception has told
@@ -88,7 +94,7 @@ class LauncherClient:
         _spared.update(before)
         wanted = contained and isolation.containment == "auto"
         for containment in _CONTAINMENTS if wanted else _CONTAINMENTS[-1:]:
-            refusal = self._start(isolation, cpus, containment)
+            refusal = self._start(isolation, cpus, containment, counters)
             if refusal is None:
                 self.containment = containment
                 self._family = set(_children(os.getpid())) - before
@@ -99,7 +105,11 @@ class LauncherClient:
         raise LaunchError("the launcher could not be started without a namespace either")
 
     def _start(
-        self, isolation: Isolation, cpus: tuple[int, ...] | None, containment: str
+        self,
+        isolation: Isolation,
+        cpus: tuple[int, ...] | None,
+        containment: str,
+        counters: Mapping[str, Any] | None,
     ) -> tuple[str, int] | None:
         ours, theirs = socket.socketpair()
         with theirs:
@@ -125,6 +135,7 @@ class LauncherClient:
             "cpus": list(cpus) if cpus else None,
             "containment": containment,
             "stay_ns": _STAY_NS if self._stays else 0,
+            "counters": counters,
         }
         self._send(dataclasses.asdict(isolation) | chosen)
         self.pid = self._credentials()
@@ -133,6 +144,7 @@ class LauncherClient:
         if "error" in reply:
             self.close()
             return reply["error"], reply["errno"]
+        self.counters = tuple(Answer(*one) for one in reply["counters"])
         return None
 
     def _credentials(self) -> int:
@@ -152,8 +164,11 @@ class LauncherClient:
         every_s: float = 0.25,
         *,
         padding: int = 0,
+        count: bool = False,
     ) -> Execution:
-        """Execute one program and wait for it; `padding` is how long its `padded` variable is.
+        """Execute one program and wait for it.
+
+        `padding` is how long its `padded` variable is; with `count` the counters are read around it.
 
         Raises
         ------
@@ -163,7 +178,7 @@ class LauncherClient:
             If a signal arrived: the program has been killed and nothing of it is left.
         """
         handle, announcement = self._announced.handle(request)
-        run = {"op": "run", "handle": handle, "padding": padding}
+        run = {"op": "run", "handle": handle, "padding": padding, "count": count}
         self._send(*([] if announcement is None else [announcement]), run)
         stopped = self._await(watch, every_s)
         reply = self._receive()

@@ -41,7 +41,9 @@ class Execution:
     """What the launcher tells of one program that has ended.
 
     `numbers` holds what it measured, by the names of `analysis.run_numbers`. `killed` says why the
-    launcher ended it ("timeout", or the reason that a watch gave).
+    launcher ended it ("timeout", or the reason that a watch gave). `counters` holds of each event that
+    the launcher was asked for by how much it moved: the value, and for how many ns it was enabled and
+    counted; None for one that was not read, and altogether for a run that was not counted.
     """
 
     started_ns: int
@@ -50,6 +52,7 @@ class Execution:
     killed: str | None
     survivors: int
     numbers: Mapping[str, Any]
+    counters: tuple[tuple[int, int, int] | None, ...] | None = None
 
     @property
     def wall_ns(self) -> int:
@@ -104,7 +107,7 @@ def execution_of(reply: Mapping[str, Any]) -> Execution:
             "harness/launch, run_numbers.py",
             "install fairtrial anew: its files are of different versions",
         )
-    status = reply["status"]
+    status, counted = reply["status"], reply.get("counters")
     signaled = os.WIFSIGNALED(status)
     return Execution(
         started_ns=reply["started_ns"],
@@ -113,4 +116,5 @@ def execution_of(reply: Mapping[str, Any]) -> Execution:
         killed=reply["reason"],
         survivors=reply["survivors"],
         numbers=numbers,
+        counters=None if counted is None else tuple(counted),
     )

@@ -10,6 +10,7 @@ import signal
 import time
 
 from .accounting import Account
+from .counters import Counters
 from .endings import ENDING
 from .family import Family
 from .messages import Hangup, receive, send
@@ -23,9 +24,10 @@ _NOWHERE = b"/nonexistent/fairtrial-priming"
 class Launcher:
     """Executes one request after the other; holds what is prepared once."""
 
-    def __init__(self, control: int, config: dict) -> None:  # type: ignore[type-arg]  # the message
+    def __init__(self, control: int, config: dict, counters: Counters | None = None) -> None:  # type: ignore[type-arg]  # the message
         self.control = control
         self.account = Account()
+        self.counters = counters or Counters(config.get("counters"))
         self.family = Family(contained=config["containment"] != "none")
         self.attributes = spawn_attributes(config)
         self.call = SpawnCall(self.attributes)
@@ -67,9 +69,11 @@ class Launcher:
     def _execute(self, program: Program, run: dict) -> dict:  # type: ignore[type-arg]  # the messages
         """Execute an announced program once.
 
-        Keys of `run`: handle, padding (bytes of the padding's value).
+        Keys of `run`: handle, padding (bytes of the padding's value), count (whether to read the
+        counters).
         """
         request = program.message
+        self.counters.start(wanted=run["count"])
         opened: list[int] = []
         saved: list[tuple[int, tuple[int, int]]] = []
         try:
@@ -144,6 +148,7 @@ class Launcher:
             t1 = clock()
         self.account.end(pid)
         _, status, usage = os.wait4(pid, 0)
+        counted = self.counters.taken()
         os.close(pidfd)
         orphans, survivors = self.family.sweep() if request["sweep"] or hangup else (0, 0)
         if hangup:
@@ -153,6 +158,7 @@ class Launcher:
             "status": status,
             "reason": reason,
             "survivors": survivors,
+            "counters": counted,
             "numbers": {  # those of the table in analysis/run_numbers.py whose source is the launcher
                 "start_ns": t0,
                 "wall_ns": t1 - t0,
