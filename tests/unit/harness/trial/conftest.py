@@ -68,9 +68,14 @@ class Launcher:
         self.told: list[Execution] = []
         self.swept = 0
         self.closed = False
+        self.counters = tuple(stage.answers)
+        self.counted = stage.counted if answer == "target" else []
 
-    def execute(self, request: Request, watch=None, every_s: float = 0.25) -> Execution:
+    def execute(
+        self, request: Request, watch=None, every_s: float = 0.25, *, count: bool = False
+    ) -> Execution:
         assert not self.closed
+        self.counted.append(count)
         copy = dataclasses.replace(request, env=dict(request.env))
         self.requests.append(copy)
         self._stage.executed.append((self._answer, copy))
@@ -130,6 +135,8 @@ class Stage:
         self.interrupts: Interrupts | None = None
         self.slept: list[float] = []
         self.watching = Watching()
+        self.answers: list[Any] = []  # of launchers, about the events that they are asked for
+        self.counted: list[bool] = []  # of each run, whether its counters were to be read
         self.bin.mkdir()
         self.program("true")
 
@@ -247,7 +254,7 @@ def stage(tmp_path, monkeypatch, planted_host):
             made.locked = ()
 
     def launcher_for(answer: str):
-        def make(isolation, cpus, interrupts, *, contained=True):
+        def make(isolation, cpus, interrupts, *, contained=True, counters=None):
             return made.launcher(answer, cpus)
 
         return make
