@@ -124,7 +124,7 @@ def _said_of(counting: Counting) -> str:
     names = ", ".join(event.name for event in counting.events)
     if not counting.apart:
         return names
-    return f"{names}, in each {counting.every}. block; times are those of the others"
+    return f"{names}, in one of {counting.every} blocks; times are those of the others"
 
 
 class Probed(Protocol):
