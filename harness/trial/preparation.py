@@ -26,6 +26,7 @@ from ..store import cpus_in_use
 from .counting import counter_plan
 from .files.inputs import declared_inputs
 from .situation import look_at_cpus, situation_of
+from .staying import stays
 
 _ROW_BYTES = 1200  # a row of measurements and one of the plan, generously
 _MARGIN_BYTES = 16 * 1024 * 1024
@@ -58,9 +59,10 @@ class Prepared:
         return self.cpus.targets or self.state.usable
 
     @property
-    def asked(self) -> dict[str, Any] | None:
-        """What a launcher is asked to count."""
-        return None if self.counters is None else self.counters.message
+    def launching(self) -> dict[str, Any]:
+        """What a session's launcher is told beside settings and CPUs: what it counts, and if it stays."""
+        asked = None if self.counters is None else self.counters.message
+        return {"counters": asked, "stays": stays(self.campaign, self.cpus, self.state)}
 
     def tally(self) -> CounterTally | None:
         """Make what turns a session's counters into metrics; None where nothing is counted."""

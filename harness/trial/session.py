@@ -269,9 +269,9 @@ class TrialRun:
     @contextlib.contextmanager
     def _launcher(self) -> Iterator[SessionLauncher]:
         isolation, cpus = self._campaign.isolation, self._prepared.cpus.targets
-        asked = self._prepared.asked
+        told = self._prepared.launching
         launcher = SessionLauncher(
-            lambda: LauncherClient(isolation, cpus, self._interrupts, counters=asked),
+            lambda: LauncherClient(isolation, cpus, self._interrupts, **told),
             lambda found: self._look((found,)),
         )
         try:

@@ -72,11 +72,18 @@ class Launcher:
         self.counted = stage.counted if answer == "target" else []
 
     def execute(
-        self, request: Request, watch=None, every_s: float = 0.25, *, count: bool = False
+        self,
+        request: Request,
+        watch=None,
+        every_s: float = 0.25,
+        *,
+        padding: int = 0,
+        count: bool = False,
     ) -> Execution:
         assert not self.closed
         self.counted.append(count)
-        copy = dataclasses.replace(request, env=dict(request.env))
+        padded = {request.padded: b"x" * padding} if padding else {}
+        copy = dataclasses.replace(request, env=request.env | padded)  # what the program sees
         self.requests.append(copy)
         self._stage.executed.append((self._answer, copy))
         for path in (request.stdout, request.stderr):
@@ -254,8 +261,10 @@ def stage(tmp_path, monkeypatch, planted_host):
             made.locked = ()
 
     def launcher_for(answer: str):
-        def make(isolation, cpus, interrupts, *, contained=True, counters=None):
-            return made.launcher(answer, cpus)
+        def make(isolation, cpus, interrupts, *, contained=True, stays=False, counters=None):
+            launcher = made.launcher(answer, cpus)
+            launcher.stays = stays
+            return launcher
 
         return make
 
