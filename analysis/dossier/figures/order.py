@@ -196,7 +196,7 @@ def _findings(subject: Subject, benchmark: str) -> list[Finding]:
         if one.certain
         and 0 < len(one.sessions) < diagnosis.sessions
         and one.benchmark in (None, benchmark)
-        and one.code != "disturbed-runs"
+        and one.code not in ("disturbed-runs", "waited-for-cpu")
     ]
     return sorted(found, key=lambda one: one.benchmark is None)[:_MOST]
 

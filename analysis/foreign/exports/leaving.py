@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -164,10 +164,15 @@ def leaving_trial(
             samples=samples,
             host=manifest.host if manifest.host != "unknown" else None,
             cpu_model=manifest.cpu_model,
-            unjudged=int((~trial.judged).sum()),
+            unjudged=_unjudged(trial, kept),
         ),
         str(trial.path),
     )
+
+
+def _unjudged(trial: Trial, variants: Collection[str]) -> int:
+    mine = np.isin(trial.variant, [trial.manifest.variants.index(name) for name in variants])
+    return int((mine & ~trial.judged).sum())
 
 
 def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Run]]:
