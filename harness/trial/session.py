@@ -112,9 +112,8 @@ class TrialRun:
         FairtrialError
             If the trial had to stop; it is closed and kept.
         """
-        sessions = self._store.manifest.sessions
         try:
-            for session in range(1, sessions + 1):
+            for session in range(1, (sessions := self._store.manifest.sessions) + 1):
                 if self._session(session) and session < sessions:
                     self._rest(self._campaign.protocol.pause_s)
         except Interrupted as stop:
@@ -182,7 +181,8 @@ class TrialRun:
 
     def _session(self, session: int) -> bool:
         """Execute what is left of a session; tell whether there was anything."""
-        runs = SessionPlan(self._campaign, self._store.manifest.seed, session)
+        known = self._store.manifest
+        runs = SessionPlan(self._campaign, known.seed, session, known.node)
         with self._interrupts.at_once():  # a long plan takes a while
             hopeless = self._hopeless(runs)
         for one in hopeless.unrecorded:
