@@ -68,6 +68,7 @@ def _part(campaign: Campaign, *, warmup: int, **changes: object) -> Campaign:
         stop=None,
         max_runs=None,
         max_time_s=None,
+        disturbed="keep",
     )
     hooks = dataclasses.replace(campaign.hooks, finish=())
     return dataclasses.replace(campaign, protocol=protocol, hooks=hooks, **changes)  # type: ignore[arg-type]

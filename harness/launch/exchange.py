@@ -97,7 +97,7 @@ def execution_of(reply: Mapping[str, Any]) -> Execution:
         odd = ", ".join(sorted(numbers.keys() ^ LAUNCHER_NUMBERS))
         raise LaunchError(
             f"the launcher and the table of a run's numbers do not agree on {odd}",
-            "launcher.py, run_numbers.py",
+            "harness/launch, run_numbers.py",
             "install fairtrial anew: its files are of different versions",
         )
     status = reply["status"]

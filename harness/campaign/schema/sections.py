@@ -13,7 +13,16 @@ from typing import Any, get_args
 from analysis.record import StopRule
 
 from ...checks import CHECK_NAMES
-from ..model import Campaign, CheckPolicy, Hooks, Isolation, Order, Protocol, WarmupSessions
+from ..model import (
+    Campaign,
+    CheckPolicy,
+    Hooks,
+    Isolation,
+    OnDisturbance,
+    Order,
+    Protocol,
+    WarmupSessions,
+)
 from .kinds import choice, either, name, pattern
 from .quantities import duration, share, size, switch, whole
 from .section import Key, Section
@@ -100,6 +109,11 @@ PROTOCOL = Section(
         "give_up": Key(
             kind=whole(1, 10**6),
             meaning="after so many failed runs of a cell in a row, its session goes on without it",
+        ),
+        "disturbed": Key(
+            kind=choice(*get_args(OnDisturbance)),
+            meaning="runs that waited for a CPU: `keep` them, or `repeat` each at most twice at the end"
+            " of its block",
         ),
         "stop": Key(kind=STOP, meaning="when each session has enough runs, in place of `runs`"),
     },
