@@ -143,7 +143,7 @@ def _parser() -> argparse.ArgumentParser:
     import analysis.cli
     from analysis.version import VERSION
 
-    from .commands import compare, doctor, init, reproduce, run, status, tune
+    from .commands import cancel, compare, doctor, init, reproduce, run, status, submit, tune
 
     parser = argparse.ArgumentParser(
         prog="fairtrial",
@@ -154,7 +154,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"fairtrial {VERSION}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (init, doctor, tune, run, compare, status, reproduce):
+    for command in (init, doctor, tune, run, compare, status, submit, cancel, reproduce):
         command.add(subparsers)
     analysis.cli.register(subparsers)
     return parser

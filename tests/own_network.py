@@ -18,7 +18,8 @@ import sys
 from pathlib import Path
 
 NEWUSER, NEWNET = 0x10000000, 0x40000000
-SIOCSIFFLAGS, IFF_UP = 0x8914, 0x1
+SIOCSIFFLAGS, SIOCSIFADDR, IFF_UP = 0x8914, 0x8916, 0x1
+ADDRESS = "192.0.2.1"  # of the block that is kept for documentation
 
 
 def leave_the_network() -> None:
@@ -40,6 +41,10 @@ def leave_the_network() -> None:
         (proc / "gid_map").write_text(f"{group} {group} 1")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sh", b"lo", IFF_UP))
+        # where no interface has any other address than the loopback's, the C library resolves no
+        # address at all for those that ask with AI_ADDRCONFIG, such as the daemons of Slurm
+        address = struct.pack("HH4s8x", socket.AF_INET, 0, socket.inet_aton(ADDRESS))
+        fcntl.ioctl(any_socket, SIOCSIFADDR, struct.pack("16s16s", b"lo:1", address))
 
 
 def can_leave() -> bool:

@@ -36,6 +36,24 @@ if TYPE_CHECKING:
         judged_row as judged_row,
         waited_ns as waited_ns,
     )
+    from .fleet import (
+        FLEET as FLEET,
+        FLEET_SCHEMA as FLEET_SCHEMA,
+        Fleet as Fleet,
+        FleetHost as FleetHost,
+        fleet_text as fleet_text,
+        is_fleet as is_fleet,
+        read_fleet as read_fleet,
+        trial_place as trial_place,
+        write_fleet as write_fleet,
+    )
+    from .fleet_progress import (
+        HostProgress as HostProgress,
+        HostState as HostState,
+        host_state as host_state,
+        is_held as is_held,
+        read_hosts as read_hosts,
+    )
     from .kinds import (
         CAMPAIGN as CAMPAIGN,
         CERTIFICATES as CERTIFICATES,
@@ -91,6 +109,8 @@ else:
         {
             "changes": "Change describe_changes diff findings_of",
             "disturbance": "MOST_REPEATS DisturbanceTally Disturbances is_disturbed judged_row waited_ns",
+            "fleet": "FLEET FLEET_SCHEMA Fleet FleetHost fleet_text is_fleet read_fleet trial_place write_fleet",
+            "fleet_progress": "HostProgress HostState host_state is_held read_hosts",
             "kinds": "CAMPAIGN CERTIFICATES ENVIRONMENT FINDINGS IMPORT MANIFEST MEASUREMENTS OUTPUTS PLAIN_SCHEMA PLAN "
             "REPEATING_SCHEMA RESOLVED SCHEMA "
             "Appended CheckStatus EnvironmentShape Finding GivenUp Manifest MergedTrial PlannedRun RowShape "

@@ -92,6 +92,9 @@ _FLEETING = frozenset(
     | {"INVOCATION_ID", "JOURNAL_STREAM", "XDG_SESSION_ID", "DBUS_SESSION_BUS_ADDRESS"}
     | {"SSH_CLIENT", "SSH_CONNECTION", "SSH_AUTH_SOCK", "TERM_SESSION_ID"}
 )
+# A batch system says with these which job, start and node this is; but one asks for a frequency.
+_OF_A_JOB = ("SLURM_", "SLURMD_", "PMI_", "PMIX_")
+_OF_A_JOB_KEPT = frozenset({"SLURM_CPU_FREQ_REQ"})
 _MISSING: Mapping[str, Any] = {}
 _LONGEST = 160
 
@@ -223,7 +226,7 @@ def _variables(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
     hidden = [record.get("hashes") or _MISSING for record in kept]
     keys = [record.get("key") for record in kept]
     names = {name for group in (*shown, *hidden) for name in group}
-    for name in sorted(names - _FLEETING):
+    for name in sorted(filter(_lasting, names)):
         old, new = (values.get(name) for values in shown)
         was, now = (name in shown[k] or name in hidden[k] for k in (0, 1))
         if name in hidden[0] and name in hidden[1]:
@@ -240,10 +243,18 @@ def _variables(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
             what = f"the variable {name} is gone"
             what += f"; it was {_show(old)}" if old is not None else ""
         yield Change(kind="variables", what=what, key=f"variables.{name}", old=old, new=new)
-    if all(kept) and keys[0] != keys[1] and hidden[0].keys() & hidden[1].keys() - _FLEETING:
+    both = filter(_lasting, hidden[0].keys() & hidden[1].keys())
+    if all(kept) and keys[0] != keys[1] and any(both):
         what = "whether values of variables changed that are not stored is open: another key"
         key = "hidden_variables.key"
         yield Change(kind="variable-key", what=what, key=key, old=keys[0], new=keys[1])
+
+
+def _lasting(name: str) -> bool:
+    """Tell whether a variable means something for a program that is measured."""
+    if name in _FLEETING:
+        return False
+    return not name.startswith(_OF_A_JOB) or name in _OF_A_JOB_KEPT
 
 
 def _targets(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:

@@ -227,6 +227,8 @@ class Manifest:
     `campaign_identity`; a trial of the first version, which had one rule only, does not say it.
     `sessions` is how many sessions are planned (the campaign's, or more after ``--sessions``).
     `metrics` holds the metrics parsed from output: name -> {"unit", "better"}.
+    `node` is the host's name in the fleet that the trial belongs to; the order of its runs is made
+    from it too.
     `targets` maps each executable's path to its SHA-256 when the trial began.
     `arguments` maps each file among the commands' arguments that no run wrote to its SHA-256.
     `files` maps each file's name to its SHA-256 once the trial is no longer running, else it is empty.
@@ -260,6 +262,7 @@ class Manifest:
     host: str
     host_id: str
     cpu_model: str | None = None
+    node: str | None = None
     targets: Mapping[str, str]
     arguments: Mapping[str, str] = field(default_factory=dict)
     started: str

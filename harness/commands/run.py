@@ -19,6 +19,7 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
+    from ..fleet import Membership
     from ..screen import View
     from .arguments import Subparsers
 
@@ -76,6 +77,11 @@ campaign.yaml --resume --sessions +2   append two sessions to the newest trial
         action="store_true",
         help="with --resume: go on although something has changed, and record it",
     )
+    parser.add_argument(
+        "--built",
+        action="store_true",
+        help="the programs are there already, as for the hosts of a fleet: build nothing",
+    )
     add_wait(parser)
     add_share(parser)
     add_talk(parser)
@@ -97,6 +103,7 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     if more and not args.resume:
         what = f"+{more} adds to the sessions of a trial that there is"
         raise UsageError(what, "--sessions", f"add --resume, or write --sessions {more}")
+    member = _member(args)
     place = _place(args, more) if args.resume else None
     if args.resume and place is None:
         begun = trial_begun(
@@ -112,6 +119,8 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         if begun
         else load_campaign(args.campaign, seed=args.seed, own=own_defaults())
     )
+    if member is not None:
+        member.require(campaign)
     view = View(err, quiet=args.quiet, verbose=args.verbose)
     options = Options(
         folder=args.dir if place is None else place.parent,
@@ -121,6 +130,8 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         share=args.share,
         sessions=begun.sessions if begun else count,
         wait_s=args.wait_for_lock,
+        node=None if member is None else member.node,
+        built=args.built,
     )
     if args.only is not None:
         from .trial_run import execute_only
@@ -149,6 +160,13 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     view.say(scale(campaign, shown.sessions, shown.seconds))
     ending = resume(begun, options, view) if begun else start(campaign, options, view)
     return report_ending(ending, view, again=_again(args), json_to=out if args.json else None)
+
+
+def _member(args: argparse.Namespace) -> Membership | None:
+    """Give the fleet that the named trial belongs to, and its node there."""
+    from ..fleet import membership_of
+
+    return None if args.trial is None else membership_of(args.trial)
 
 
 def _place(args: argparse.Namespace, more: int) -> Path | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 from .arguments import add_command, add_folder, write_json
 
 if TYPE_CHECKING:
+    from ..fleet import FleetStanding
     from .arguments import Subparsers
 
 
@@ -17,12 +18,13 @@ def add(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers,
         "status",
-        summary="how far a trial is, from any terminal",
-        description="Say how far trials are, how they ended, and how to go on with them; or what "
-        "changed in the\nenvironment between sessions; of two trials, what 'fairtrial diff' says.",
+        summary="how far a trial or a fleet is, from any terminal",
+        description="Say how far trials are, how they ended, and how to go on with them; of a fleet, "
+        "host by host,\nand what the queue says; or what changed in the environment between sessions; "
+        "of two trials,\nwhat 'fairtrial diff' says.",
         examples="""
                                    all trials below runs/
-runs/NAME                          one trial
+runs/NAME                          one trial, or a fleet
 --diff runs/NAME                   from session to session
 --diff runs/A runs/B               from A to B, as 'fairtrial diff' does
 """,
@@ -44,16 +46,25 @@ runs/NAME                          one trial
 def _status(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     if args.diff is not None:
         return _differences(args, out)
+    from analysis.record import is_fleet
+
     from ..errors import StoreError
+    from ..fleet import Scheduler, read_standing, trials_standing
     from ..screen import read_progress
     from ..trial import trials_in
 
     found = []
+    fleets: tuple[FleetStanding, ...] = ()
+    if args.trial is not None and is_fleet(args.trial):
+        standing = read_standing(args.trial, Scheduler())
+        write_json(standing.to_dict(), out) if args.json else out.write(f"{standing}\n")
+        return 0
     if args.trial is not None:
         found.append(read_progress(args.trial))
     else:
         trials = trials_in(args.dir)
-        unreadable = list(trials.unreadable)
+        fleets, damaged = trials_standing(args.dir)
+        unreadable = [*trials.unreadable, *damaged]
         for path, _ in trials.found:
             try:
                 found.append(read_progress(path))
@@ -62,12 +73,12 @@ def _status(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         for reason in unreadable:
             err.write(f"fairtrial: {reason}\n")
     if args.json:
-        write_json([progress.to_dict() for progress in found], out)
-    elif not found:
+        write_json([*(one.to_dict() for one in found), *(one.to_dict() for one in fleets)], out)
+    elif not found and not fleets:
         out.write(f"no trials in {args.dir}\n")
     else:
         newest = sorted(found, key=lambda progress: progress.started, reverse=True)
-        out.write("\n".join(map(str, newest)) + "\n")
+        out.write("\n".join(map(str, (*newest, *fleets))) + "\n")
     return 0
 
 

@@ -28,7 +28,7 @@ from ..errors import LauncherDiedError, LaunchError
 from ..meters.counters import Answer
 from .announced import Announced
 from .exchange import Execution, Request, execution_of
-from .interrupts import Interrupted, Interrupts
+from .interrupts import Interrupted, Interrupts, in_a_job
 from .refusals import not_permitted, spawn_failure
 
 _SCRIPT = Path(__file__).with_name("launcher.py")
@@ -184,6 +184,8 @@ class LauncherClient:
         reply = self._receive()
         if stopped:
             raise Interrupted(self._interrupts.received)
+        if reply.pop("told", False):  # TERM went to all processes of a job: ours is on its way
+            self._interrupts.settle()
         if "error" in reply:
             raise _not_started(request, reply["error"], reply["errno"])
         return execution_of(reply)
@@ -286,6 +288,8 @@ class LauncherClient:
         self._process.wait()
         _spared.difference_update(self._family)
         strays = self._reap_strays()
+        if in_a_job():  # all of its processes are told to end at once: it may have been too young
+            self._interrupts.settle()
         what = "the launcher was killed or crashed"
         if strays:
             what += f"; {strays} processes that it left have been killed"

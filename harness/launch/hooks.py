@@ -88,6 +88,7 @@ class SideCommands:
                 f"read {log}; if it needs more time, raise {setting}",
             )
         if execution.signal is not None or execution.exit_code != 0:
+            self._interrupts.settle_after(execution.signal, execution.exit_code)
             ending = (
                 f"exit code {execution.exit_code}"
                 if execution.signal is None

@@ -11,6 +11,14 @@ from collections.abc import Iterator
 from types import FrameType
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SETTLE_S = 1.0  # all processes of a job get a signal within some milliseconds
+_ONE_S = 5.0
+_BY_TERM = 128 + signal.SIGTERM  # how a shell says that its program ended by TERM
+
+
+def in_a_job() -> bool:
+    """Tell whether this is a job of Slurm, whose processes are all told to end at once."""
+    return "SLURM_JOB_ID" in os.environ
 
 
 class Interrupted(Exception):  # noqa: N818 - not an error: somebody asked to stop
@@ -29,6 +37,7 @@ class Interrupts:
         self.fd, self._write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._before: dict[int, object] = {}
         self._at_once = False
+        self._termed = -_ONE_S
 
     def __enter__(self) -> Interrupts:
         """Install the handlers."""
@@ -45,6 +54,11 @@ class Interrupts:
         self._before.clear()
 
     def _handle(self, number: int, _frame: FrameType | None) -> None:
+        if number == signal.SIGTERM and in_a_job():
+            # Slurm tells this process, and the batch script hands on what it was told: one request
+            before, self._termed = self._termed, time.monotonic()
+            if self._termed - before < _ONE_S:
+                return
         self.received = self.received or number
         with contextlib.suppress(BlockingIOError):
             os.write(self._write, b"!")
@@ -90,6 +104,19 @@ class Interrupts:
             yield
         finally:
             self.received = before or self.received
+
+    def settle(self) -> None:
+        """Raise `Interrupted` if a signal comes in a moment: others have had theirs already."""
+        self.sleep(_SETTLE_S)
+
+    def settle_after(self, number: int | None, exit_code: int | None) -> None:
+        """Wait for a signal that may have ended a program before it reached this process.
+
+        Raises `Interrupted` if one comes. In a job every failure may be such an end, elsewhere one
+        by TERM may.
+        """
+        if in_a_job() or number == signal.SIGTERM or exit_code == _BY_TERM:
+            self.settle()
 
     def sleep(self, seconds: float) -> None:
         """Sleep, but raise `Interrupted` as soon as a signal arrives."""

@@ -53,7 +53,8 @@ class Options:
     `passing` says that the campaign file will not last: the copy in the trial is the campaign.
     `share` lets others read a new trial, as the campaign's key does. `name` is that of a new trial,
     where it is not made from the campaign's and the time; `wait_s` is for how long other trials on
-    its CPUs are waited for.
+    its CPUs are waited for. `node` is the host's name in the fleet that a new trial belongs to; `built`
+    says that the programs are there, built once for all hosts of it.
     """
 
     folder: Path
@@ -64,6 +65,8 @@ class Options:
     share: bool = False
     name: str | None = None
     wait_s: float = 0.0
+    node: str | None = None
+    built: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +132,8 @@ def start(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
     sessions = options.sessions or campaign.protocol.sessions
     with _ready(campaign, options, sessions, watcher) as means:
         executables: dict[tuple[str, str], Path] = {}
-        if not campaign.builds:  # say what is missing before a folder is made
+        builds = () if options.built else campaign.builds
+        if not builds:  # say what is missing before a folder is made
             executables = means.executables()
         files_to_set_aside(campaign, executables)  # refuses inputs
         manifest = _manifest(campaign, means.prepared, sessions, options)
@@ -145,8 +149,8 @@ def start(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
         )
         watcher.opened(store.path, campaign, means.prepared)
         try:
-            if campaign.builds:
-                means.build(store, campaign.builds)
+            if builds:
+                means.build(store, builds)
                 executables = means.executables()
             store.update(targets=hashes(executables.values()))
             means.set_aside(store, executables)
@@ -187,7 +191,7 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
                 campaign,
                 means.environment,
                 store,
-                functools.partial(means.build, store),
+                functools.partial(means.build, store) if not options.built else _leave,
                 accept=options.accept_drift,
             )
             earlier = store.environments()
@@ -213,6 +217,10 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
         )
         watcher.opened(store.path, campaign, means.prepared)
         return means.execute(store, executables)
+
+
+def _leave(_builds: Iterable[Build]) -> None:
+    """Build nothing: what is missing is then missed."""
 
 
 def _appended(manifest: Manifest, sessions: int) -> tuple[Appended, ...]:
@@ -339,6 +347,7 @@ def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Op
         host=host,
         host_id=host_id,
         cpu_model=prepared.state.cpu_model,
+        node=options.node,
         targets={},
         started=utc_now(),
         finished=None,

@@ -171,6 +171,9 @@ class Measurer:
                 cell.command.mark,
                 "end them by hand (ps -ef), then continue with --resume",
             )
+        if execution.killed is None and execution.exit_code not in cell.expect.exit_codes:
+            # a run that was told to end together with us is discarded, and leaves no output
+            setting.interrupts.settle_after(execution.signal, execution.exit_code)
         examined = self._examine(cell, run, execution, kept)
         after_s = None
         try:

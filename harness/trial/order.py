@@ -1,6 +1,6 @@
 """Campaign -> the ordered, seeded list of planned runs.
 
-The order of session k depends only on (seed, k): sessions can be appended to a finished trial, and
+The order of session k depends only on (seed, k), and on the node of a fleet: sessions can be appended to a finished trial, and
 a resumed trial finds the plan that it was interrupted in.
 """
 
@@ -31,17 +31,24 @@ class SessionPlan:
     campaign: Campaign
     seed: int
     session: int
+    node: str | None = None
 
     def __iter__(self) -> Iterator[PlannedRun]:
         """Give them in their order."""
-        return plan_session(self.campaign, self.seed, self.session)
+        return plan_session(self.campaign, self.seed, self.session, self.node)
 
 
-def plan_session(campaign: Campaign, seed: int, session: int) -> Iterator[PlannedRun]:
-    """Give the planned runs of one session (from 1) in their order; warm-ups first, in block 0."""
+def plan_session(
+    campaign: Campaign, seed: int, session: int, node: str | None = None
+) -> Iterator[PlannedRun]:
+    """Give the planned runs of one session (from 1) in their order; warm-ups first, in block 0.
+
+    On a node of a fleet the order is the node's own: one order on all hosts would be one sample.
+    """
     protocol = campaign.protocol
     pairs = [(cell.benchmark, cell.variant) for cell in campaign.cells]
-    rng = random.Random(f"{seed}/order/{session}")
+    stream = "order" if node is None else f"order/{node}"
+    rng = random.Random(f"{seed}/{stream}/{session}")
     position = protocol.passes(session - 1) * len(pairs)
     rounds = protocol.warmups(session) - protocol.warmups(session - 1)
     warmups = ((0, pair) for _, pair in _rounds(pairs, rounds, protocol.order, rng))

@@ -108,9 +108,8 @@ class TrialRun:
         FairtrialError
             If the trial had to stop; it is closed and kept.
         """
-        sessions = self._store.manifest.sessions
         try:
-            for session in range(1, sessions + 1):
+            for session in range(1, (sessions := self._store.manifest.sessions) + 1):
                 if self._session(session) and session < sessions:
                     self._rest(self._campaign.protocol.pause_s)
         except Interrupted as stop:

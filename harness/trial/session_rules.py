@@ -53,7 +53,7 @@ class SessionRules:
     def __init__(self, campaign: Campaign, store: Store, session: int, earlier: Earlier) -> None:
         protocol, manifest = campaign.protocol, store.manifest
         self.session = session
-        self.runs = SessionPlan(campaign, manifest.seed, session)
+        self.runs = SessionPlan(campaign, manifest.seed, session, manifest.node)
         self._done = store.done
         self._ended = any(end.session == session for end in manifest.session_ends)
         self._hopeless = Hopeless(

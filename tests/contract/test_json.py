@@ -16,7 +16,9 @@ from typing import Any
 
 import pytest
 
+from analysis.record import Fleet, FleetHost, write_fleet
 from harness.cli import main
+from harness.fleet import Cancelled, Scheduler, Submission, read_standing
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "json.md").read_text()
@@ -208,6 +210,37 @@ def test_every_key_of_the_runner_is_documented(title, measured):
     for value in values:
         assert keys(without_data(value, data)) - told == set()
     assert keys(values)
+
+
+def test_every_key_of_a_fleet_is_documented(tmp_path):
+    host = FleetHost(host="lab1", jobs=("7",), trial="lab1")
+    slurm = {"fleet": "f", "time": "10", "partition": "p", "exported": [], "arguments": []}
+    fleet = Fleet(
+        campaign="c",
+        identity="0",
+        submitted_at="2026-01-01T00:00:00Z",
+        script="job.sh",
+        hosts=(host,),
+        further={"slurm": slurm},
+    )
+    write_fleet(tmp_path, fleet)
+    submission = Submission(
+        folder=tmp_path,
+        fleet=fleet,
+        hosts=("lab1",),
+        script="",
+        fresh=False,
+        scheduler=Scheduler(),
+        notes=("n",),
+    )
+    cancelled = Cancelled(path=tmp_path, cancelled=("1",), ending=("2",), others=("3",))
+    for title, value in (
+        ("status FLEET", read_standing(tmp_path, None).to_dict()),
+        ("submit", submission.to_dict()),
+        ("cancel", cancelled.to_dict()),
+    ):
+        assert keys(value) == documented_in(section(title, heading="### ")) & keys(value)
+        assert keys(value)
 
 
 @pytest.mark.parametrize(

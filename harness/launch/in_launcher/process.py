@@ -14,6 +14,7 @@ from .namespace import enter_namespace
 from .refused import Refused
 from .serving import Launcher
 from .settings import apply
+from .told import Told
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -45,6 +46,8 @@ def _serve() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for number in ENDING:
         signal.signal(number, _end)
+    told = Told()
+    told.listen()
     # Stopped (by a target, say), it would not see that the orchestrator died: then go on.
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0)
     config = receive(control)
@@ -57,7 +60,7 @@ def _serve() -> None:
                 raise Refused("containment", error.errno) from None
         # After the fork into a namespace: the attribute is not inherited.
         call("subreaper", libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
-        launcher = Launcher(control, config)
+        launcher = Launcher(control, config, told=told)
         counters = launcher.counters.look()
     except Refused as refused:
         send(control, {"error": refused.args[0], "errno": refused.args[1]})

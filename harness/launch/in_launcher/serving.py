@@ -17,6 +17,7 @@ from .messages import Hangup, receive, send
 from .output import open_output
 from .programs import Program, Programs
 from .spawn_call import SpawnCall, spawn_attributes
+from .told import Told
 
 _NOWHERE = b"/nonexistent/fairtrial-priming"
 
@@ -24,8 +25,15 @@ _NOWHERE = b"/nonexistent/fairtrial-priming"
 class Launcher:
     """Executes one request after the other; holds what is prepared once."""
 
-    def __init__(self, control: int, config: dict, counters: Counters | None = None) -> None:  # type: ignore[type-arg]  # the message
+    def __init__(
+        self,
+        control: int,
+        config: dict,  # type: ignore[type-arg]  # the message
+        counters: Counters | None = None,
+        told: Told | None = None,
+    ) -> None:
         self.control = control
+        self.told = told or Told()
         self.account = Account()
         self.counters = counters or Counters(config.get("counters"))
         self.family = Family(contained=config["containment"] != "none")
@@ -45,7 +53,8 @@ class Launcher:
             while True:
                 request = receive(self.control)
                 if request["op"] == "run":
-                    send(self.control, self._execute(self.programs[request["handle"]], request))
+                    reply = self._execute(self.programs[request["handle"]], request)
+                    send(self.control, {**reply, "told": self.told.taken()})
                     self._stay()
                 elif request["op"] == "prepare":
                     self.programs.add(request)

@@ -226,12 +226,14 @@ def check_plan(store: Store, campaign: Campaign) -> None:
     StoreError
         If they differ: the measurements' positions would not mean the same.
     """
-    seed = store.manifest.seed
+    seed, node = store.manifest.seed, store.manifest.node
     count = sessions = 0
     for run in store.planned():
         count, sessions = count + 1, max(sessions, run.session)
     planned = (
-        run for session in range(1, sessions + 1) for run in plan_session(campaign, seed, session)
+        run
+        for session in range(1, sessions + 1)
+        for run in plan_session(campaign, seed, session, node)
     )
     # counted before it is compared: a session may have any number
     if sessions * planned_runs(campaign, 1) != count or any(map(ne, store.planned(), planned)):

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.record import CERTIFICATES, MANIFEST, Manifest, read_manifest
+from analysis.record import CERTIFICATES, MANIFEST, Manifest, is_fleet, read_manifest
 
 from ...errors import StoreError
 
@@ -30,6 +30,8 @@ def trials_in(folder: Path, campaign: str | None = None) -> Trials:
     found, unreadable = [], []
     for path in _folders(folder):
         if campaign is not None and not path.name.startswith(f"{campaign}-"):
+            continue
+        if is_fleet(path):  # its trials are its own
             continue
         try:
             manifest = read_manifest(path)

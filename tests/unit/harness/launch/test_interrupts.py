@@ -97,3 +97,48 @@ def test_handlers_are_put_back():
     with Interrupts():
         assert [signal.getsignal(number) for number in SIGNALS] != before
     assert [signal.getsignal(number) for number in SIGNALS] == before
+
+
+def test_a_signal_that_others_have_had_is_waited_for():
+    with Interrupts() as interrupts:
+        timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGTERM))
+        timer.start()
+        with pytest.raises(Interrupted):
+            interrupts.settle_after(signal.SIGTERM, None)
+        timer.join()
+
+
+@pytest.mark.parametrize(
+    ("job", "number", "code", "waits"),
+    [
+        (False, None, 1, False),
+        (False, signal.SIGKILL, None, False),
+        (False, signal.SIGTERM, None, True),
+        (False, None, 143, True),  # a shell whose program was ended by TERM
+        (True, None, 1, True),
+        (True, signal.SIGSEGV, None, True),
+    ],
+)
+def test_which_ends_may_be_those_of_a_signal_to_all(monkeypatch, job, number, code, waits):
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    if job:
+        monkeypatch.setenv("SLURM_JOB_ID", "1")
+    with Interrupts() as interrupts:
+        waited = []
+        interrupts.sleep = waited.append
+        interrupts.settle_after(number, code)
+    assert bool(waited) == waits
+
+
+@pytest.mark.parametrize("job", [True, False])
+def test_in_a_job_two_terms_at_once_are_one_request(monkeypatch, job):
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    if job:
+        monkeypatch.setenv("SLURM_JOB_ID", "1")
+    with Interrupts() as interrupts:
+        os.kill(os.getpid(), signal.SIGTERM)
+        with interrupts.set_aside():  # clean-up
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert (interrupts.received is None) == job
+            os.kill(os.getpid(), signal.SIGINT)  # a person
+            assert interrupts.received is not None

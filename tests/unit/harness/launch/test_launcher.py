@@ -670,7 +670,7 @@ def test_a_hang_up_with_a_reply_unread_is_a_hang_up(bare_launcher, marker, proce
     assert processes.processes_with(marker) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
 def test_a_signal_to_the_launcher_is_followed_by_the_last_sweep(
     bare_launcher, marker, processes, number
 ):
@@ -680,6 +680,40 @@ def test_a_signal_to_the_launcher_is_followed_by_the_last_sweep(
     processes.wait_until(lambda: processes.processes_with(marker), "the server starts")
     os.kill(launcher.process.pid, number)
     assert launcher.ended() == (0, "")
+    assert processes.processes_with(marker) == []
+
+
+# A batch system sends TERM to every process of a job: the orchestrator decides what follows.
+def test_a_launcher_outlives_the_term_that_all_processes_of_a_job_get(
+    containment, open_launcher, request_for, marker, processes
+):
+    with Interrupts() as interrupts:
+        launcher = open_launcher(interrupts=interrupts, containment=containment)
+        os.kill(launcher.pid, signal.SIGTERM)
+        began = time.monotonic()
+        assert launcher.execute(request_for("/bin/true")).exit_code == 0  # it was told alone
+        assert time.monotonic() - began >= 1  # and it was waited whether we are told too
+        assert launcher.execute(request_for("/bin/true")).exit_code == 0
+
+        def end_all():
+            for pid in (*launcher.targets(), launcher.pid, os.getpid()):
+                os.kill(pid, signal.SIGTERM)
+
+        with pytest.raises(Interrupted):
+            launcher.execute(request_for(SH, "-c", "sleep $0"), end_all, 0.02)
+        assert processes.processes_with(marker) == []
+        interrupts.acknowledge()
+        assert launcher.execute(request_for("/bin/true")).exit_code == 0
+
+
+def test_a_launcher_that_was_termed_still_ends_with_its_orchestrator(
+    bare_launcher, marker, processes
+):
+    launcher = bare_launcher()
+    launcher.run(SH, "-c", "sleep $0", marker)
+    processes.wait_until(lambda: processes.processes_with(marker), "the program runs")
+    os.kill(launcher.process.pid, signal.SIGTERM)
+    assert launcher.hang_up() == (0, "")
     assert processes.processes_with(marker) == []
 
 

@@ -1,0 +1,128 @@
+"""The end of a fleet's jobs: only of those that are its own, and none of them comes back."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.record import Fleet, read_fleet
+
+from ..launch import Interrupts
+from ..wording import counted
+from .jobs import Job
+from .scheduler import Scheduler
+from .script import CANCELLED
+from .standing import agrees
+from .submission import comment_of, user_name
+
+_PATIENCE_S = 120.0  # Slurm kills what has not ended KillWait seconds (30 by default) after TERM
+_LOOK_S = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cancelled:
+    """What became of a fleet's jobs.
+
+    `cancelled` were in the queue and have left it, `ending` had not within two minutes, `others` stand
+    in ``fleet.json`` and are somebody else's: they were left alone.
+    """
+
+    path: Path
+    cancelled: tuple[str, ...]
+    ending: tuple[str, ...]
+    others: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
+        return {
+            "fleet": self.path.name,
+            "path": str(self.path),
+            "cancelled": list(self.cancelled),
+            "ending": list(self.ending),
+            "others": list(self.others),
+        }
+
+    def __str__(self) -> str:
+        """Say it in a few lines."""
+        lines = []
+        if self.cancelled:
+            verb = "is" if len(self.cancelled) == 1 else "are"
+            lines.append(
+                f"{self.path.name}: {counted(len(self.cancelled), 'job')} {verb} cancelled "
+                f"({', '.join(self.cancelled)}); what was measured is kept"
+            )
+        if self.ending:
+            lines.append(
+                f"still ending: {', '.join(self.ending)}; 'squeue' shows them until their nodes answer"
+            )
+        if self.others:
+            lines.append(
+                f"left alone: {', '.join(self.others)}, whose comment, user or cluster is not this "
+                "fleet's"
+            )
+        if not lines:
+            lines.append(f"{self.path.name}: no job of it is in the queue")
+        return "\n".join(lines)
+
+
+def cancel(
+    folder: Path,
+    say: Callable[[str], object],
+    scheduler: Scheduler | None = None,
+    patience_s: float = _PATIENCE_S,
+) -> Cancelled:
+    """Cancel the jobs of a fleet that wait or run, and wait until they have ended.
+
+    Parameters
+    ----------
+    folder : Path
+        The fleet's folder.
+    say : callable
+        Hears what is waited for.
+    scheduler : Scheduler, optional
+        Slurm on this host.
+    patience_s : float
+        For how long is waited at most, in seconds.
+
+    Raises
+    ------
+    StoreError
+        If it is no fleet.
+    HostError
+        If there is no Slurm, or it does not answer.
+    """
+    fleet = read_fleet(folder)
+    if comment_of(fleet) is None:  # put together by hand: it never had a job
+        return Cancelled(path=folder, cancelled=(), ending=(), others=())
+    scheduler = scheduler or Scheduler()
+    jobs = scheduler.jobs(user_name())
+    ids = [job for host in fleet.hosts for job in host.jobs]
+    others = [job for job in ids if job in jobs and not agrees(jobs[job], fleet)]
+    first = left = _ours(fleet, jobs)
+    if left:
+        with contextlib.suppress(OSError):  # the queue tells the script too
+            (folder / CANCELLED).touch()
+        say(f"waiting until {counted(len(left), 'job')} ended: {', '.join(left)}")
+    end = time.monotonic() + patience_s
+    with Interrupts() as interrupts:
+        while left:
+            scheduler.end(left)  # again: one that was just requeued is cancelled once more
+            if time.monotonic() > end:
+                break
+            interrupts.sleep(_LOOK_S)
+            left = _ours(fleet, scheduler.jobs(user_name()))
+    return Cancelled(
+        path=folder,
+        cancelled=tuple(job for job in first if job not in left),
+        ending=tuple(left),
+        others=tuple(others),
+    )
+
+
+def _ours(fleet: Fleet, jobs: dict[str, Job]) -> list[str]:
+    """List the jobs of a fleet that are in the queue, also those that its file does not know yet."""
+    return [job.id for job in jobs.values() if job.live and agrees(job, fleet)]

@@ -1,0 +1,209 @@
+"""Slurm as its own commands show it: what is asked of them, and what they answer.
+
+Nothing here needs accounting (``sacct``), which a site may not have. Every answer that is read by a
+program is asked for in a form that does not depend on the width of a column.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..errors import HostError, LaunchError, UsageError
+from .jobs import Job, jobs_of_json, jobs_of_lines
+
+_PATIENCE_S = 60.0
+_FIELDS = "%i|%T|%N|%n|%u|%k|%r"  # a job: id, state, nodes, wanted nodes, user, comment, reason
+_MANY = 200  # ids in one command line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A node as the scheduler sees it: its state in lower case, and why it is in it."""
+
+    name: str
+    state: str
+    reason: str | None
+
+    @property
+    def usable(self) -> bool:
+        """Whether a job could start there, now or when others have ended."""
+        bad = ("down", "drain", "fail", "maint", "unknown", "power", "reboot", "future", "perfctrs")
+        return not self.state.endswith("*") and not any(word in self.state for word in bad)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partition:
+    """A partition: the longest time of a job (``UNLIMITED`` too), and whether jobs share CPUs."""
+
+    name: str
+    default: bool
+    max_time: str
+    oversubscribe: str
+
+
+class Scheduler:
+    """The commands of Slurm on this host.
+
+    Raises
+    ------
+    HostError
+        By every method: if Slurm is not installed here, or its controller does not answer.
+    """
+
+    def place(self, program: str) -> str:
+        """Give the absolute path of one of its commands."""
+        found = shutil.which(program)
+        if found is None:
+            raise HostError(
+                f"Slurm's command '{program}' is not on this host",
+                f"PATH={os.environ.get('PATH', '')}",
+                "work on a login node of the cluster, or load its module (module load slurm)",
+            )
+        return os.path.abspath(found)  # noqa: PTH100 - a link is kept: it may choose the version
+
+    def names(self, expression: str) -> tuple[str, ...]:
+        """Write out a list of hosts such as ``lab[1-8]``; each name once, in their order.
+
+        Raises
+        ------
+        UsageError
+            If it is no such list.
+        """
+        done = self._execute("scontrol", "show", "hostnames", expression)
+        names = tuple(dict.fromkeys(done.stdout.split()))
+        if done.returncode or not names or any(set(name) & set("[]/,") for name in names):
+            raise UsageError(
+                f"this is no list of hosts: {expression}",
+                "--hosts",
+                "write it as Slurm does: 'lab1,lab2' or 'lab[1-8]', in quotes",
+            )
+        return names
+
+    def nodes(self, partition: str | None = None) -> dict[str, Node]:
+        """Give the nodes of a partition, or all, by their names."""
+        chosen = ("-a",) if partition is None else ("-p", partition)
+        text = self._answer("sinfo", "-h", "-N", *chosen, "-o", "%N|%T|%E")
+        found = {}
+        for line in text.splitlines():
+            name, state, reason = line.split("|", 2)
+            known = None if reason in {"none", "Not", ""} else reason
+            found[name] = Node(name=name, state=state, reason=known)
+        return found
+
+    def partitions(self) -> dict[str, Partition]:
+        """Give the partitions by their names."""
+        found = {}
+        for line in self._answer("scontrol", "-a", "-o", "show", "partition").splitlines():
+            words = dict(word.partition("=")[::2] for word in line.split())
+            name = words["PartitionName"]
+            found[name] = Partition(
+                name=name,
+                default=words.get("Default") == "YES",
+                max_time=words.get("MaxTime", "UNLIMITED"),
+                oversubscribe=words.get("OverSubscribe", words.get("Shared", "NO")),
+            )
+        return found
+
+    def cluster(self) -> str:
+        """Give the cluster's name."""
+        for line in self._answer("scontrol", "show", "config").splitlines():
+            key, _, value = line.partition("=")
+            if key.strip() == "ClusterName":
+                return value.strip()
+        raise HostError("Slurm does not say how its cluster is called", "scontrol show config")
+
+    def jobs(self, user: str) -> dict[str, Job]:
+        """Give the jobs of a user that the controller still knows, ended ones too, by their ids."""
+        done = self._execute("squeue", "-a", "-u", user, "-t", "all", "--json")
+        found = jobs_of_json(done.stdout) if done.returncode == 0 else None
+        if found is None:  # Slurm before 21.08, or one that was built without it, has no JSON
+            text = self._answer("squeue", "-a", "-h", "-u", user, "-t", "all", "-o", _FIELDS)
+            found = jobs_of_lines(text, self.cluster())
+        return {job.id: job for job in found if job.user == user}
+
+    def submit(self, command: Sequence[str]) -> str:
+        """Execute a command line of sbatch; give the new job's id.
+
+        Raises
+        ------
+        LaunchError
+            If Slurm refuses the job.
+        """
+        done = self._execute(*command)
+        job = done.stdout.strip().partition(";")[0]
+        if done.returncode or not job.isdigit():
+            what = _last(done.stderr) or f"sbatch ended with exit code {done.returncode}"
+            raise LaunchError(
+                f"Slurm refuses a job: {what}",
+                shlex.join(command),
+                "execute that line by hand to try other options; what stands after -- goes to sbatch",
+            )
+        return job
+
+    def release(self, jobs: Sequence[str]) -> None:
+        """Let jobs start that were submitted held."""
+        for some in _portions(jobs):
+            done = self._execute("scontrol", "release", ",".join(some))
+            if done.returncode:
+                what = f"the jobs {', '.join(some)} could not be released: {_last(done.stderr)}"
+                raise LaunchError(
+                    what, "scontrol release", "fairtrial cancel FLEET, then try again"
+                )
+
+    def end(self, jobs: Sequence[str]) -> None:
+        """Cancel jobs; those that have ended already are none of its business."""
+        for some in _portions(jobs):
+            self._execute("scancel", *some)
+
+    def _answer(self, *words: str) -> str:
+        done = self._execute(*words)
+        if done.returncode:
+            raise HostError(
+                f"Slurm does not answer: {_last(done.stderr) or done.returncode}",
+                shlex.join(words),
+                "try 'scontrol ping'; your administrator knows whether the controller is down",
+            )
+        return done.stdout
+
+    def _execute(self, *words: str) -> subprocess.CompletedProcess[str]:
+        command = [self.place(words[0]) if "/" not in words[0] else words[0], *words[1:]]
+        plain = {"LC_ALL": "C", "SLURM_TIME_FORMAT": "standard"}
+        # what changes the answers of its commands is no wish of who executes ours
+        unset = ("SQUEUE_", "SINFO_", "SCANCEL_", "SCONTROL_", "SBATCH_", "SLURM_CLUSTERS")
+        env = {k: v for k, v in os.environ.items() if not k.startswith(unset)} | plain
+        try:
+            return subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="backslashreplace",
+                timeout=_PATIENCE_S,
+                check=False,
+                env=env,
+            )
+        except subprocess.TimeoutExpired:
+            raise HostError(
+                f"Slurm has not answered for {_PATIENCE_S:g} s",
+                shlex.join(words),
+                "try 'scontrol ping'; your administrator knows whether the controller is down",
+            ) from None
+        except OSError as error:
+            raise HostError(
+                f"Slurm's command cannot be executed: {error.strerror}", command[0]
+            ) from error
+
+
+def _portions(jobs: Sequence[str]) -> Iterable[Sequence[str]]:
+    return (jobs[start : start + _MANY] for start in range(0, len(jobs), _MANY))
+
+
+def _last(text: str) -> str:
+    """Give the last line of what a command complained."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1].removeprefix("sbatch: error: ") if lines else ""

@@ -1,0 +1,273 @@
+"""A campaign on its way to many hosts: one batch script, one job a host, one folder.
+
+The jobs are submitted held, ``fleet.json`` is written with their ids, and only then they are
+released: no job can start before the fleet is whole. Whatever goes wrong before that takes all of
+it back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from analysis.record import FLEET, Fleet, FleetHost, utc_now, write_fleet
+
+from ..campaign import Campaign, identity_of
+from ..errors import StoreError
+from ..launch import Interrupts, base_environment
+from ..store import new_trial_name, storing
+from .building import build_once
+from .estimate import estimate_of
+from .places import places_for, require_time
+from .scheduler import Scheduler
+from .script import CANCELLED, SCRIPT, script_of
+from .time_limit import least_limit_s, limit_of, limit_of_seconds, seconds_of_limit
+from .wishes import Wishes
+
+SLURM = "slurm"  # the key of fleet.json with what the scheduler needs
+_PREFIX = "fairtrial:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """Jobs that can be submitted: one for each of `hosts`, of the fleet `fleet` in `folder`.
+
+    `fresh` says that the folder is still to be made. `notes` are for a person. `campaign` is there
+    where programs are to be built first; `held` are jobs of an earlier submission that was killed
+    before it released them.
+    """
+
+    folder: Path
+    fleet: Fleet
+    hosts: tuple[str, ...]
+    script: str
+    fresh: bool
+    scheduler: Scheduler
+    notes: tuple[str, ...] = ()
+    share: bool = False
+    campaign: Campaign | None = None
+    held: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+
+    @property
+    def commands(self) -> tuple[tuple[str, ...], ...]:
+        """The command line of sbatch for each host, in their order."""
+        return tuple(self._command(host) for host in self.hosts)
+
+    def _command(self, host: str) -> tuple[str, ...]:
+        slurm = self.fleet.further[SLURM]
+        log = str(self.folder / f"{host}.log").replace("%", "%%")
+        export = ",".join(slurm["exported"]) or "NONE"
+        return (
+            *("sbatch", "--parsable", "--hold", "-N1", "-n1", "-w", host),
+            *("--exclusive", "--mem=0", "--requeue", "--open-mode=append"),
+            *("--signal=B:TERM@120", "-t", slurm["time"], f"--export={export}"),
+            *("--comment", f"{_PREFIX}{slurm['fleet']}", "-p", slurm["partition"]),
+            *("-J", self.fleet.campaign, "-D", str(self.folder), "-o", log),
+            *slurm["arguments"],
+            *(str(self.folder / SCRIPT), host),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types; `job` of a host is null as long as it was not submitted."""
+        jobs = [*self.jobs, *[None] * (len(self.hosts) - len(self.jobs))]
+        return {
+            "fleet": self.fleet.further[SLURM]["fleet"],
+            "path": str(self.folder),
+            "campaign": self.fleet.campaign,
+            "identity": self.fleet.identity,
+            "time": self.fleet.further[SLURM]["time"],
+            "partition": self.fleet.further[SLURM]["partition"],
+            "script": self.script,
+            "hosts": [
+                {"host": host, "job": job, "command": list(command)}
+                for host, job, command in zip(self.hosts, jobs, self.commands, strict=True)
+            ],
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        """Show what would be submitted: the script, then a line of sbatch for each host."""
+        lines = [shlex.join(command) for command in self.commands]
+        return "\n".join([self.script, *lines, f"scontrol release, once {FLEET} is written"])
+
+    def execute(self, say: Callable[[str], object]) -> Submission:
+        """Submit the jobs; give the submission with their ids.
+
+        Parameters
+        ----------
+        say : callable
+            Hears what is done.
+
+        Raises
+        ------
+        FairtrialError
+            If the folder cannot be written or Slurm refuses a job; then none is left in the queue,
+            and no new folder.
+        Interrupted
+            If a signal came; likewise.
+        """
+        submitted: list[str] = []
+        with Interrupts() as interrupts:
+            if self.fresh:
+                _make(self.folder, share=self.share)
+            try:
+                self._write(self.script)
+                if self.campaign is not None:
+                    build_once(self.campaign, self.folder, interrupts, say)
+                fleet = self.fleet
+                write_fleet(self.folder, fleet)
+                for host, command in zip(self.hosts, self.commands, strict=True):
+                    interrupts.check()
+                    submitted.append(self.scheduler.submit(command))
+                    fleet = fleet.with_job(host, submitted[-1])
+                interrupts.check()
+                write_fleet(self.folder, fleet)
+                (self.folder / CANCELLED).unlink(missing_ok=True)
+                self.scheduler.release([*self.held, *submitted])
+            except BaseException:
+                with contextlib.suppress(Exception):
+                    self.scheduler.end(submitted)
+                self._take_back()
+                raise
+        return replace(self, fleet=fleet, jobs=tuple(submitted))
+
+    def _write(self, script: str) -> None:
+        """Write the script, which stays for a person: Slurm keeps a copy of its own."""
+        path = self.folder / SCRIPT
+        with storing(path):
+            path.write_text(script, encoding="utf-8")
+            path.chmod(0o700)
+
+    def _take_back(self) -> None:
+        """Remove what was written of a fleet that did not come about; another keeps its jobs."""
+        with contextlib.suppress(OSError, StoreError):
+            if not self.fresh:
+                write_fleet(self.folder, self.fleet)
+                return
+            for path in (
+                *self.folder.glob("build-*.log"),
+                self.folder / SCRIPT,
+                self.folder / FLEET,
+            ):
+                path.unlink(missing_ok=True)
+            self.folder.rmdir()
+
+
+def submission_of(
+    campaign: Campaign, wishes: Wishes, runs: Path, scheduler: Scheduler | None = None
+) -> Submission:
+    """Plan the fleet of a campaign; nothing is written or submitted.
+
+    Parameters
+    ----------
+    campaign : Campaign
+        What is executed.
+    wishes : Wishes
+        Where, and for how long.
+    runs : Path
+        The folder of trials and fleets.
+    scheduler : Scheduler, optional
+        Slurm on this host.
+
+    Raises
+    ------
+    UsageError
+        If the wishes cannot be had: an unknown host, too short a time, a shared partition.
+    HostError
+        If there is no Slurm, or it does not answer.
+    """
+    scheduler = scheduler or Scheduler()
+    places = places_for(wishes, scheduler)
+    known = estimate_of(campaign, runs)
+    limit = limit_of(wishes.time, known.total_s, known.longest_s)
+    require_time(limit, places.partition)
+    name = new_trial_name(campaign.name)
+    folder = runs.absolute() / name
+    slurm = wishes.to_dict() | {
+        "fleet": name,
+        "user": user_name(),
+        "cluster": scheduler.cluster(),
+        "partition": places.partition.name,
+        "time": limit,
+        "campaign": str(campaign.source.absolute()),
+        "exported": _exported(campaign),
+    }
+    fleet = Fleet(
+        campaign=campaign.name,
+        identity=identity_of(campaign),
+        submitted_at=utc_now(),
+        script=SCRIPT,
+        hosts=tuple(FleetHost(host=host, jobs=(), trial=host) for host in places.hosts),
+        further={SLURM: slurm},
+    )
+    script = script_of(
+        folder, campaign.source.absolute(), campaign.name, wishes.job_options, scheduler
+    )
+    notes = [*campaign.notes, *places.notes, *_doubts(campaign, wishes, limit, known.longest_s)]
+    return Submission(
+        folder=folder,
+        fleet=fleet,
+        hosts=places.hosts,
+        script=script,
+        fresh=True,
+        scheduler=scheduler,
+        notes=tuple(notes),
+        share=campaign.share,
+        campaign=campaign if wishes.build == "once" and campaign.builds else None,
+    )
+
+
+def user_name() -> str:
+    """Give the name of who executes this, as Slurm knows it; its number where it has none."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
+
+
+def comment_of(fleet: Fleet) -> str | None:
+    """Give the comment that the jobs of a fleet carry; None where none were submitted."""
+    slurm = fleet.further.get(SLURM)
+    name = slurm.get("fleet") if isinstance(slurm, dict) else None
+    return f"{_PREFIX}{name}" if isinstance(name, str) else None
+
+
+def _doubts(campaign: Campaign, wishes: Wishes, limit: str, longest_s: float | None) -> list[str]:
+    """Say what a person may not have thought of."""
+    doubts = []
+    least = least_limit_s(longest_s)
+    if wishes.time is not None and (seconds_of_limit(limit) or 0.0) < least:
+        doubts.append(
+            f"--time {limit} is short: Slurm warns a job two minutes before its end, or three, and "
+            f"the run under way is discarded then; {limit_of_seconds(least)} or more leaves room"
+        )
+    if campaign.builds and wishes.build == "node":
+        doubts.append(
+            f"every host builds its programs in {campaign.source.parent}: where that folder is "
+            "shared they overwrite each other's; --build once builds them here, before submission"
+        )
+    return doubts
+
+
+def _exported(campaign: Campaign) -> list[str]:
+    """Name the variables that go with the jobs: those that the campaign keeps by name.
+
+    Their values go through Slurm, and into no file of ours: one of them may be a secret.
+    """
+    if isinstance(campaign.isolation.keep_environment, str):
+        return []
+    kept = base_environment(campaign.isolation, os.environ).keys() & os.environ.keys()
+    return sorted(name for name in kept if name.replace("_", "a").isalnum())
+
+
+def _make(folder: Path, *, share: bool) -> None:
+    with storing(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o777 if share else 0o700)

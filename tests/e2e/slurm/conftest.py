@@ -1,0 +1,127 @@
+"""A private Slurm for the tests of fleets, and labs in it.
+
+Authority: what Slurm itself does (``squeue``, ``scontrol``), and the rows on the disk.
+"""
+
+from __future__ import annotations
+
+import json
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+TESTS = Path(__file__).resolve().parents[2]
+private = SimpleNamespace(**runpy.run_path(str(TESTS / "private_slurm.py")))
+NODES = private.NODES
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("slurm"))  # one Slurm for all of them
+
+
+@pytest.fixture(scope="session")
+def slurm(tmp_path_factory):
+    if private.missing():
+        pytest.skip("Slurm is not installed")
+    made = private.PrivateSlurm(tmp_path_factory.mktemp("slurm") / "s")
+    yield made
+    made.close()
+
+
+class Cluster:
+    """A lab whose command sees the private Slurm."""
+
+    def __init__(self, lab, slurm, processes) -> None:
+        self.lab, self.slurm = lab, slurm
+        self.processes, self._wait = processes, processes.wait_until
+        lab.environment |= {"SLURM_CONF": slurm.environment["SLURM_CONF"]}
+        self.path = None
+
+    def campaign(self, name="c", **sections):
+        """Write a campaign; its runs are measured anywhere, so that nodes do not wait for each other."""
+        return self.lab.write_campaign(name, **sections)
+
+    def run(self, *args):
+        return self.lab.run_fairtrial(*args)
+
+    def submit(self, campaign, *options, hosts="lab[1-3]", time="10"):
+        """Submit a fleet; give its folder."""
+        extra = ("--time", time) if time else ()
+        before = set(self.lab.folder.glob("runs/*"))
+        done = self.run("submit", campaign, "--hosts", hosts, *extra, *options)
+        assert done.returncode == 0, done.stderr
+        (self.path,) = set(self.lab.folder.glob("runs/*")) - before
+        return self.path
+
+    def fleet(self, path=None):
+        return json.loads(((path or self.path) / "fleet.json").read_text())
+
+    def status(self, path=None):
+        """Give the hosts of `status --json`, by their names."""
+        done = self.run("status", path or self.path, "--json")
+        assert done.returncode == 0, done.stderr
+        return {host["host"]: host for host in json.loads(done.stdout)["hosts"]}
+
+    def jobs(self, path=None):
+        return {host["host"]: host["jobs"] for host in self.fleet(path)["hosts"]}
+
+    def queue(self, *jobs):
+        """Give the states of jobs, as Slurm says them."""
+        text = self.slurm.client("squeue", "-h", "-t", "all", "-o", "%i %T")
+        states = dict(line.split() for line in text.splitlines())
+        return [states.get(job, "gone") for job in jobs]
+
+    def live(self):
+        """List the jobs that are in the queue."""
+        return self.slurm.client("squeue", "-h", "-o", "%i").split()
+
+    def wait(self, condition, what, seconds=120.0):
+        return self._wait(condition, f"{what}\n{self.log()}", seconds)
+
+    def wait_until_ended(self):
+        self.wait(lambda: not self.live(), "no job is left in the queue")
+
+    def log(self):
+        logs = sorted(self.path.glob("*.log")) if self.path else []
+        return "\n".join(f"{path.name}: {path.read_text()}" for path in logs)
+
+    def rows(self, host, path=None):
+        file = (path or self.path) / host / "measurements.jsonl"
+        if not file.exists():
+            return []
+        return [json.loads(line) for line in file.read_bytes().split(b"\n")[:-1]]
+
+    def begin_now(self, job):
+        """Cut the time that a requeued job waits; sooner than 5 s after it, Slurm kills the job."""
+        text = self.slurm.client("scontrol", "show", "job", job)
+        assert "JobState=PENDING" in text
+        self.slurm.client("scontrol", "update", f"JobId={job}", "StartTime=now")
+
+    def children_of_step(self, job):
+        """List the processes of a job: slurmstepd and all that is below it."""
+        found = []
+        for pid in self.processes.processes_with(f"[{job}.batch]"):
+            found += [pid, *self.processes.descendants(pid)]
+        assert len(found) > 1, "slurmstepd names its job in its arguments"
+        return found
+
+    def clear(self):
+        for job in self.live():
+            self.slurm.client("scancel", job)
+        for node in NODES:
+            text = self.slurm.client("sinfo", "-h", "-N", "-n", node, "-p", "lab", "-o", "%T")
+            if "drain" in text:
+                self.slurm.client("scontrol", "update", f"NodeName={node}", "State=RESUME")
+        self._wait(lambda: not self.live(), "the queue is empty", 120)
+
+
+@pytest.fixture
+def cluster(lab, slurm, processes):
+    made = Cluster(lab, slurm, processes)
+    yield made
+    lab.release()
+    made.clear()
