@@ -28,6 +28,15 @@ if TYPE_CHECKING:
         diff as diff,
         findings_of as findings_of,
     )
+    from .energy import (
+        ENERGY as ENERGY,
+        ENERGY_METRICS as ENERGY_METRICS,
+        NET_ENERGY as NET_ENERGY,
+        RESOLUTION_S as RESOLUTION_S,
+        STEADY as STEADY,
+        IdlePower as IdlePower,
+        is_steady as is_steady,
+    )
     from .kinds import (
         CAMPAIGN as CAMPAIGN,
         CERTIFICATES as CERTIFICATES,
@@ -80,6 +89,7 @@ else:
         __name__,
         {
             "changes": "Change describe_changes diff findings_of",
+            "energy": "ENERGY ENERGY_METRICS NET_ENERGY RESOLUTION_S STEADY IdlePower is_steady",
             "kinds": "CAMPAIGN CERTIFICATES ENVIRONMENT FINDINGS IMPORT MANIFEST MEASUREMENTS OUTPUTS PLAN RESOLVED SCHEMA "
             "Appended CheckStatus EnvironmentShape Finding GivenUp Manifest MergedTrial PlannedRun RowShape "
             "SessionEnd StopReason StopRule TrialStatus",

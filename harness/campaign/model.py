@@ -184,6 +184,7 @@ class Campaign:
     protocol: Protocol
     isolation: Isolation
     checks: CheckPolicy
+    energy: bool = False
     share: bool = False
     notes: tuple[str, ...]
     source: Path

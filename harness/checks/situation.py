@@ -16,7 +16,8 @@ class Situation:
 
     `state` and `counters` were read for `cpus`, those that will be measured (all when empty);
     `free_bytes` is the room where the trial goes (None: unknown), `runs_path` that folder; `gaps` is
-    what a look at the measured CPUs saw, None when nobody looked.
+    what a look at the measured CPUs saw, None when nobody looked; `energy` says that it is going to
+    be recorded.
     """
 
     state: HostState
@@ -28,6 +29,7 @@ class Situation:
     needed_bytes: int = 0
     runs_path: str | None = None
     gaps: GapLook | None = None
+    energy: bool = False
 
     @property
     def measured(self) -> tuple[Cpu, ...]:

@@ -23,6 +23,7 @@ from ..trial import (
     cpus_for,
     expected_seconds,
     files_to_set_aside,
+    idle_seconds,
     plan_session,
     planned_runs,
     situation_of,
@@ -201,7 +202,7 @@ def _limit(campaign: Campaign, sessions: int) -> float | None:
             # it is looked at after whole blocks, and after the first one at the earliest
             late = max(protocol.stop.max_time_s, protocol.warmup * block) + block
             total = min(total, sessions * late)
-        total += protocol.pause_s * (sessions - 1)
+        total += protocol.pause_s * (sessions - 1) + idle_seconds(campaign, sessions)
     if protocol.max_time_s is not None:
         return protocol.max_time_s if total is None else min(total, protocol.max_time_s)
     return total

@@ -200,6 +200,7 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
             files={},
             sessions=sessions,
             planned=planned_runs(campaign, sessions),
+            metrics={**manifest.metrics, **means.prepared.energy.metrics},
             appended=_appended(manifest, sessions),
         )
         watcher.opened(store.path, campaign, means.prepared)
@@ -256,7 +257,8 @@ def _ready(
                 strict=options.strict,
                 kept_bytes=kept,
             )
-            with prepared.host, on_housekeeping_cpus(prepared):
+            energy = contextlib.closing(prepared.energy)
+            with prepared.host, energy, on_housekeeping_cpus(prepared):
                 commands = SideCommands(prepared.cpus.housekeeping, interrupts)
                 try:
                     yield _Means(
@@ -309,9 +311,12 @@ def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Op
         variants=campaign.variants,
         benchmarks=campaign.benchmarks,
         metrics={
-            rule.name: {"unit": rule.unit, "better": rule.better}
-            for cell in campaign.cells
-            for rule in cell.metrics
+            **{
+                rule.name: {"unit": rule.unit, "better": rule.better}
+                for cell in campaign.cells
+                for rule in cell.metrics
+            },
+            **prepared.energy.metrics,
         },
         seed=campaign.seed,
         sessions=sessions,

@@ -21,6 +21,7 @@ from ..environment import VariableKey, capture, describe_inputs
 from ..errors import HostError, StoreError
 from ..host import CpuPlan, GapLook, Host, HostState, format_cpus
 from ..launch import Interrupts, LauncherClient
+from ..meters.energy import IDLE_S, EnergyMeter, open_energy
 from ..store import cpus_in_use
 from .files.inputs import declared_inputs
 from .situation import look_at_cpus, situation_of
@@ -42,6 +43,7 @@ class Prepared:
     cpus: CpuPlan
     free_bytes: int
     containment: str
+    energy: EnergyMeter
     findings: tuple[Finding, ...]
 
     @property
@@ -197,6 +199,7 @@ def prepare(
         campaign.isolation, cpus.targets, interrupts
     )  # are the settings permitted?
     launcher.close()
+    energy = open_energy(host, state) if campaign.energy else EnergyMeter()
     prepared = Prepared(
         campaign=campaign,
         folder=folder,
@@ -207,6 +210,7 @@ def prepare(
         cpus=cpus,
         free_bytes=free,
         containment=launcher.containment,
+        energy=energy,
         findings=(),
     )
     # who requires it wants to know before anything is built; sessions look for themselves
@@ -290,6 +294,11 @@ def _own_findings(cpus: CpuPlan, containment: str, campaign: Campaign) -> tuple[
     return tuple(found)
 
 
+def idle_seconds(campaign: Campaign, sessions: int) -> float:
+    """Give the time without a run that energy asks for, where it can be had, in seconds."""
+    return 2 * IDLE_S * sessions if campaign.energy else 0.0
+
+
 def expected_seconds(
     campaign: Campaign, sessions: int, known_s: Mapping[str, float]
 ) -> float | None:
@@ -311,6 +320,7 @@ def expected_seconds(
     """
     protocol = campaign.protocol
     total = protocol.cooldown_s * planned_runs(campaign, sessions)
+    total += idle_seconds(campaign, sessions)
     for cell in campaign.cells:
         seconds = known_s.get(f"{cell.benchmark}/{cell.variant}")
         if seconds is None:

@@ -113,4 +113,5 @@ def situation_of(
         needed_bytes=needed_bytes,
         runs_path=str(folder),
         gaps=gaps,
+        energy=campaign is not None and campaign.energy,
     )

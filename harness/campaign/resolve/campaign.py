@@ -78,6 +78,7 @@ class Resolver:
             protocol=self._protocol(values["protocol"]),
             isolation=self._isolation(values["isolation"]),
             checks=self._checks(values["checks"]),
+            energy=values["energy"],
             share=values["share"],
             notes=(),
             source=maker.source,

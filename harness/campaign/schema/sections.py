@@ -268,6 +268,11 @@ CAMPAIGN = Section(
         "protocol": Key(kind=PROTOCOL, meaning="how often, in which order, and when to stop"),
         "isolation": Key(kind=ISOLATION, meaning="the settings of a run's process"),
         "checks": Key(kind=CHECKS, meaning="which host checks are required, and which only warn"),
+        "energy": Key(
+            kind=switch(),
+            meaning="whether the energy of each run is recorded, where the processor counts it;"
+            " before and after each session 10 s pass without a run",
+        ),
         "share": Key(
             kind=switch(),
             meaning="whether others may read a new trial, as far as your umask lets them; it is yours"
