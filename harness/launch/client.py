@@ -19,12 +19,13 @@ import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..campaign import Isolation
 from ..errors import LauncherDiedError, LaunchError
+from ..meters.counters import Answer
 from .exchange import Execution, Request, execution_of, message_of
 from .interrupts import Interrupted, Interrupts
 from .refusals import not_permitted, spawn_failure
@@ -57,6 +58,9 @@ class LauncherClient:
         Ends a program under way when a signal arrives.
     contained : bool
         Whether to ask for a PID namespace at all (hooks and builds run without).
+    counters : mapping, optional
+        The events to open, as `harness.meters.counters.CounterPlan.message` has them; what became of
+        them stands in `counters` then, and in each execution what they counted.
 
     Raises
     ------
@@ -73,7 +77,9 @@ class LauncherClient:
         interrupts: Interrupts,
         *,
         contained: bool = True,
+        counters: Mapping[str, Any] | None = None,
     ) -> None:
+        self.counters: tuple[Answer, ...] = ()
         self._family: set[int] = set()
         self._messages: dict[int, tuple[Request, dict[str, Any]]] = {}
         self.dead = False  # killed or crashed, as an exception has told
@@ -83,7 +89,7 @@ class LauncherClient:
         _spared.update(before)
         wanted = contained and isolation.containment == "auto"
         for containment in _CONTAINMENTS if wanted else _CONTAINMENTS[-1:]:
-            refusal = self._start(isolation, cpus, containment)
+            refusal = self._start(isolation, cpus, containment, counters)
             if refusal is None:
                 self.containment = containment
                 self._family = set(_children(os.getpid())) - before
@@ -94,7 +100,11 @@ class LauncherClient:
         raise LaunchError("the launcher could not be started without a namespace either")
 
     def _start(
-        self, isolation: Isolation, cpus: tuple[int, ...] | None, containment: str
+        self,
+        isolation: Isolation,
+        cpus: tuple[int, ...] | None,
+        containment: str,
+        counters: Mapping[str, Any] | None,
     ) -> tuple[str, int] | None:
         ours, theirs = socket.socketpair()
         with theirs:
@@ -117,13 +127,14 @@ class LauncherClient:
         # The kernel tells the pid of the writer in our own terms, whatever namespace it is in.
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         chosen = {"cpus": list(cpus) if cpus else None, "containment": containment}
-        self._send(dataclasses.asdict(isolation) | chosen)
+        self._send(dataclasses.asdict(isolation) | chosen | {"counters": counters})
         self.pid = self._credentials()
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         reply = self._receive()
         if "error" in reply:
             self.close()
             return reply["error"], reply["errno"]
+        self.counters = tuple(Answer(*one) for one in reply["counters"])
         return None
 
     def _credentials(self) -> int:
@@ -137,9 +148,14 @@ class LauncherClient:
         raise self._died()
 
     def execute(
-        self, request: Request, watch: Watch | None = None, every_s: float = 0.25
+        self,
+        request: Request,
+        watch: Watch | None = None,
+        every_s: float = 0.25,
+        *,
+        count: bool = False,
     ) -> Execution:
-        """Execute one program and wait for it.
+        """Execute one program and wait for it; with `count` the counters are read around it.
 
         Raises
         ------
@@ -148,7 +164,7 @@ class LauncherClient:
         Interrupted
             If a signal arrived: the program has been killed and nothing of it is left.
         """
-        self._send(self._message(request))
+        self._send(self._message(request, count=count))
         stopped = self._await(watch, every_s)
         reply = self._receive()
         if stopped:
@@ -157,7 +173,7 @@ class LauncherClient:
             raise _not_started(request, reply["error"], reply["errno"])
         return execution_of(reply)
 
-    def _message(self, request: Request) -> dict[str, Any]:
+    def _message(self, request: Request, *, count: bool) -> dict[str, Any]:
         """Write a request as a message; of one that comes again only the environment is new."""
         known = self._messages.get(id(request))
         if known is None:
@@ -166,6 +182,7 @@ class LauncherClient:
             # the request is kept with it, so that its id stays its own
             known = self._messages[id(request)] = (request, message_of(request))
         known[1]["env"] = [b"%b=%b" % item for item in request.env.items()]
+        known[1]["count"] = count
         return known[1]
 
     def _await(self, watch: Watch | None, every_s: float) -> bool:

@@ -39,7 +39,9 @@ class Execution:
     """What the launcher tells of one program that has ended.
 
     `numbers` holds what it measured, by the names of `analysis.run_numbers`. `killed` says why the
-    launcher ended it ("timeout", or the reason that a watch gave).
+    launcher ended it ("timeout", or the reason that a watch gave). `counters` holds of each event that
+    the launcher was asked for by how much it moved: the value, and for how many ns it was enabled and
+    counted; None for one that was not read, and altogether for a run that was not counted.
     """
 
     started_ns: int
@@ -48,6 +50,7 @@ class Execution:
     killed: str | None
     survivors: int
     numbers: Mapping[str, Any]
+    counters: tuple[tuple[int, int, int] | None, ...] | None = None
 
     @property
     def wall_ns(self) -> int:
@@ -81,6 +84,7 @@ def message_of(request: Request) -> dict[str, Any]:
         "timeout_ms": -1 if request.timeout_s is None else max(1, round(request.timeout_s * 1000)),
         "grace_ms": max(1, round(request.grace_s * 1000)),
         "sweep": request.sweep,
+        "count": False,
     }
 
 
@@ -100,7 +104,7 @@ def execution_of(reply: Mapping[str, Any]) -> Execution:
             "harness/launch, run_numbers.py",
             "install fairtrial anew: its files are of different versions",
         )
-    status = reply["status"]
+    status, counted = reply["status"], reply.get("counters")
     signaled = os.WIFSIGNALED(status)
     return Execution(
         started_ns=reply["started_ns"],
@@ -109,4 +113,5 @@ def execution_of(reply: Mapping[str, Any]) -> Execution:
         killed=reply["reason"],
         survivors=reply["survivors"],
         numbers=numbers,
+        counters=None if counted is None else tuple(counted),
     )

@@ -1,1 +1,1 @@
-"""What is counted around a run, beside its time: a package a kind of meter."""
+"""What is read around a run beside its times: name, unit, and how; a package a kind of meter."""

@@ -9,6 +9,7 @@ import select
 import signal
 import time
 
+from .counters import Counters
 from .endings import ENDING
 from .family import Family
 from .messages import Hangup, receive, send
@@ -22,8 +23,9 @@ _NOWHERE = b"/nonexistent/fairtrial-priming"
 class Launcher:
     """Executes one request after the other; holds what is prepared once."""
 
-    def __init__(self, control: int, config: dict) -> None:  # type: ignore[type-arg]  # the message
+    def __init__(self, control: int, config: dict, counters: Counters | None = None) -> None:  # type: ignore[type-arg]  # the message
         self.control = control
+        self.counters = counters or Counters(config.get("counters"))
         self.family = Family(contained=config["containment"] != "none")
         self.attributes = spawn_attributes(config)
         self.null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
@@ -63,8 +65,9 @@ class Launcher:
         """Execute one run.
 
         Keys: path, argv, env, cwd, stdin, stdout, stderr (bytes), limits (list of (resource, soft
-        limit)), timeout_ms (-1: none), grace_ms, sweep.
+        limit)), timeout_ms (-1: none), grace_ms, sweep, count.
         """
+        self.counters.start(wanted=request["count"])
         opened: list[int] = []
         saved: list[tuple[int, tuple[int, int]]] = []
         try:
@@ -138,6 +141,7 @@ class Launcher:
             self._stop(pid, pidfd, 0 if events else request["grace_ms"])
             t1 = clock()
         _, status, usage = os.wait4(pid, 0)
+        counted = self.counters.taken()
         os.close(pidfd)
         orphans, survivors = self.family.sweep() if request["sweep"] or hangup else (0, 0)
         if hangup:
@@ -147,6 +151,7 @@ class Launcher:
             "status": status,
             "reason": reason,
             "survivors": survivors,
+            "counters": counted,
             "numbers": {  # those of the table in analysis/run_numbers.py whose source is the launcher
                 "start_ns": t0,
                 "wall_ns": t1 - t0,

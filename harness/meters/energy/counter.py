@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ...host import EnergyZone, Host
-from .perf_event import PerfEvents
+from ...host import EnergyZone, Host, PowerEvent
+from ..perf import EventAttributes, PerfCalls
+
+_EVERY_PROCESS = -1
 
 
 class EnergyCounter(Protocol):
@@ -52,22 +54,24 @@ class PerfCounter:
         If it may not be opened.
     """
 
-    def __init__(self, events: PerfEvents, kind: int, config: int, cpu: int, joules: float) -> None:
+    def __init__(self, calls: PerfCalls, event: PowerEvent, cpu: int) -> None:
         self.name = f"the package of cpu{cpu}"
-        self.joules = joules
+        self.joules = event.joules
         self.range: int | None = None
-        self._events = events
-        self._fd: int | None = events.open(kind, config, cpu)
+        self._calls = calls
+        attributes = EventAttributes(kind=event.kind, config=event.config).packed()
+        self._fd: int | None = calls.open(attributes, pid=_EVERY_PROCESS, cpu=cpu)
 
     def read(self) -> int | None:
         """Give the count now."""
         try:
-            return None if self._fd is None else self._events.read(self._fd)
+            told = None if self._fd is None else self._calls.read(self._fd)
         except OSError:
             return None
+        return None if told is None else told[0]
 
     def close(self) -> None:
         """Close the event."""
         if self._fd is not None:
-            self._events.close(self._fd)
+            self._calls.close(self._fd)
             self._fd = None

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...host import Host, HostState
+from ..perf import PerfCalls
 from .counter import EnergyCounter, PerfCounter, PowercapCounter
 from .meter import EnergyMeter
-from .perf_event import KernelPerfEvents, PerfEvents
 
 
-def open_energy(host: Host, state: HostState, events: PerfEvents | None = None) -> EnergyMeter:
+def open_energy(host: Host, state: HostState, calls: PerfCalls | None = None) -> EnergyMeter:
     """Open the counters of all packages; of no package alone, the energy would be a part of it.
 
     Parameters
@@ -19,7 +19,7 @@ def open_energy(host: Host, state: HostState, events: PerfEvents | None = None) 
         Reads powercap, and must stay open as long as the meter.
     state : HostState
         What it found.
-    events : PerfEvents, optional
+    calls : PerfCalls, optional
         Takes the place of the kernel, as for a recorded host, whose events nobody can open.
 
     Returns
@@ -31,14 +31,14 @@ def open_energy(host: Host, state: HostState, events: PerfEvents | None = None) 
     if zones and all(zone.readable for zone in zones):
         return EnergyMeter([PowercapCounter(host, zone) for zone in zones], "powercap")
     event = state.power_event
-    if events is None and host.root == Path("/"):
-        events = KernelPerfEvents()
-    if event is None or events is None or event.permitted is False:
+    if calls is None and host.root == Path("/"):
+        calls = PerfCalls()
+    if event is None or calls is None or event.permitted is False:
         return EnergyMeter()
     counters: list[EnergyCounter] = []
     try:
         for cpu in event.cpus:
-            counters.append(PerfCounter(events, event.kind, event.config, cpu, event.joules))
+            counters.append(PerfCounter(calls, event, cpu))
     except OSError:
         for counter in counters:
             counter.close()
