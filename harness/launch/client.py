@@ -26,13 +26,14 @@ from typing import Any
 from ..campaign import Isolation
 from ..errors import LauncherDiedError, LaunchError
 from ..meters.counters import Answer
-from .exchange import Execution, Request, execution_of, message_of
+from .announced import Announced
+from .exchange import Execution, Request, execution_of
 from .interrupts import Interrupted, Interrupts
 from .refusals import not_permitted, spawn_failure
 
 _SCRIPT = Path(__file__).with_name("launcher.py")
 _PR_SET_CHILD_SUBREAPER = 36
-_MOST_MESSAGES = 20_000  # twice as many as a campaign can have cells
+_STAY_NS = 20_000_000
 _LIMITED = (errno.ENOMEM, errno.EAGAIN, errno.EBADF, errno.EMFILE)
 _LINKED = (errno.ELOOP, errno.ENOTDIR)  # of a file, of its folder
 _CONTAINMENTS = ("pid", "user", "none")  # best first
@@ -58,6 +59,8 @@ class LauncherClient:
         Ends a program under way when a signal arrives.
     contained : bool
         Whether to ask for a PID namespace at all (hooks and builds run without).
+    stays : bool
+        Whether it keeps its CPU busy for a moment after each run, so that the next one finds it awake.
     counters : mapping, optional
         The events to open, as `harness.meters.counters.CounterPlan.message` has them; what became of
         them stands in `counters` then, and in each execution what they counted.
@@ -77,11 +80,13 @@ class LauncherClient:
         interrupts: Interrupts,
         *,
         contained: bool = True,
+        stays: bool = False,
         counters: Mapping[str, Any] | None = None,
     ) -> None:
+        self._stays = stays
         self.counters: tuple[Answer, ...] = ()
         self._family: set[int] = set()
-        self._messages: dict[int, tuple[Request, dict[str, Any]]] = {}
+        self._announced = Announced()
         self.dead = False  # killed or crashed, as an exception has told
         self._interrupts = interrupts
         _become_subreaper()
@@ -126,8 +131,13 @@ class LauncherClient:
         self._poller.register(self._interrupts.fd, select.POLLIN)
         # The kernel tells the pid of the writer in our own terms, whatever namespace it is in.
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        chosen = {"cpus": list(cpus) if cpus else None, "containment": containment}
-        self._send(dataclasses.asdict(isolation) | chosen | {"counters": counters})
+        chosen = {
+            "cpus": list(cpus) if cpus else None,
+            "containment": containment,
+            "stay_ns": _STAY_NS if self._stays else 0,
+            "counters": counters,
+        }
+        self._send(dataclasses.asdict(isolation) | chosen)
         self.pid = self._credentials()
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         reply = self._receive()
@@ -153,9 +163,12 @@ class LauncherClient:
         watch: Watch | None = None,
         every_s: float = 0.25,
         *,
+        padding: int = 0,
         count: bool = False,
     ) -> Execution:
-        """Execute one program and wait for it; with `count` the counters are read around it.
+        """Execute one program and wait for it.
+
+        `padding` is how long its `padded` variable is; with `count` the counters are read around it.
 
         Raises
         ------
@@ -164,7 +177,9 @@ class LauncherClient:
         Interrupted
             If a signal arrived: the program has been killed and nothing of it is left.
         """
-        self._send(self._message(request, count=count))
+        handle, announcement = self._announced.handle(request)
+        run = {"op": "run", "handle": handle, "padding": padding, "count": count}
+        self._send(*([] if announcement is None else [announcement]), run)
         stopped = self._await(watch, every_s)
         reply = self._receive()
         if stopped:
@@ -172,18 +187,6 @@ class LauncherClient:
         if "error" in reply:
             raise _not_started(request, reply["error"], reply["errno"])
         return execution_of(reply)
-
-    def _message(self, request: Request, *, count: bool) -> dict[str, Any]:
-        """Write a request as a message; of one that comes again only the environment is new."""
-        known = self._messages.get(id(request))
-        if known is None:
-            if len(self._messages) >= _MOST_MESSAGES:
-                self._messages.clear()
-            # the request is kept with it, so that its id stays its own
-            known = self._messages[id(request)] = (request, message_of(request))
-        known[1]["env"] = [b"%b=%b" % item for item in request.env.items()]
-        known[1]["count"] = count
-        return known[1]
 
     def _await(self, watch: Watch | None, every_s: float) -> bool:
         """Wait for the reply; end the program on a signal or when `watch` says so."""
@@ -252,10 +255,11 @@ class LauncherClient:
                 killed += 1
         return killed
 
-    def _send(self, message: dict[str, Any]) -> None:
-        data = marshal.dumps(message)
+    def _send(self, *messages: dict[str, Any]) -> None:
+        parts = [marshal.dumps(message) for message in messages]
+        data = b"".join(len(part).to_bytes(4, "little") + part for part in parts)
         try:
-            self._socket.sendall(len(data).to_bytes(4, "little") + data)
+            self._socket.sendall(data)
         except (BrokenPipeError, ConnectionResetError):
             raise self._died() from None
 

@@ -18,7 +18,8 @@ from ..errors import LaunchError
 class Request:
     """One program to execute; `stdin`, `stdout` and `stderr` ``None`` for /dev/null.
 
-    `limits` are (resource number, soft limit) pairs; `sweep` kills what is left afterwards.
+    `limits` are (resource number, soft limit) pairs; `sweep` kills what is left afterwards. `padded` is
+    the variable whose length each execution tells; it is none of `env`.
     """
 
     path: str
@@ -32,6 +33,7 @@ class Request:
     timeout_s: float | None = None
     grace_s: float = 1.0
     sweep: bool = True
+    padded: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,16 +68,18 @@ def limit_numbers(limits: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
 
 
 def message_of(request: Request) -> dict[str, Any]:
-    """Write a request as the launcher reads it, without the environment."""
+    """Write a request as the launcher reads it."""
 
     def name(path: Path | None) -> bytes | None:
         # The launcher stands in another folder than we do.
         return None if path is None else os.fsencode(path.absolute())
 
     return {
-        "op": "run",
+        "op": "prepare",
         "path": os.fsencode(request.path),
         "argv": [os.fsencode(part) for part in request.argv],
+        "env": [b"%b=%b" % item for item in request.env.items()],
+        "padded": request.padded,
         "cwd": os.fsencode(request.cwd),
         "stdin": name(request.stdin),
         "stdout": name(request.stdout),
@@ -84,7 +88,6 @@ def message_of(request: Request) -> dict[str, Any]:
         "timeout_ms": -1 if request.timeout_s is None else max(1, round(request.timeout_s * 1000)),
         "grace_ms": max(1, round(request.grace_s * 1000)),
         "sweep": request.sweep,
-        "count": False,
     }
 
 

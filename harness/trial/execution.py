@@ -200,7 +200,6 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
             files={},
             sessions=sessions,
             planned=planned_runs(campaign, sessions),
-            metrics={**manifest.metrics, **means.prepared.energy.metrics},
             appended=_appended(manifest, sessions),
         )
         watcher.opened(store.path, campaign, means.prepared)
@@ -237,6 +236,7 @@ def _accept(store: Store, means: _Means, manifest: Manifest, *, accept: bool) ->
         host_id=host_id,
         cpu_model=prepared.state.cpu_model,
         stop=campaign.protocol.stop,
+        metrics=_counted(prepared) | dict(manifest.metrics),
     )
 
 
@@ -296,6 +296,12 @@ def _host(prepared: Prepared) -> tuple[str, str]:
     return prepared.state.hostname or "unknown", prepared.host.machine_id() or "unknown"
 
 
+def _counted(prepared: Prepared) -> dict[str, Mapping[str, str]]:
+    """Give the metrics that the counters of this host are, those of its energy too."""
+    events = {} if prepared.events is None else prepared.events.metrics
+    return {**events, **prepared.energy.metrics}
+
+
 def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Options) -> Manifest:
     trial = options.name or new_trial_name(campaign.name)
     stored = options.folder.absolute() / trial / CAMPAIGN
@@ -311,13 +317,11 @@ def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Op
         variants=campaign.variants,
         benchmarks=campaign.benchmarks,
         metrics={
-            **{
-                rule.name: {"unit": rule.unit, "better": rule.better}
-                for cell in campaign.cells
-                for rule in cell.metrics
-            },
-            **prepared.energy.metrics,
-        },
+            rule.name: {"unit": rule.unit, "better": rule.better}
+            for cell in campaign.cells
+            for rule in cell.metrics
+        }
+        | _counted(prepared),
         seed=campaign.seed,
         sessions=sessions,
         runs=campaign.protocol.runs,

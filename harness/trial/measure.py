@@ -25,6 +25,7 @@ from ..launch import (
     SideCommands,
     limit_numbers,
 )
+from ..meters.counters import CounterTally
 from .energy import SessionEnergy
 from .examine import Examined, examine
 from .files import metric_files
@@ -33,7 +34,7 @@ from .launchers import SessionLauncher
 from .matching import Matching
 from .order import padding
 
-PADDING_VARIABLE = b"FAIRTRIAL_PADDING"
+PADDING_VARIABLE = "FAIRTRIAL_PADDING"
 _WATCH_S = 0.25
 _FIRST_LOOK_S = 0.02
 _STEAL_FRESH_S = 0.005  # the kernel counts in ticks of 10 ms
@@ -61,8 +62,8 @@ class Setting:
 
     `environment` is what targets and hooks start from; `outputs` the trial's folder for output;
     `on_threads` hears of a multithreaded target pinned to one CPU; `on_tick` is called while a
-    run lasts, a few times a second. `deadline` is the monotonic time that no run may pass; `energy`
-    is read before and after each run.
+    run lasts, a few times a second. `tally` takes what counters gave, `energy` is read before and
+    after each run. `deadline` is the monotonic time that no run may pass.
     """
 
     campaign: Campaign
@@ -79,6 +80,7 @@ class Setting:
     deadline: float | None
     on_threads: Callable[[Cell, int], None]
     on_tick: Callable[[], None]
+    tally: CounterTally | None = None
     energy: SessionEnergy | None = None
 
 
@@ -94,10 +96,12 @@ class Measurer:
         outer = {k: text for k, text in setting.environment.items() if k not in given}
         self._conceal = Concealed(outer).text
 
-    def close(self) -> Finding | None:
-        """Remove what was caught last; say what was not kept."""
+    def close(self) -> list[Finding]:
+        """Remove what was caught last; say what was not kept, and what was strange."""
         self._spools.close()
-        return self._spools.finding()
+        dropped, tally = self._spools.finding(), self._setting.tally
+        strange = () if tally is None else tally.findings()
+        return [*strange, *(() if dropped is None else (dropped,))]
 
     def measure(self, run: PlannedRun) -> Measurement:
         """Execute one run; once more under a new launcher where the first one died.
@@ -135,6 +139,7 @@ class Measurer:
 
     def _measured(self, run: PlannedRun, cell: Cell) -> Measurement:
         setting = self._setting
+        counting = setting.campaign.counters
         began = time.time_ns()
         try:
             before_s = self._hooks("before", cell.before, run)
@@ -148,9 +153,11 @@ class Measurer:
             setting.energy.begin()
         try:
             execution = setting.launcher.execute(
-                self._request(cell, pad),
+                self._request(cell),
                 self._watch(cell, warmup=run.warmup),
                 _FIRST_LOOK_S if run.warmup else _WATCH_S,
+                padding=pad,
+                count=counting is not None and counting.counts(run.block),
             )
         except LauncherDiedError as error:  # that of hooks is another one
             raise _RunDied(error.what) from error
@@ -228,16 +235,18 @@ class Measurer:
         log.unlink(missing_ok=True)
         return total
 
-    def _request(self, cell: Cell, pad: int) -> Request:
+    def _request(self, cell: Cell) -> Request:
         setting = self._setting
         key = (cell.benchmark, cell.variant)
         request = self._requests.get(key)
         if request is None:
             merged = {**setting.environment, **cell.env}
+            merged.pop(PADDING_VARIABLE, None)  # of a fairtrial around this one, say
             request = Request(
                 path=str(setting.executables[key]),
                 argv=cell.command.argv,
                 env={os.fsencode(name): os.fsencode(text) for name, text in merged.items()},
+                padded=os.fsencode(PADDING_VARIABLE),
                 cwd=cell.cwd,
                 stdin=cell.stdin,
                 stdout=None if cell.stdout == "discard" else self._spools.stdout,
@@ -247,10 +256,6 @@ class Measurer:
                 grace_s=setting.campaign.protocol.grace_s,
             )
             self._requests[key] = request
-        if pad:
-            request.env[PADDING_VARIABLE] = b"x" * pad
-        else:
-            request.env.pop(PADDING_VARIABLE, None)
         return request
 
     def _watch(self, cell: Cell, *, warmup: bool) -> Callable[[], str | None]:
@@ -332,8 +337,10 @@ class Measurer:
         energy: Mapping[str, tuple[float, ...]] = _NO_METRICS,
         began_ns: int = 0,
     ) -> Measurement:
-        setting = self._setting
-        done = execution
+        setting, done = self._setting, execution
+        tally, counting = setting.tally, setting.campaign.counters
+        counted = tally.metrics(done.counters) if tally is not None and done is not None else {}
+        apart = done is not None and counting is not None and counting.apart
         return Measurement(
             position=run.position,
             session=run.session,
@@ -350,7 +357,8 @@ class Measurer:
             padding_bytes=pad,
             outcome=examined.outcome,
             detail=None if examined.detail is None else self._conceal(examined.detail),
-            metrics={**examined.metrics, **energy},
+            metrics={**examined.metrics, **counted, **energy},
+            counted=bool(counted) if apart else None,
             stdout_bytes=examined.stdout_bytes,
             stdout_sha256=examined.stdout_sha256,
             before_s=hooks_s[0],
