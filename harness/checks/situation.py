@@ -18,7 +18,7 @@ class Situation:
     `state` and `counters` were read for `cpus`, those that will be measured (all when empty);
     `free_bytes` is the room where the trial goes (None: unknown), `runs_path` that folder; `gaps` is
     what a look at the measured CPUs saw, `events` which events can be counted; None when nobody
-    looked.
+    looked. `energy` says that energy is going to be recorded.
     """
 
     state: HostState
@@ -31,6 +31,7 @@ class Situation:
     runs_path: str | None = None
     gaps: GapLook | None = None
     events: CounterLook | None = None
+    energy: bool = False
 
     @property
     def measured(self) -> tuple[Cpu, ...]:

@@ -26,6 +26,7 @@ from ..launch import (
     limit_numbers,
 )
 from ..meters.counters import CounterTally
+from .energy import SessionEnergy
 from .examine import Examined, examine
 from .files import metric_files
 from .files.spools import Spools
@@ -40,6 +41,7 @@ _FIRST_LOOK_S = 0.02
 _STEAL_FRESH_S = 0.005  # the kernel counts in ticks of 10 ms
 _TIME_CAP = "time-cap"
 _LOW_DISK_BYTES = 1024 * 1024
+_NO_METRICS: Mapping[str, tuple[float, ...]] = {}
 _TRIES = 2  # of a run whose launcher died
 
 
@@ -61,7 +63,8 @@ class Setting:
 
     `environment` is what targets and hooks start from; `outputs` the trial's folder for output;
     `on_threads` hears of a multithreaded target pinned to one CPU; `on_tick` is called while a
-    run lasts, a few times a second. `tally` takes what counters gave. `deadline` is the monotonic time that no run may pass.
+    run lasts, a few times a second. `tally` takes what counters gave, `energy` is read before and
+    after each run. `deadline` is the monotonic time that no run may pass.
     """
 
     campaign: Campaign
@@ -79,6 +82,7 @@ class Setting:
     on_threads: Callable[[Cell, int], None]
     on_tick: Callable[[], None]
     tally: CounterTally | None = None
+    energy: SessionEnergy | None = None
 
 
 class Measurer:
@@ -148,6 +152,8 @@ class Measurer:
         pad = padding(setting.seed, run.session, place, setting.campaign.isolation.padding)
         kept = metric_files.clear(cell)
         steal = self._steal_before()
+        if setting.energy is not None:
+            setting.energy.begin()
         try:
             execution = setting.launcher.execute(
                 self._request(cell),
@@ -158,6 +164,9 @@ class Measurer:
             )
         except LauncherDiedError as error:  # that of hooks is another one
             raise _RunDied(error.what) from error
+        energy = _NO_METRICS
+        if setting.energy is not None:
+            energy = setting.energy.end(execution.wall_ns)
         steal_after = setting.host.steal_s(setting.cpus or ())
         self._steal = (time.monotonic(), steal_after)
         if execution.killed == _TIME_CAP:
@@ -182,7 +191,13 @@ class Measurer:
             examined = Examined(outcome="hook-failed", detail=_first_line(error))
         stolen = None if steal is None or steal_after is None else steal_after - steal
         return self._row(
-            run, execution, examined, pad=pad, steal_s=stolen, hooks_s=(before_s, after_s)
+            run,
+            execution,
+            examined,
+            pad=pad,
+            steal_s=stolen,
+            hooks_s=(before_s, after_s),
+            energy=energy,
         )
 
     def _steal_before(self) -> float | None:
@@ -325,6 +340,7 @@ class Measurer:
         pad: int | None = None,
         steal_s: float | None = None,
         hooks_s: tuple[float | None, float | None] = (None, None),
+        energy: Mapping[str, tuple[float, ...]] = _NO_METRICS,
         began_ns: int = 0,
     ) -> Measurement:
         setting, done = self._setting, execution
@@ -349,7 +365,7 @@ class Measurer:
             padding_bytes=pad,
             outcome=examined.outcome,
             detail=None if examined.detail is None else self._conceal(examined.detail),
-            metrics={**examined.metrics, **counted},
+            metrics={**examined.metrics, **counted, **energy},
             counted=bool(counted) if apart else None,
             stdout_bytes=examined.stdout_bytes,
             stdout_sha256=examined.stdout_sha256,
@@ -359,6 +375,18 @@ class Measurer:
             signal=done.signal if done else None,
             **(done.numbers if done else {}),
         )
+
+
+def finding_of_threads(cell: Cell, threads: int, cpus: object) -> Finding:
+    """Make the finding that a target has more threads than CPUs, for which `isolation.cpus` is set."""
+    return Finding(
+        check="threads",
+        status="warn",
+        what=f"{cell.benchmark} / {cell.variant} has {threads} threads, pinned to one CPU",
+        where=f"isolation.cpus = {cpus}",
+        fix="name as many CPUs as it has threads, such as 'cpus: [2, 3]'",
+        reason="threads that share one CPU wait for each other: the time is not the program's",
+    )
 
 
 def _first_line(error: CommandFailedError) -> str:

@@ -22,6 +22,7 @@ from ..errors import HostError, StoreError
 from ..host import CpuPlan, GapLook, Host, HostState, format_cpus
 from ..launch import Interrupts, LauncherClient
 from ..meters.counters import CounterLook, CounterPlan, CounterTally, look_of
+from ..meters.energy import IDLE_S, EnergyMeter, open_energy
 from ..store import cpus_in_use
 from .counting import counter_plan
 from .files.inputs import declared_inputs
@@ -51,6 +52,7 @@ class Prepared:
     containment: str
     counters: CounterPlan | None
     events: CounterLook | None
+    energy: EnergyMeter
     findings: tuple[Finding, ...]
 
     @property
@@ -224,6 +226,7 @@ def prepare(
     )
     launcher.close()
     answers = None if message is None else launcher.counters
+    energy = open_energy(host, state) if campaign.energy else EnergyMeter()
     prepared = Prepared(
         campaign=campaign,
         folder=folder,
@@ -236,6 +239,7 @@ def prepare(
         containment=launcher.containment,
         counters=plan,
         events=None if plan is None else look_of(plan, answers),
+        energy=energy,
         findings=(),
     )
     # who requires it wants to know before anything is built; sessions look for themselves
@@ -319,6 +323,11 @@ def _own_findings(cpus: CpuPlan, containment: str, campaign: Campaign) -> tuple[
     return tuple(found)
 
 
+def idle_seconds(campaign: Campaign, sessions: int) -> float:
+    """Give the time without a run that energy asks for, where it can be had, in seconds."""
+    return 2 * IDLE_S * sessions if campaign.energy else 0.0
+
+
 def expected_seconds(
     campaign: Campaign, sessions: int, known_s: Mapping[str, float]
 ) -> float | None:
@@ -340,6 +349,7 @@ def expected_seconds(
     """
     protocol = campaign.protocol
     total = protocol.cooldown_s * planned_runs(campaign, sessions)
+    total += idle_seconds(campaign, sessions)
     for cell in campaign.cells:
         seconds = known_s.get(f"{cell.benchmark}/{cell.variant}")
         if seconds is None:

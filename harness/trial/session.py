@@ -17,11 +17,12 @@ from ..launch import Interrupted, Interrupts, LauncherClient, SideCommands
 from ..store import Store
 from .clockwatch import ClockWatch
 from .ending import Ending
+from .energy import SessionEnergy
 from .files.agreement import Agreement
 from .files.inputs import ArgumentFiles
 from .hopeless import finding_of_given_up
 from .launchers import SessionLauncher
-from .measure import CapReached, Measurer, Setting
+from .measure import CapReached, Measurer, Setting, finding_of_threads
 from .preparation import Prepared
 from .resuming.way_on import RUN_CAP
 from .session_rules import Earlier, SessionRules
@@ -89,6 +90,7 @@ class TrialRun:
         self._measured = prepared.measured
         cap = campaign.protocol.max_time_s
         self._deadline = None if cap is None else time.monotonic() + cap
+        self._energy = SessionEnergy(prepared.energy, store, interrupts, watcher, self._deadline)
         self._sessions_planned = {run.session for run in store.planned()}
         self._threaded: set[tuple[str, str]] = set()
         self._executed_before = store.executed
@@ -204,7 +206,7 @@ class TrialRun:
         self._prepared.require(found)
         try:  # a setup that fails half-way is cleaned up too
             self._hooks.setup(session)
-            with self._launcher() as launcher:
+            with self._launcher() as launcher, self._energy.around(session, segment):
                 self._runs(rules, segment, launcher)
             if (end := rules.end()) is not None:
                 self._session_ended(end)
@@ -272,8 +274,9 @@ class TrialRun:
                 outputs=self._store.path / "outputs",
                 deadline=self._deadline,
                 on_threads=self._found_threads,
-                on_tick=self._watcher.tick,
+                on_tick=self._energy.ticking(self._watcher.tick),
                 tally=self._prepared.tally(),
+                energy=self._energy,
             )
         )
         host = self._prepared.host
@@ -351,13 +354,6 @@ class TrialRun:
         if key in self._threaded:
             return
         self._threaded.add(key)
-        finding = Finding(
-            check="threads",
-            status="warn",
-            what=f"{cell.benchmark} / {cell.variant} has {threads} threads, pinned to one CPU",
-            where=f"isolation.cpus = {self._campaign.isolation.cpus}",
-            fix="name as many CPUs as it has threads, such as 'cpus: [2, 3]'",
-            reason="threads that share one CPU wait for each other: the time is not the program's",
-        )
+        finding = finding_of_threads(cell, threads, self._campaign.isolation.cpus)
         self._store.append_findings("during", [finding])
         self._watcher.findings((finding,))

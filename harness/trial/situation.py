@@ -118,4 +118,5 @@ def situation_of(
         runs_path=str(folder),
         gaps=gaps,
         events=events,
+        energy=campaign is not None and campaign.energy,
     )
