@@ -82,7 +82,7 @@ class Launcher:
         counters).
         """
         request = program.message
-        self.counters.start(wanted=run["count"])
+        self.counters.start(wanted=run.get("count", False))
         opened: list[int] = []
         saved: list[tuple[int, tuple[int, int]]] = []
         try:
