@@ -24,6 +24,7 @@ from ..launch import Interrupts, LauncherClient
 from ..store import cpus_in_use
 from .files.inputs import declared_inputs
 from .situation import look_at_cpus, situation_of
+from .staying import stays
 
 _ROW_BYTES = 1200  # a row of measurements and one of the plan, generously
 _MARGIN_BYTES = 16 * 1024 * 1024
@@ -48,6 +49,11 @@ class Prepared:
     def measured(self) -> tuple[int, ...]:
         """The CPUs whose state matters: the targets', or all when they are not pinned."""
         return self.cpus.targets or self.state.usable
+
+    @property
+    def stays(self) -> bool:
+        """Whether the launcher keeps its CPU between two runs."""
+        return stays(self.campaign, self.cpus, self.state)
 
     def probe(self) -> GapLook:
         """Look how much of the targets' CPUs others take: the one thing here that takes time."""

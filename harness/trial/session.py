@@ -243,7 +243,7 @@ class TrialRun:
     def _launcher(self) -> Iterator[SessionLauncher]:
         isolation, cpus = self._campaign.isolation, self._prepared.cpus.targets
         launcher = SessionLauncher(
-            lambda: LauncherClient(isolation, cpus, self._interrupts),
+            lambda: LauncherClient(isolation, cpus, self._interrupts, stays=self._prepared.stays),
             lambda found: self._look((found,)),
         )
         try:

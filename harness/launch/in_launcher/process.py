@@ -58,11 +58,12 @@ def _serve() -> None:
         # After the fork into a namespace: the attribute is not inherited.
         call("subreaper", libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
         launcher = Launcher(control, config)
+        counters = launcher.counters.look()
     except Refused as refused:
         send(control, {"error": refused.args[0], "errno": refused.args[1]})
         return
     gc.collect()
     gc.freeze()
     gc.disable()
-    send(control, {"ready": True})
+    send(control, {"ready": True, "counters": counters})
     launcher.serve()
