@@ -39,11 +39,19 @@ class EnergyMeter:
         One a package; none where there is no energy to be had.
     source : str
         What the counters are shown by: "powercap" or "perf".
+    problem : str, optional
+        Why there are none although the host seems to have them.
     """
 
-    def __init__(self, counters: Sequence[EnergyCounter] = (), source: str = "none") -> None:
+    def __init__(
+        self,
+        counters: Sequence[EnergyCounter] = (),
+        source: str = "none",
+        problem: str | None = None,
+    ) -> None:
         self._counters = tuple(counters)
         self.source = source
+        self.problem = problem
         self._counts: list[int | None] = [None] * len(self._counters)
         self._totals = [0] * len(self._counters)
         self._moved = [False] * len(self._counters)

@@ -352,6 +352,7 @@ def test_a_refused_package_leaves_nothing_open(perf):
     events = Events(refuses=16)
     meter, _ = perf(events)
     assert not meter.available
+    assert meter.problem == "perf does not open the event energy-pkg: Permission denied"
     assert events.open_fds == set()
 
 
