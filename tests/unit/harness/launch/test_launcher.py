@@ -530,7 +530,7 @@ class BareLauncher:
             )
         given = {"cpus": None, "containment": "none", "stay_ns": 0}
         self.send({**dataclasses.asdict(Isolation()), **given})
-        assert self.receive() == {"ready": True}
+        assert self.receive() == {"ready": True, "counters": []}
 
     def send(self, message):
         data = marshal.dumps(message)
