@@ -69,7 +69,8 @@ class Launcher:
     def _execute(self, program: Program, run: dict) -> dict:  # type: ignore[type-arg]  # the messages
         """Execute an announced program once.
 
-        Keys of `run`: handle, padding (bytes of the padding's value), count.
+        Keys of `run`: handle, padding (bytes of the padding's value), count (whether to read the
+        counters).
         """
         self.counters.start(wanted=run.get("count", False))
         request = program.message

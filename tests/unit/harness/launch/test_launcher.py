@@ -545,7 +545,7 @@ class BareLauncher:
         env = {b"PATH": b"/usr/bin:/bin"}
         request = Request(path=path, argv=(path, *rest), env=env, cwd=self.folder, sweep=False)
         self.send({**message_of(request), "handle": 0})
-        self.send({"op": "run", "handle": 0, "padding": 0})
+        self.send({"op": "run", "handle": 0, "padding": 0, "count": False})
 
     def has_answered(self):
         return select.select([self.socket], [], [], 0)[0]
