@@ -77,8 +77,9 @@ class EnergyMeter:
         """Begin a span."""
         self._totals = [0] * len(self._counters)
         self._why = None
-        self._counts = [counter.read() for counter in self._counters]
+        # the clock first, as at the end: what a read takes is then in neither of the two
         self._begun = self._read_at = time.monotonic()
+        self._counts = [counter.read() for counter in self._counters]
         for counter, count in zip(self._counters, self._counts, strict=True):
             if count is None:
                 self._unknown(f"the energy of {counter.name} cannot be read any more")
