@@ -97,17 +97,14 @@ def _below_resolution(trial: TrialColumns, metric: str, used: Flags) -> Iterator
     enough = (total / np.sqrt(runs) >= RESOLUTION_S * (1 - 1e-9)).all()
     names = [trial.manifest.benchmarks[k] for k in np.unique(trial.benchmark[short])]
     count = int(short.sum())
-    said = (
-        f"{count} run{'s' * (count > 1)} of less than {RESOLUTION_S:g} s: one such value of {metric} is "
-        "below the resolution of its counter"
-    )
+    said = f"{count} run{'s' * (count > 1)} of less than {RESOLUTION_S:g} s: too short to be known "
     if enough:
-        said += "; the mean of a session's runs is not"
+        said += f"one by one; the mean {metric} of a session's runs is known"
     else:
         most = float((total / np.sqrt(runs)).min())
         said += (
-            f", and so is the mean of a session's runs, which is known like one run of {most:.2g} s: "
-            "let the program repeat its work, or measure more runs a session"
+            f"({metric}), and so is the mean of a session's runs, which is known like one run of {most:.2g} "
+            "s: let the program repeat its work, or measure more runs a session"
         )
     yield Caution("short-for-energy", said, tuple(names))
 
@@ -141,8 +138,8 @@ def _idle(trial: TrialColumns, used: Flags) -> Iterator[Caution]:
     name = max(worst, key=lambda bench: worst[bench])
     share = f"{worst[name]:.2g}" if math.isinf(worst[name]) else f"{worst[name] * 100:.2g} %"
     said = (
-        f"{NET_ENERGY} leaves out an idle power that is known to {float(np.nanmax(error)):.2g} W: up to "
-        f"{share} of a run's value ({name}), the same way in all runs of a session"
+        f"the idle power is known to {float(np.nanmax(error)):.2g} W: up to {share} of {NET_ENERGY} ({name}), "
+        "the same way in all runs of a session"
     )
     yield Caution("idle-uncertainty", said, (name,))
 

@@ -279,9 +279,14 @@ def energy(situation: Situation) -> Finding:
         return found("energy", lost, what, where, f"sudo sysctl {_PARANOID}=0")
     where = f"no {POWERCAP}" if situation.state.energy is None else f"no package in {POWERCAP}"
     what = f"{where}: energy will not be recorded"
+    fix = "load the driver: sudo modprobe intel_rapl_msr"
     if situation.state.virtual not in {None, "none"}:
         what += "; this is a virtual machine, and the counters are those of the machine below"
-    fix = "load the driver (sudo modprobe intel_rapl_msr), or leave 'energy' off in the campaign"
+        fix = "measure on the machine itself"
+    elif situation.state.container not in {None, "none"}:
+        what += "; this is a container, which may hide them"
+        fix = "measure outside of the container"
+    fix += ", or leave 'energy' off in the campaign"
     return found("energy", lost, what, where, fix if situation.energy else None)
 
 

@@ -19,7 +19,7 @@ from ..campaign import Campaign
 from ..checks import check_before, fatal_findings
 from ..environment import VariableKey, capture, describe_inputs
 from ..errors import HostError, StoreError
-from ..host import CpuPlan, GapLook, Host, HostState, format_cpus
+from ..host import POWER_EVENTS, CpuPlan, GapLook, Host, HostState, format_cpus
 from ..launch import Interrupts, LauncherClient
 from ..meters.counters import CounterLook, CounterPlan, CounterTally, look_of
 from ..meters.energy import IDLE_S, EnergyMeter, open_energy
@@ -94,7 +94,9 @@ class Prepared:
         unsaid = {"gaps"} if gaps is None else set()
         unsaid |= {"counters"} if self.events is None else set()  # nobody asks for any
         checked = tuple(one for one in check_before(situation) if one.check not in unsaid)
-        return checked + _own_findings(self.cpus, self.containment, self.campaign)
+        return checked + _own_findings(
+            self.cpus, self.containment, self.campaign, self.energy.problem
+        )
 
     def describe(
         self,
@@ -271,7 +273,9 @@ def _free_space(folder: Path) -> int:
         ) from error
 
 
-def _own_findings(cpus: CpuPlan, containment: str, campaign: Campaign) -> tuple[Finding, ...]:
+def _own_findings(
+    cpus: CpuPlan, containment: str, campaign: Campaign, energy: str | None
+) -> tuple[Finding, ...]:
     """Say what the kernel does not know: other trials, containment, how the CPUs were chosen."""
     found = [
         Finding(
@@ -303,6 +307,17 @@ def _own_findings(cpus: CpuPlan, containment: str, campaign: Campaign) -> tuple[
                 where=f"isolation.containment = {campaign.isolation.containment}",
                 fix="execute as root, or allow user namespaces (sysctl user.max_user_namespaces)",
                 reason="a target that lives on would disturb every later measurement",
+            )
+        )
+    if energy is not None:
+        found.append(
+            Finding(
+                check="energy",
+                status="fail",
+                what=f"{energy}: energy will not be recorded",
+                where=POWER_EVENTS,
+                fix="measure outside of a container, or leave 'energy' off in the campaign",
+                reason="the check of the host found nothing in its way",
             )
         )
     held = cpus_in_use()  # by us too, once the trial has begun; who else holds ours stops it anyway

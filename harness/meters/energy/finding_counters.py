@@ -33,14 +33,14 @@ def open_energy(host: Host, state: HostState, calls: PerfCalls | None = None) ->
     event = state.power_event
     if calls is None and host.root == Path("/"):
         calls = PerfCalls()
-    if event is None or calls is None or event.permitted is False:
+    if event is None or calls is None or not event.permitted:
         return EnergyMeter()
     counters: list[EnergyCounter] = []
     try:
         for cpu in event.cpus:
             counters.append(PerfCounter(calls, event, cpu))
-    except OSError:
+    except OSError as error:  # a container's rules, say
         for counter in counters:
             counter.close()
-        return EnergyMeter()
+        return EnergyMeter(problem=f"perf does not open the event energy-pkg: {error.strerror}")
     return EnergyMeter(counters, "perf")

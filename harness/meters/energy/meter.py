@@ -39,11 +39,19 @@ class EnergyMeter:
         One a package; none where there is no energy to be had.
     source : str
         What the counters are shown by: "powercap" or "perf".
+    problem : str, optional
+        Why there are none although the host seems to have them.
     """
 
-    def __init__(self, counters: Sequence[EnergyCounter] = (), source: str = "none") -> None:
+    def __init__(
+        self,
+        counters: Sequence[EnergyCounter] = (),
+        source: str = "none",
+        problem: str | None = None,
+    ) -> None:
         self._counters = tuple(counters)
         self.source = source
+        self.problem = problem
         self._counts: list[int | None] = [None] * len(self._counters)
         self._totals = [0] * len(self._counters)
         self._moved = [False] * len(self._counters)
@@ -69,8 +77,9 @@ class EnergyMeter:
         """Begin a span."""
         self._totals = [0] * len(self._counters)
         self._why = None
-        self._counts = [counter.read() for counter in self._counters]
+        # the clock first, as at the end: what a read takes is then in neither of the two
         self._begun = self._read_at = time.monotonic()
+        self._counts = [counter.read() for counter in self._counters]
         for counter, count in zip(self._counters, self._counts, strict=True):
             if count is None:
                 self._unknown(f"the energy of {counter.name} cannot be read any more")

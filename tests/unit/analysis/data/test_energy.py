@@ -83,10 +83,8 @@ def test_a_sessions_runs_are_enough_from_sqrt_k_times_as_long_on(trial, runs, en
     # 50 and 49 runs a session of 1/sqrt(50) tenths of a second
     matrix = trial(0.1 / 50**0.5, runs).matrix("a", ENERGY)
     text = said(matrix, "short-for-energy")
-    assert text.startswith(
-        f"{runs} runs of less than 0.1 s: one such value of energy_package_j is below"
-    )
-    assert ("; the mean of a session's runs is not" in text) is enough
+    assert text.startswith(f"{runs} runs of less than 0.1 s: too short to be known ")
+    assert ("one by one; the mean energy_package_j of a session's runs is known" in text) is enough
     assert ("like one run of 0.099 s" in text) is not enough
 
 
@@ -126,7 +124,7 @@ def test_the_uncertainty_of_the_net_energy_is_said(trial):
     # sqrt(0.03^2 + (0.08 / 2)^2) = 0.05 W, for 0.5 s: 25 mJ of 7.5 J
     matrix = trial(after=(10.0, 10.08), error_w=0.03).matrix("a", NET_ENERGY)
     assert said(matrix, "idle-uncertainty") == (
-        "energy_net_j leaves out an idle power that is known to 0.05 W: up to 0.33 % of a run's value (x), "
+        "the idle power is known to 0.05 W: up to 0.33 % of energy_net_j (x), "
         "the same way in all runs of a session"
     )
 

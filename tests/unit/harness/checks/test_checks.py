@@ -254,7 +254,9 @@ def test_the_disk_must_hold_the_results(tmp_path, free, needed, status):
     ("tree", "fix"),
     [
         ("intel_pstate", "sudo chmod a+r /sys/class/powercap/intel-rapl:0/energy_uj"),
-        ("vm_no_cpufreq", "load the driver (sudo modprobe intel_rapl_msr)"),
+        ("vm_no_cpufreq", "measure on the machine itself"),
+        ("container", "measure outside of the container"),
+        ("numa", "sudo modprobe intel_rapl_msr"),
     ],
 )
 def test_who_asks_for_energy_is_failed_where_it_cannot_be_had(tmp_path, tree, fix):

@@ -76,6 +76,27 @@ def test_the_energy_of_a_span_is_what_all_packages_used(machine):
     assert (spent.joules, spent.seconds, spent.why) == (pytest.approx(3.5), 0.25, None)
 
 
+def test_the_time_that_reads_take_is_on_neither_side(machine):
+    # 12 W, and a read that takes 5 ms: the power of a tenth of a second is still 12 W
+    one = machine({"package-0": 0})
+    meter = one.meter()
+    (counter,) = meter._counters
+    read = counter.read
+
+    def slow():
+        one.now += 0.0025
+        one.put(package_0=round((one.now - 50) * 12e6))
+        value = read()
+        one.now += 0.0025
+        return value
+
+    counter.read = slow
+    meter.begin()
+    one.now += 0.1
+    spent = meter.end()
+    assert spent.joules / spent.seconds == pytest.approx(12.0)
+
+
 def test_a_wrap_is_undone_by_the_range(machine):
     one = machine({"package-0": RANGE - 1_000_000})
     meter = one.meter()
@@ -352,6 +373,7 @@ def test_a_refused_package_leaves_nothing_open(perf):
     events = Events(refuses=16)
     meter, _ = perf(events)
     assert not meter.available
+    assert meter.problem == "perf does not open the event energy-pkg: Permission denied"
     assert events.open_fds == set()
 
 
