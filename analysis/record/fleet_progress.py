@@ -199,7 +199,7 @@ def require_campaign(fleet: Fleet, manifest: Manifest, trial: Path) -> None:
     StoreError
         If the identities differ.
     """
-    if manifest.campaign_sha256 != fleet.identity:
+    if manifest.campaign_sha256 not in (fleet.identity, *fleet.identities):
         raise StoreError(
             f"its trial is of another campaign than the fleet's ({fleet.campaign}): their identities "
             "differ",
