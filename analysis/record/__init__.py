@@ -52,7 +52,11 @@ if TYPE_CHECKING:
         HostState as HostState,
         host_state as host_state,
         is_held as is_held,
+        read_host as read_host,
         read_hosts as read_hosts,
+        require_campaign as require_campaign,
+        why_so as why_so,
+        with_plans as with_plans,
     )
     from .kinds import (
         CAMPAIGN as CAMPAIGN,
@@ -110,7 +114,8 @@ else:
             "changes": "Change describe_changes diff findings_of",
             "disturbance": "MOST_REPEATS DisturbanceTally Disturbances is_disturbed judged_row waited_ns",
             "fleet": "FLEET FLEET_SCHEMA Fleet FleetHost fleet_text is_fleet read_fleet trial_place write_fleet",
-            "fleet_progress": "HostProgress HostState host_state is_held read_hosts",
+            "fleet_progress": "HostProgress HostState host_state is_held read_host read_hosts require_campaign "
+            "why_so with_plans",
             "kinds": "CAMPAIGN CERTIFICATES ENVIRONMENT FINDINGS IMPORT MANIFEST MEASUREMENTS OUTPUTS PLAIN_SCHEMA PLAN "
             "REPEATING_SCHEMA RESOLVED SCHEMA "
             "Appended CheckStatus EnvironmentShape Finding GivenUp Manifest MergedTrial PlannedRun RowShape "

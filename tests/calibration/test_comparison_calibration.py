@@ -16,7 +16,7 @@ from scipy.stats import binom
 
 from analysis import PerformanceMatrix, multilevel
 from analysis.comparison import compare_answers
-from analysis.comparison.differences import differences_of
+from analysis.methods.multilevel.differences import differences_of
 from analysis.comparison.effects import Answers
 
 pytestmark = pytest.mark.calibration
