@@ -14,6 +14,7 @@ from .files import write_file
 if TYPE_CHECKING:
     from ..data import Trial
     from ..formats import Sides
+    from ..methods.multilevel import Multilevel
     from ..report import Caution
     from .arguments import Subparsers
 
@@ -98,25 +99,16 @@ class _Compared:
 
 
 def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..methods.multilevel import multilevel
     from ..report import merged
     from ..verdict.gate import gate, junit, parse_condition, summary, workflow_commands
 
     parse_condition(args.condition)  # before anything is read
-    found = _of_one_trial(args) if args.baseline is None else _of_two_sides(args)
-    looks = args.looks
-    if looks is None:
-        looks = 1 if args.always_valid else found.looks
-    results = [
-        multilevel(
-            pair.candidate,
-            pair.baseline,
-            confidence=args.confidence,
-            looks=looks,
-            always_valid=args.always_valid,
-        )
-        for pair in found.pairs
-    ]
+    fleet = _fleet_of(args)
+    if fleet is not None:
+        results, found = _of_fleet(fleet, args)
+    else:
+        found = _of_one_trial(args) if args.baseline is None else _of_two_sides(args)
+        results = _judged(found, args)
     answer = gate(results, args.condition, on=args.on, failing=found.failing)
     answer = replace(answer, cautions=merged(found.cautions, answer.cautions))
     if args.junit is not None:
@@ -128,6 +120,65 @@ def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         for line in workflow_commands(answer):
             (err if args.json else out).write(f"{line}\n")
     return answer.exit_code
+
+
+def _judged(found: _Compared, args: argparse.Namespace) -> list[Multilevel]:
+    """Judge the pairs by their sessions."""
+    from ..methods.multilevel import multilevel
+
+    looks = args.looks
+    if looks is None:
+        looks = 1 if args.always_valid else found.looks
+    return [
+        multilevel(
+            pair.candidate,
+            pair.baseline,
+            confidence=args.confidence,
+            looks=looks,
+            always_valid=args.always_valid,
+        )
+        for pair in found.pairs
+    ]
+
+
+def _fleet_of(args: argparse.Namespace) -> tuple[Path, str | None] | None:
+    """Give the fleet that is named, and its variant; None where it is something else."""
+    from ..formats import trial_and_variant
+    from ..record import is_fleet
+
+    sides = [args.source, *([] if args.baseline is None else [args.baseline])]
+    named = [one for text in sides if (one := trial_and_variant(text)) is not None]
+    fleets = [one for one in named if is_fleet(one[0])]
+    if not fleets:
+        return None
+    if args.baseline is not None or args.always_valid:
+        what = "--always-valid is" if args.always_valid else "two sides are"
+        raise UsageError(
+            f"{what} for the trials of one host each",
+            str(fleets[0][0]),
+            "name the fleet alone: its candidates are held against its own baseline, on hosts like "
+            "these; or name the trial of a host, such as FLEET/HOST",
+        )
+    return fleets[0]
+
+
+def _of_fleet(
+    fleet: tuple[Path, str | None], args: argparse.Namespace
+) -> tuple[list[Multilevel], _Compared]:
+    """Compare the candidates of a fleet with its baseline, on hosts like these."""
+    from ..verdict import judge_fleet
+
+    variants = [*([] if fleet[1] is None else [fleet[1]]), *(args.variant or ())]
+    answer = judge_fleet(
+        fleet[0],
+        metric=args.metric or "wall",
+        variants=tuple(dict.fromkeys(variants)) or None,
+        confidence=args.confidence,
+        looks=args.looks,
+    )
+    results = [one.multilevel for one in answer.candidates if one.multilevel is not None]
+    failing = tuple(one.variant for one in answer.candidates if one.multilevel is None)
+    return results, _Compared(pairs=(), failing=failing, cautions=answer.cautions)
 
 
 def _of_one_trial(args: argparse.Namespace) -> _Compared:

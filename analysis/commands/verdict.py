@@ -31,7 +31,7 @@ def add(subparsers: Subparsers) -> None:
         "source",
         metavar="SOURCE",
         nargs="?",
-        help=f"a trial (default: the newest in runs/), {SIDE}",
+        help=f"a trial or a fleet (default: the newest in runs/), {SIDE}",
     )
     parser.add_argument(
         "baseline", metavar="BASELINE", nargs="?", help="compare SOURCE with this one instead"
@@ -95,6 +95,7 @@ def write_verdict(
 
 def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     from ..formats import newest_trial, open_trial, trial_and_variant
+    from ..record import is_fleet
 
     source = str(newest_trial()) if args.source is None else args.source
     if args.gate is not None:
@@ -104,6 +105,8 @@ def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     named = trial_and_variant(source)
     if args.baseline is None and (named is not None or not Path(source).is_file()):
         folder, variant = named or (Path(source), None)
+        if is_fleet(folder):
+            return _fleet(folder, variant, args, out)
         trial = open_trial(folder, args.level, args.better)
         metrics = tuple((args.metric or trial.default_metric).split(","))
         variants = candidates_of(args.variant, variant)
@@ -120,6 +123,40 @@ def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     answer = _sides(source, args)
     show(answer, out, as_json=args.json)
     return _gated(answer, (), args, out)
+
+
+def _fleet(folder: Path, variant: str | None, args: argparse.Namespace, out: TextIO) -> int:
+    """Judge a fleet: hosts are its outermost level."""
+    from dataclasses import replace
+
+    from ..verdict import judge_fleet
+
+    for given, name in (
+        (args.pairs, "--pairs"),
+        (args.rank, "--rank"),
+        (args.best_of is not None, "--best-of"),
+        (args.explain, "--explain"),
+        (args.always_valid, "--always-valid"),
+        (args.certificate, "--certificate"),
+        (args.level == "iteration", "--level iteration"),
+    ):
+        if given:
+            raise UsageError(
+                f"{name} is for the trial of one host",
+                str(folder),
+                f"name one, such as fairtrial verdict {folder / 'HOST'} {name}, or leave it out",
+            )
+    how = asked(args)
+    del how["always_valid"]
+    code = 0
+    for k, metric in enumerate((args.metric or "wall").split(",")):
+        _apart(out, k, as_json=args.json)
+        answer = judge_fleet(
+            folder, variants=candidates_of(args.variant, variant), metric=metric, **how
+        )
+        show(replace(answer, whole=args.all), out, as_json=args.json)
+        code = max(code, _gated(answer, (), args, out))
+    return code
 
 
 def _show_trial(

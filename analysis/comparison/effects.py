@@ -22,12 +22,13 @@ import numpy as np
 
 from ..methods.multilevel import (
     BenchmarkLine,
+    Differences,
     Law,
     Line,
     Multilevel,
+    differences_of,
 )
 from .conclusion import agreement_of, conclusion_of
-from .differences import Differences, differences_of
 from .needed import more_sessions
 from .result import CandidateComparison, Effect, EffectComparison
 

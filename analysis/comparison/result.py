@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from ..methods.multilevel import Shift
 from ..record import Change
 from ..report import Result, Word, figures, plain
 
@@ -24,7 +25,6 @@ __all__ = [
 
 Agreement = Literal["agrees", "compatible", "differs", "cannot tell"]
 Reproduction = Literal["reproduced", "partly", "not", "cannot tell"]
-Shift = Literal["larger", "smaller", "equivalent", "undecided"]
 
 _REFERENCES = (
     "B. L. Welch, The generalization of 'Student's' problem when several different population "

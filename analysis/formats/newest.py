@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 from ..errors import StoreError, UsageError
-from ..record import MANIFEST, read_manifest
+from ..record import FLEET, MANIFEST, Fleet, read_fleet, read_manifest, trial_place
 
 __all__ = ["newest_trial"]
 
 
 def newest_trial(folder: Path = Path("runs")) -> Path:
-    """Find the trial in a folder that was begun last; what is no readable trial is passed over.
+    """Find the trial, or the fleet, in a folder that was begun last; others are passed over.
 
     Raises
     ------
@@ -26,6 +27,11 @@ def newest_trial(folder: Path = Path("runs")) -> Path:
         except StoreError:
             continue
         begun.append((manifest.started, manifest.trial, place.parent))
+    for place in sorted(folder.glob(f"*/{FLEET}")) if folder.is_dir() else []:
+        with contextlib.suppress(StoreError):
+            fleet = read_fleet(place.parent)
+            began = fleet.submitted_at or _first_start(place.parent, fleet)
+            begun.append((began, place.parent.name, place.parent))
     if not begun:
         raise UsageError(
             "no trial is named, and there is none here",
@@ -33,3 +39,12 @@ def newest_trial(folder: Path = Path("runs")) -> Path:
             "name a trial, such as runs/NAME, or measure one: fairtrial run campaign.yaml",
         )
     return max(begun)[2]
+
+
+def _first_start(folder: Path, fleet: Fleet) -> str:
+    """Give when the first trial of a fleet began that was put together by hand; "" if unknown."""
+    starts = []
+    for host in fleet.hosts:
+        with contextlib.suppress(StoreError):
+            starts.append(read_manifest(trial_place(folder, host)).started)
+    return min(starts, default="")

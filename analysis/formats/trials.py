@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..data import Trial, read_trial
+from ..data.fleets import joined_trial, open_fleet
 from ..errors import FairtrialError, StoreError, UsageError
 from ..foreign import (
     Chosen,
@@ -25,7 +26,7 @@ from ..foreign import (
     read_foreign,
     tool_of,
 )
-from ..record import MANIFEST, Better
+from ..record import MANIFEST, Better, is_fleet
 
 _MATRICES = (
     "wide-csv",
@@ -56,7 +57,7 @@ def is_foreign(path: Path) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _is_foreign(path: str, _mtime: int, _size: int) -> bool:
-    if os.path.lexists(os.path.join(path, MANIFEST)):  # noqa: PTH118 - a trial; most sources are
+    if os.path.lexists(os.path.join(path, MANIFEST)) or is_fleet(path):  # noqa: PTH118 - a trial; most sources are
         return False
     try:
         return tool_of(open_foreign(path)).name not in _MATRICES
@@ -117,7 +118,9 @@ def _splits(text: str) -> Iterator[tuple[str, str | None]]:
 
 
 def open_trial(path: Path, level: str = "process", better: Better | None = None) -> Trial:
-    """Read a trial directory, or a file or folder of another tool.
+    """Read a trial directory, a fleet, or a file or folder of another tool.
+
+    A fleet gives the sessions of all its hosts, with a caution that says what is not said so.
 
     Parameters
     ----------
@@ -135,6 +138,8 @@ def open_trial(path: Path, level: str = "process", better: Better | None = None)
     UsageError, AnalysisError
         If a foreign file is damaged, or does not say what it must.
     """
+    if is_fleet(path):
+        return replace(joined_trial(open_fleet(path)), level=level)
     if is_foreign(path):
         return replace(_imported(path, better), level=level)
     if not (is_file(str(path)) or trial_and_variant(str(path)) == (path, None)):

@@ -14,11 +14,13 @@ from ..errors import StoreError, UsageError
 from ..record import (
     ENVIRONMENT,
     MANIFEST,
+    MEASUREMENTS,
     RESOLVED,
     Change,
     EnvironmentShape,
     Manifest,
     diff,
+    lines_of,
     opened,
     parse,
     records_of,
@@ -76,7 +78,7 @@ def read_parts(paths: Sequence[Path]) -> tuple[Part, ...]:
         raise UsageError(
             "one trial is whole by itself", None, "name two trials, or more, of one campaign"
         )
-    parts = tuple(sorted(map(_part, paths), key=lambda part: part.manifest.started))
+    parts = tuple(sorted(map(_complete, paths), key=lambda part: part.manifest.started))
     for one, other in itertools.combinations(parts, 2):
         twice = sorted(one.names & other.names)
         if twice:
@@ -84,7 +86,7 @@ def read_parts(paths: Sequence[Path]) -> tuple[Part, ...]:
             raise UsageError(what, None, "name each trial once")
     for other in parts[1:]:
         _require_one_host(parts[0], other)
-        _require_one_campaign(parts[0], other)
+        require_one_campaign(parts[0], other)
     return parts
 
 
@@ -100,9 +102,15 @@ def seams(parts: Sequence[Part]) -> tuple[Seam, ...]:
     )
 
 
-def _part(path: Path) -> Part:
-    trial = read_trial(path)  # refuses what is damaged
-    manifest = trial.manifest
+def read_part(path: Path) -> Part:
+    """Read a trial, complete or not.
+
+    Raises
+    ------
+    StoreError
+        If it is damaged, or was imported.
+    """
+    manifest = read_trial(path).manifest  # refuses what is damaged
     if manifest.origin == "imported":
         raise StoreError(
             "this trial was imported from files of another tool: on which host, and in which "
@@ -110,20 +118,30 @@ def _part(path: Path) -> Part:
             str(path),
             "import the files of all of them at once: fairtrial import FILE FILE -o FOLDER",
         )
+    environments: tuple[Mapping[str, Any], ...] = ()
+    if (path / ENVIRONMENT).exists() and manifest.status != "running":
+        environments = tuple(row for _, row in records_of(path / ENVIRONMENT, EnvironmentShape))
+    return Part(path=path, manifest=manifest, resolved=_resolved(path), environments=environments)
+
+
+def _complete(path: Path) -> Part:
+    """Read a trial that must be complete."""
+    part = read_part(path)
+    manifest = part.manifest
     if manifest.status != "complete":
         done = "it is still running, or its runner was killed"
-        if trial.finished:
-            done = f"it was {manifest.status} after {len(trial)} of {manifest.needed} runs"
+        if manifest.status != "running":
+            rows = sum(1 for _ in lines_of(path / MEASUREMENTS))
+            done = f"it was {manifest.status} after {rows} of {manifest.needed} runs"
         raise StoreError(
             f"this trial is not complete: {done}",
             str(path),
             f"finish it first: fairtrial run {shlex.quote(manifest.campaign_path)} --resume "
             f"--trial {shlex.quote(str(path))}",
         )
-    environments = tuple(row for _, row in records_of(path / ENVIRONMENT, EnvironmentShape))
-    if not environments:
+    if not part.environments:
         raise StoreError("no environment of a session stands there", str(path / ENVIRONMENT))
-    return Part(path=path, manifest=manifest, resolved=_resolved(path), environments=environments)
+    return part
 
 
 def _resolved(path: Path) -> Mapping[str, Any] | None:
@@ -144,7 +162,7 @@ def _require_one_host(one: Part, other: Part) -> None:
         raise StoreError(
             "the machine that measured this trial is unknown: its machine id could not be read",
             str(part.path / MANIFEST),
-            "compare the trials side by side; only those of one machine can be put together",
+            "hosts that are told apart by their names make a fleet: --as fleet",
         )
     what = f"these trials were measured on two hosts, {a.host} and {b.host}"
     if a.host_id == b.host_id:
@@ -156,12 +174,18 @@ def _require_one_host(one: Part, other: Part) -> None:
     raise StoreError(
         f"{what}; sessions of one trial share their host",
         f"{one.path} and {other.path}",
-        "compare the trials side by side",
+        "put them together as hosts of a fleet: --as fleet",
     )
 
 
-def _require_one_campaign(one: Part, other: Part) -> None:
-    """Refuse trials of two campaigns, with what differs."""
+def require_one_campaign(one: Part, other: Part) -> None:
+    """Refuse trials of two campaigns, with what differs.
+
+    Raises
+    ------
+    StoreError
+        If they are of two.
+    """
     found = list(_differences(one, other))
     if not found:
         return

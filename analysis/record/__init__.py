@@ -61,7 +61,11 @@ if TYPE_CHECKING:
         HostState as HostState,
         host_state as host_state,
         is_held as is_held,
+        read_host as read_host,
         read_hosts as read_hosts,
+        require_campaign as require_campaign,
+        why_so as why_so,
+        with_plans as with_plans,
     )
     from .kinds import (
         CAMPAIGN as CAMPAIGN,
@@ -120,7 +124,8 @@ else:
             "disturbance": "MOST_REPEATS DisturbanceTally Disturbances is_disturbed judged_row waited_ns",
             "energy": "ENERGY ENERGY_METRICS NET_ENERGY RESOLUTION_S STEADY IdlePower is_steady",
             "fleet": "FLEET FLEET_SCHEMA Fleet FleetHost fleet_text is_fleet read_fleet trial_place write_fleet",
-            "fleet_progress": "HostProgress HostState host_state is_held read_hosts",
+            "fleet_progress": "HostProgress HostState host_state is_held read_host read_hosts require_campaign "
+            "why_so with_plans",
             "kinds": "CAMPAIGN CERTIFICATES ENVIRONMENT FINDINGS IMPORT MANIFEST MEASUREMENTS OUTPUTS PLAIN_SCHEMA PLAN "
             "REPEATING_SCHEMA RESOLVED SCHEMA "
             "Appended CheckStatus EnvironmentShape Finding GivenUp Manifest MergedTrial PlannedRun RowShape "

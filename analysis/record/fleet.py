@@ -62,7 +62,8 @@ class Fleet:
 
     `campaign` is its name, `identity` the SHA-256 of its parsed content, as in each trial's manifest
     (``campaign_sha256``). `submitted_at` is a time (RFC 3339, UTC) and `script` the batch script;
-    both are None where nothing was submitted, because the trials were put together by hand.
+    both are None where nothing was submitted, because the trials were put together by hand. Those may
+    differ in what no comparison minds, such as the seed: then `identities` names the further ones.
     `further` holds the keys of a later version, which are kept when the file is written again.
     """
 
@@ -72,6 +73,7 @@ class Fleet:
     submitted_at: str | None
     script: str | None
     hosts: tuple[FleetHost, ...]
+    identities: tuple[str, ...] = ()
     further: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -99,7 +101,7 @@ class Fleet:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the fleet as JSON types."""
-        own = {
+        own: dict[str, Any] = {
             "schema": self.schema,
             "campaign": self.campaign,
             "identity": self.identity,
@@ -107,6 +109,8 @@ class Fleet:
             "script": self.script,
             "hosts": [one.to_dict() for one in self.hosts],
         }
+        if self.identities:
+            own["identities"] = list(self.identities)
         return own | dict(self.further)
 
 

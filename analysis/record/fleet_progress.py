@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +20,17 @@ from .kinds import MANIFEST, MEASUREMENTS, Manifest, RowShape
 from .lines import checksum_holds, opened
 from .manifest import read_manifest
 
-__all__ = ["HostProgress", "HostState", "host_state", "is_held", "read_hosts"]
+__all__ = [
+    "HostProgress",
+    "HostState",
+    "host_state",
+    "is_held",
+    "read_host",
+    "read_hosts",
+    "require_campaign",
+    "why_so",
+    "with_plans",
+]
 
 HostState = Literal["complete", "running", "partial", "failed", "missing"]
 
@@ -83,7 +94,11 @@ def read_hosts(folder: Path, fleet: Fleet) -> tuple[HostProgress, ...]:
     fleet : Fleet
         As `read_fleet` gives it.
     """
-    found = [_progress(folder, fleet, one) for one in fleet.hosts]
+    return with_plans([read_host(folder, fleet, one) for one in fleet.hosts])
+
+
+def with_plans(found: Sequence[HostProgress]) -> tuple[HostProgress, ...]:
+    """Give hosts without a plan that of the others: they execute one campaign."""
     plans = Counter(one.planned for one in found if one.planned is not None)
     if not plans:
         return tuple(found)
@@ -142,7 +157,8 @@ def is_held(trial: Path) -> bool | None:
     return False
 
 
-def _progress(folder: Path, fleet: Fleet, host: FleetHost) -> HostProgress:
+def read_host(folder: Path, fleet: Fleet, host: FleetHost) -> HostProgress:
+    """Read how far one host is; `planned` is None where its trial has no manifest that can be read."""
     trial, manifest, why, damaged = folder / host.trial, None, None, False
     inside, done, counting, wrong = False, 0, 0, None
     try:
@@ -150,7 +166,7 @@ def _progress(folder: Path, fleet: Fleet, host: FleetHost) -> HostProgress:
         inside = True
         if os.path.lexists(trial / MANIFEST):
             manifest = read_manifest(trial)
-            _same_campaign(fleet, manifest, trial)
+            require_campaign(fleet, manifest, trial)
     except StoreError as error:
         why, damaged = error.what, True
     if inside and os.path.lexists(trial / MEASUREMENTS):
@@ -162,7 +178,7 @@ def _progress(folder: Path, fleet: Fleet, host: FleetHost) -> HostProgress:
         status, rows=bool(done or wrong), counting=counting, held=held, damaged=damaged
     )
     if why is None:
-        why = _why(state, manifest)
+        why = why_so(state, manifest)
     return HostProgress(
         host=host.host,
         state=state,
@@ -175,9 +191,15 @@ def _progress(folder: Path, fleet: Fleet, host: FleetHost) -> HostProgress:
     )
 
 
-def _same_campaign(fleet: Fleet, manifest: Manifest, trial: Path) -> None:
-    """Refuse a trial that was put into the folder of another campaign's fleet."""
-    if manifest.campaign_sha256 != fleet.identity:
+def require_campaign(fleet: Fleet, manifest: Manifest, trial: Path) -> None:
+    """Refuse a trial that was put into the folder of another campaign's fleet.
+
+    Raises
+    ------
+    StoreError
+        If the identities differ.
+    """
+    if manifest.campaign_sha256 not in (fleet.identity, *fleet.identities):
         raise StoreError(
             f"its trial is of another campaign than the fleet's ({fleet.campaign}): their identities "
             "differ",
@@ -185,7 +207,8 @@ def _same_campaign(fleet: Fleet, manifest: Manifest, trial: Path) -> None:
         )
 
 
-def _why(state: HostState, manifest: Manifest | None) -> str | None:
+def why_so(state: HostState, manifest: Manifest | None) -> str | None:
+    """Say what is wrong with a host, or how its trial ended; None where there is nothing to say."""
     if manifest is None:
         return "it has rows and no manifest" if state == "failed" else "its trial has not begun"
     if state == "missing":

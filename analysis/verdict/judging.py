@@ -13,19 +13,19 @@ from pathlib import Path
 import numpy as np
 
 from ..data import PerformanceMatrix, Trial
-from ..errors import UsageError
 from ..methods.hpt import HptSpeedup, hpt_speedup
 from ..methods.multilevel import Multilevel, multilevel
 from ..report import merged
 from ..stats import Correction, counted, door
 from .alone import alone
 from .cautions import method_cautions, run_cautions
+from .names import candidates_in, known_names
 from .panel import ask
 from .result import CandidateVerdict, HptBound, Verdict
 from .sides import comparable, sides_of, without
 from .surroundings import surroundings_of
 
-__all__ = ["judge", "judge_alone", "judge_sides"]
+__all__ = ["judge", "judge_alone", "judge_sides", "session_runs"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +99,8 @@ def judge(
     """
     manifest = trial.manifest
     info = trial.metric(metric)
-    chosen = _variants(trial, variants)
-    _known("benchmark", benchmarks, manifest.benchmarks, str(trial.path))
+    chosen = candidates_in(trial, variants)
+    known_names("benchmark", benchmarks, manifest.benchmarks, str(trial.path))
     asked = _Asked(
         confidence=confidence,
         margin=margin,
@@ -132,7 +132,7 @@ def judge(
         better=info.better,
         baseline=manifest.baseline,
         sessions=trial.sessions,
-        session_runs=_session_runs(matrices),
+        session_runs=session_runs(matrices),
         runs=int((trial.judged(metric) & counts).sum()),
         warmups=int((trial.warmup & counts).sum()),
         failed=sum(not run.warmup and run.variant in chosen for run in trial.failures()),
@@ -195,7 +195,7 @@ def judge_sides(
     """
     given = (candidate, baseline)
     everything = tuple(dict.fromkeys((*candidate.benchmarks, *baseline.benchmarks)))
-    _known("benchmark", benchmarks, everything, candidate.name)
+    known_names("benchmark", benchmarks, everything, candidate.name)
     if benchmarks is not None:
         candidate, baseline = (without(one, set(one.benchmarks) - set(benchmarks)) for one in given)
     asked = _Asked(
@@ -221,7 +221,7 @@ def judge_sides(
         better=candidate.better,
         baseline=baseline.name,
         sessions=_sessions(only.multilevel),
-        session_runs=_session_runs(sides),
+        session_runs=session_runs(sides),
         runs=sum(sum(one.runs) for one in sides),
         warmups=0,
         failed=0,
@@ -268,7 +268,7 @@ def judge_alone(
     UsageError
         If a name is unknown.
     """
-    _known("benchmark", benchmarks, matrix.benchmarks, matrix.name)
+    known_names("benchmark", benchmarks, matrix.benchmarks, matrix.name)
     if benchmarks is not None:
         matrix = without(matrix, set(matrix.benchmarks) - set(benchmarks))
     return Verdict(
@@ -282,7 +282,7 @@ def judge_alone(
         better=matrix.better,
         baseline=matrix.name,
         sessions=0 if matrix.sessions is None else len({k for row in matrix.sessions for k in row}),
-        session_runs=_session_runs([matrix]),
+        session_runs=session_runs([matrix]),
         runs=sum(matrix.runs),
         warmups=0,
         failed=0,
@@ -305,34 +305,6 @@ def _looks(trial: Trial, looks: int | None, *, always_valid: bool) -> int:
     if always_valid:
         return 1
     return trial.manifest.looks
-
-
-def _variants(trial: Trial, asked: Sequence[str] | None) -> tuple[str, ...]:
-    """Name the variants that are judged, the baseline among them."""
-    manifest = trial.manifest
-    if asked is None:
-        return manifest.variants
-    others = [name for name in manifest.variants if name != manifest.baseline]
-    if len(asked) == 0:
-        raise UsageError("no variant is named", str(trial.path), f"known: {', '.join(others)}")
-    for name in asked:
-        if name not in others:
-            what = (
-                f"{name!r} is the baseline: there is nothing to compare it with"
-                if name == manifest.baseline
-                else f"the trial has no variant {name!r}"
-            )
-            fix = f"candidates here: {', '.join(others) or 'none'}"
-            raise UsageError(what, str(trial.path), fix)
-    return tuple(name for name in manifest.variants if name in {*asked, manifest.baseline})
-
-
-def _known(what: str, asked: Sequence[str] | None, there: Sequence[str], where: str) -> None:
-    if asked is not None and len(asked) == 0:
-        raise UsageError(f"no {what} is named", where, f"known: {', '.join(there)}")
-    for name in asked or ():
-        if name not in there:
-            raise UsageError(f"there is no {what} {name!r}", where, f"known: {', '.join(there)}")
 
 
 def _candidate(
@@ -386,7 +358,7 @@ def _sessions(found: Multilevel | None) -> int:
     return found.sessions
 
 
-def _session_runs(matrices: Sequence[PerformanceMatrix]) -> tuple[int, int] | None:
+def session_runs(matrices: Sequence[PerformanceMatrix]) -> tuple[int, int] | None:
     """Count the fewest and the most runs of a cell in a session."""
     counts = [
         int(count)

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Sequence
 
 from ..report import Caution, Column, Page, Section, Sentence, Table, Value, figures, page_of
+from .fleet import fleet_section, standing_sentences
 from .panel import Panel, panel_section
 from .result import Verdict
 from .screen import beside, cited, first_cautions, following, heading, single
@@ -48,12 +49,16 @@ def _(verdict: Verdict) -> Page:
 def _answer(verdict: Verdict, marks: dict[str, str]) -> Section:
     if not verdict.candidates:
         alone = Sentence("one variant only: there is nothing to compare")
-        return Section((alone, _alone_table(verdict)))
+        standing = standing_sentences(verdict.hosts, whole=verdict.whole)
+        return Section((alone, _alone_table(verdict), *standing))
     one = verdict.candidates[0]
+    if any(each.hosts is not None for each in verdict.candidates):
+        return fleet_section(verdict, marks)
     if len(verdict.candidates) == 1:
         answer = single(verdict, one, 1, marks)
     else:
         answer = beside(verdict, marks)
+    answer = Section((*answer.blocks, *standing_sentences(verdict.hosts, whole=verdict.whole)))
     if verdict.certificate is None:
         return answer
     certificate = verdict.certificate

@@ -7,9 +7,10 @@ from typing import ClassVar
 
 from ..calibration import Certificate
 from ..diagnosis.audit import Diagnosis
-from ..methods.multilevel import Multilevel
+from ..methods.multilevel import HostLevel, Multilevel
 from ..report import Result
 from .alone import Alone
+from .fleet import FleetHostStanding
 from .panel import Panel
 
 __all__ = ["CandidateVerdict", "HptBound", "Verdict"]
@@ -34,13 +35,15 @@ class CandidateVerdict:
     """One candidate against the baseline.
 
     `multilevel` is None when nothing could be compared, `hpt_speedup` also where there is a single
-    benchmark, because HPT compares suites, and `panel` where nobody asked for it.
+    benchmark, because HPT compares suites, and `panel` where nobody asked for it. `hosts` is what
+    several hosts say, of a fleet; then `multilevel` is of hosts like these, and there is no HPT.
     """
 
     variant: str
     multilevel: Multilevel | None
     hpt_speedup: HptBound | None
     panel: Panel | None
+    hosts: HostLevel | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +68,8 @@ class Verdict(Result):
         The A/A certificate that fits; None where there is none.
     looks : int
         How often this trial was judged with new sessions, this time included.
+    hosts : tuple of FleetHostStanding
+        Of a fleet, all its hosts, judged or not; empty for a trial.
     whole : bool
         Whether a screen shows all benchmarks.
     """
@@ -97,4 +102,5 @@ class Verdict(Result):
     alone: tuple[Alone, ...]
     diagnosis: Diagnosis | None = None
     certificate: Certificate | None = None
+    hosts: tuple[FleetHostStanding, ...] = ()
     whole: bool = False

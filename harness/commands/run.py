@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -19,7 +22,7 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from ..fleet import Membership
+    from ..fleet import Membership, Scratch
     from ..screen import View
     from .arguments import Subparsers
 
@@ -82,6 +85,12 @@ campaign.yaml --resume --sessions +2   append two sessions to the newest trial
         action="store_true",
         help="the programs are there already, as for the hosts of a fleet: build nothing",
     )
+    parser.add_argument(
+        "--scratch",
+        type=Path,
+        metavar="DIR",
+        help="with --trial: measure in this folder, of a local disk, and copy at the end of each session",
+    )
     add_wait(parser)
     add_share(parser)
     add_talk(parser)
@@ -104,12 +113,14 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         what = f"+{more} adds to the sessions of a trial that there is"
         raise UsageError(what, "--sessions", f"add --resume, or write --sessions {more}")
     member = _member(args)
-    place = _place(args, more) if args.resume else None
+    scratch = _scratch(args)
+    trial = args.trial if scratch is None else scratch.local
+    place = _place(args, trial, more) if args.resume else None
     if args.resume and place is None:
         begun = trial_begun(
             args.campaign,
             args.dir,
-            named=args.trial,
+            named=trial,
             sessions=count,
             more=more,
             seed=args.seed,
@@ -119,8 +130,7 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         if begun
         else load_campaign(args.campaign, seed=args.seed, own=own_defaults())
     )
-    if member is not None:
-        member.require(campaign)
+    node = None if member is None else member.require(campaign)
     view = View(err, quiet=args.quiet, verbose=args.verbose)
     options = Options(
         folder=args.dir if place is None else place.parent,
@@ -130,8 +140,9 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         share=args.share,
         sessions=begun.sessions if begun else count,
         wait_s=args.wait_for_lock,
-        node=None if member is None else member.node,
+        node=node,
         built=args.built,
+        after_session=None if scratch is None else scratch.copy_out,
     )
     if args.only is not None:
         from .trial_run import execute_only
@@ -158,7 +169,10 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         view.say(f"note    {path} of this campaign is unfinished; this is a new trial")
         view.say(f"        {way_on_of(manifest, path)}")
     view.say(scale(campaign, shown.sessions, shown.seconds))
-    ending = resume(begun, options, view) if begun else start(campaign, options, view)
+    with _settled(scratch):
+        ending = resume(begun, options, view) if begun else start(campaign, options, view)
+    if scratch is not None:
+        ending = dataclasses.replace(ending, trial=scratch.shared)
     return report_ending(ending, view, again=_again(args), json_to=out if args.json else None)
 
 
@@ -169,7 +183,35 @@ def _member(args: argparse.Namespace) -> Membership | None:
     return None if args.trial is None else membership_of(args.trial)
 
 
-def _place(args: argparse.Namespace, more: int) -> Path | None:
+def _scratch(args: argparse.Namespace) -> Scratch | None:
+    """Give the trial's place on a local disk, with what is measured already brought there."""
+    from ..errors import UsageError
+    from ..fleet import Scratch
+
+    if args.scratch is None:
+        return None
+    if args.trial is None or args.dry_run or args.only is not None:
+        what = "--scratch is for a trial that is measured, in a folder of its own"
+        raise UsageError(what, None, "write --resume --trial FOLDER --scratch DIR")
+    scratch = Scratch(args.scratch, args.trial)
+    scratch.fetch()
+    return scratch
+
+
+@contextlib.contextmanager
+def _settled(scratch: Scratch | None) -> Iterator[None]:
+    """Copy a trial at the end to where it is read, whatever signal comes."""
+    from ..launch import Interrupts
+
+    try:
+        yield
+    finally:
+        if scratch is not None:
+            with Interrupts():
+                scratch.settle()
+
+
+def _place(args: argparse.Namespace, trial: Path | None, more: int) -> Path | None:
     """Give the folder in which ``--resume --trial`` starts a new trial; None where it goes on.
 
     Drift is accepted of, and sessions are added to, a trial that there is.
@@ -177,10 +219,10 @@ def _place(args: argparse.Namespace, more: int) -> Path | None:
     from ..campaign import campaign_name
     from ..trial import begins_there
 
-    if args.trial is None or args.accept_drift or more:
+    if trial is None or args.accept_drift or more:
         return None
-    begins = begins_there(args.trial, campaign_name(args.campaign))
-    return args.trial.resolve() if begins else None
+    begins = begins_there(trial, campaign_name(args.campaign))
+    return trial.resolve() if begins else None
 
 
 def _check_tries(args: argparse.Namespace) -> None:
@@ -213,6 +255,8 @@ def _again(args: argparse.Namespace) -> str:
         again += f" --seed {args.seed}"
     if args.trial is not None:
         again += f" --trial {shlex.quote(str(args.trial))}"
+        if args.scratch is not None:
+            again += f" --scratch {shlex.quote(str(args.scratch))}"
     elif args.dir != RUNS:
         again += f" --dir {shlex.quote(str(args.dir))}"
     return again

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .membership import Membership as Membership, membership_of as membership_of
     from .resubmission import resubmission_of as resubmission_of
     from .scheduler import Scheduler as Scheduler
+    from .scratch import Scratch as Scratch
     from .standing import (
         FleetStanding as FleetStanding,
         read_standing as read_standing,
@@ -26,6 +27,7 @@ else:
             "membership": "Membership membership_of",
             "resubmission": "resubmission_of",
             "scheduler": "Scheduler",
+            "scratch": "Scratch",
             "standing": "FleetStanding read_standing trials_standing",
             "submission": "Submission submission_of",
             "wishes": "Wishes checked_arguments",

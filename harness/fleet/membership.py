@@ -21,8 +21,8 @@ class Membership:
     fleet: Fleet
     node: str
 
-    def require(self, campaign: Campaign, environment: Mapping[str, str] = os.environ) -> None:
-        """Refuse what would make the fleet's trials no samples of one campaign.
+    def require(self, campaign: Campaign, environment: Mapping[str, str] = os.environ) -> str:
+        """Refuse what would make the fleet's trials no samples of one campaign; give the node.
 
         Raises
         ------
@@ -45,6 +45,7 @@ class Membership:
                 str(self.folder / self.node),
                 "submit a job for the node: fairtrial submit FLEET --resume",
             )
+        return self.node
 
 
 def membership_of(trial: Path) -> Membership | None:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import UsageError
@@ -40,6 +41,8 @@ class Wishes:
         The time limit of each job in Slurm's notation; None: from the plan.
     wait_s : float
         For how long a host's job waits for another trial on its CPUs, in seconds.
+    scratch : Path or None
+        A folder of the node's own disk to measure on.
     build : {"node", "once"}
         Whether each job builds the programs, or they were built before submission.
     seed : int or None
@@ -53,6 +56,7 @@ class Wishes:
     count: int | None = None
     time: str | None = None
     wait_s: float = 0.0
+    scratch: Path | None = None
     build: BuildPlace = "node"
     seed: int | None = None
     arguments: tuple[str, ...] = ()
@@ -65,6 +69,8 @@ class Wishes:
             options.append(
                 "--wait-for-lock" + ("" if math.isinf(self.wait_s) else f"={self.wait_s:g}")
             )
+        if self.scratch is not None:
+            options.append(f"--scratch={self.scratch}")
         if self.build == "once":
             options.append("--built")
         if self.seed is not None:

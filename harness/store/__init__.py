@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         written_by_another as written_by_another,
     )
     from .unused import (
+        RESERVE as RESERVE,
         clear_unused as clear_unused,
         holds_only_a_start as holds_only_a_start,
     )
@@ -33,7 +34,7 @@ else:
             "folder": "mode_of_files open_inside storing",
             "locks": "CpuLock cpus_in_use",
             "trial_lock": "is_written_now written_by_another",
-            "unused": "clear_unused holds_only_a_start",
+            "unused": "RESERVE clear_unused holds_only_a_start",
             "writer": "Store new_trial_name sha256_file",
         },
     )

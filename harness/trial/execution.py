@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import functools
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,7 +54,8 @@ class Options:
     `share` lets others read a new trial, as the campaign's key does. `name` is that of a new trial,
     where it is not made from the campaign's and the time; `wait_s` is for how long other trials on
     its CPUs are waited for. `node` is the host's name in the fleet that a new trial belongs to; `built`
-    says that the programs are there, built once for all hosts of it.
+    says that the programs are there, built once for all hosts of it. `after_session` is called when a
+    session is stored.
     """
 
     folder: Path
@@ -67,6 +68,7 @@ class Options:
     wait_s: float = 0.0
     node: str | None = None
     built: bool = False
+    after_session: Callable[[], object] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,7 @@ class _Means:
     commands: SideCommands
     interrupts: Interrupts
     watcher: Watcher
+    after_session: Callable[[], object] | None
 
     def execute(self, store: Store, executables: Mapping[tuple[str, str], Path]) -> Ending:
         """Execute what is left of an open trial."""
@@ -91,6 +94,7 @@ class _Means:
             commands=self.commands,
             interrupts=self.interrupts,
             watcher=self.watcher,
+            after_session=self.after_session or (lambda: None),
         )
         self.watcher.begin(store.manifest.needed, store.counted, store.manifest.sessions)
         return trial.execute()
@@ -286,6 +290,7 @@ def _ready(
                         commands=commands,
                         interrupts=interrupts,
                         watcher=watcher,
+                        after_session=options.after_session,
                     )
                 finally:
                     commands.close()

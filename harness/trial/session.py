@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from analysis.record import Finding, GivenUp, Measurement, PlannedRun, SessionEnd, TrialStatus
@@ -57,6 +57,8 @@ class TrialRun:
         Says when to stop.
     watcher : Watcher
         Who follows the trial.
+    after_session : callable
+        Called when a session has ended and all of it is stored.
     """
 
     def __init__(
@@ -70,7 +72,9 @@ class TrialRun:
         commands: SideCommands,
         interrupts: Interrupts,
         watcher: Watcher,
+        after_session: Callable[[], object] = lambda: None,
     ) -> None:
+        self._after_session = after_session
         self._campaign = campaign
         self._store = store
         self._prepared = prepared
@@ -112,8 +116,10 @@ class TrialRun:
         """
         try:
             for session in range(1, (sessions := self._store.manifest.sessions) + 1):
-                if self._session(session) and session < sessions:
-                    self._rest(self._campaign.protocol.pause_s)
+                if self._session(session):
+                    self._after_session()
+                    if session < sessions:
+                        self._rest(self._campaign.protocol.pause_s)
         except Interrupted as stop:
             self._interrupts.acknowledge()
             return self._end("interrupted", f"signal {stop.number}")

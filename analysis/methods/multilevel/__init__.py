@@ -9,8 +9,20 @@ from ...faces import hands_on
 if TYPE_CHECKING:
     from .advice import chances as chances
     from .compare import multilevel as multilevel
+    from .differences import (
+        Differences as Differences,
+        Shift as Shift,
+        differences_of as differences_of,
+    )
     from .estimates import FLAT as FLAT, satterthwaite as satterthwaite
     from .failures import fisher as fisher
+    from .hosts import (
+        Disagreement as Disagreement,
+        HostEffect as HostEffect,
+        HostLevel as HostLevel,
+        MoreHosts as MoreHosts,
+        over_hosts as over_hosts,
+    )
     from .law import Law as Law
     from .result import (
         BenchmarkLine as BenchmarkLine,
@@ -29,8 +41,10 @@ else:
         {
             "advice": "chances",
             "compare": "multilevel",
+            "differences": "Differences Shift differences_of",
             "estimates": "FLAT satterthwaite",
             "failures": "fisher",
+            "hosts": "Disagreement HostEffect HostLevel MoreHosts over_hosts",
             "law": "Law",
             "result": "BenchmarkLine Line MoreSessions Multilevel",
             "wording": "advice_text interval_text speedup_text",

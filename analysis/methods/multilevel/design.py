@@ -12,7 +12,9 @@ from ...data import PerformanceMatrix
 
 __all__ = ["PAIRS", "Design", "Layout", "Side", "layout_of"]
 
-Design = Literal["paired", "separate", "one session, blocks", "one session, runs", "confounded"]
+Design = Literal[
+    "paired", "separate", "one session, blocks", "one session, runs", "confounded", "hosts"
+]
 PAIRS: tuple[Design, ...] = ("paired", "one session, blocks")  # both sides have the same rows
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]

@@ -14,7 +14,8 @@ References
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,10 @@ class Estimates(NamedTuple):
     error: Floats
     freedom: Floats
     values: NDArray[np.int64]
+
+    def changed(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Estimates:
+        """Give what a function makes of each of the arrays."""
+        return Estimates(*(change(part) for part in self))
 
     def as_rows(self) -> Estimates:
         """Give a single estimate as arrays of one entry."""

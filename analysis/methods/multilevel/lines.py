@@ -26,9 +26,12 @@ from .suite import similar_half, suite_of_cells, suite_of_differences, suite_of_
 __all__ = [
     "Judged",
     "benchmark_lines",
+    "end_of",
     "estimates_of",
     "exponential",
     "failed_lines",
+    "number_of",
+    "spread_of",
     "suite_lines",
 ]
 
@@ -100,21 +103,21 @@ def benchmark_lines(
             BenchmarkLine(
                 name=name,
                 speedup=exponential(estimate, name),
-                low=_end(d.low[k]),
-                high=_end(d.high[k]),
-                error=_known(judged.each.error[k], d.low[k]),
-                freedom=_known(judged.each.freedom[k], d.low[k]),
-                pvalue=_known(d.pvalue[k]),
-                pvalue_equivalent=_known(d.pvalue_equivalent[k]),
+                low=end_of(d.low[k]),
+                high=end_of(d.high[k]),
+                error=number_of(judged.each.error[k], d.low[k]),
+                freedom=number_of(judged.each.freedom[k], d.low[k]),
+                pvalue=number_of(d.pvalue[k]),
+                pvalue_equivalent=number_of(d.pvalue_equivalent[k]),
                 outcome=words[k],
                 more_sessions=advice.get(k),
-                pvalue_adjusted=_known(d.pvalue_adjusted[k]),
-                pvalue_equivalent_adjusted=_known(d.pvalue_equivalent_adjusted[k]),
+                pvalue_adjusted=number_of(d.pvalue_adjusted[k]),
+                pvalue_equivalent_adjusted=number_of(d.pvalue_equivalent_adjusted[k]),
                 outcome_uncorrected=d.outcome_uncorrected[k],
                 mean_candidate=means[0][k],
                 mean_baseline=means[1][k],
-                spread_candidate=_spread(t.spread_ours[k]),
-                spread_baseline=_spread(t.spread_theirs[k]),
+                spread_candidate=spread_of(t.spread_ours[k]),
+                spread_baseline=spread_of(t.spread_theirs[k]),
                 runs_candidate=len(ours.samples[k]),
                 runs_baseline=len(theirs.samples[k]),
                 failed_candidate=ours.failed.get(name, 0),
@@ -209,8 +212,8 @@ def suite_lines(judged: Judged) -> tuple[Line, Line] | None:
     similar = Line(
         name="similar",
         speedup=these.speedup,
-        low=_end(low),
-        high=_end(high),
+        low=end_of(low),
+        high=end_of(high),
         error=None,
         freedom=None,
         pvalue=None,
@@ -233,12 +236,12 @@ def _these(judged: Judged, found: Estimates) -> Line:
     return Line(
         name="these",
         speedup=exponential(float(one.estimate[0]), "these"),
-        low=_end(d.low[0]),
-        high=_end(d.high[0]),
-        error=_known(one.error[0], d.low[0]),
-        freedom=_known(one.freedom[0], d.low[0]),
-        pvalue=_known(d.pvalue[0]),
-        pvalue_equivalent=_known(d.pvalue_equivalent[0]),
+        low=end_of(d.low[0]),
+        high=end_of(d.high[0]),
+        error=number_of(one.error[0], d.low[0]),
+        freedom=number_of(one.freedom[0], d.low[0]),
+        pvalue=number_of(d.pvalue[0]),
+        pvalue_equivalent=number_of(d.pvalue_equivalent[0]),
         outcome=d.outcome[0],
         more_sessions=advice[0] if advice else None,
     )
@@ -326,15 +329,16 @@ def exponential(log: float, where: str) -> float | None:
     return math.exp(log)
 
 
-def _end(log: float) -> float | None:
+def end_of(log: float) -> float | None:
     """Give the end of an interval, cut where it leaves the range of numbers; None for nan."""
     return None if math.isnan(log) else math.exp(min(max(log, -WIDEST), WIDEST))
 
 
-def _spread(sd: float) -> float | None:
+def spread_of(sd: float) -> float | None:
+    """Give the relative standard deviation of values whose logs have this one; None for nan."""
     return None if math.isnan(sd) else math.expm1(min(sd, WIDEST))
 
 
-def _known(value: float, needed: float = 0.0) -> float | None:
+def number_of(value: float, needed: float = 0.0) -> float | None:
     """Give a number, None for nan, or where what it belongs to is nan."""
     return None if math.isnan(value) or math.isnan(needed) else float(value)

@@ -39,6 +39,7 @@ def _basis(result: Multilevel) -> str:
         "one session, blocks": "within one session, by its blocks",
         "one session, runs": "within one session, by its runs",
         "confounded": "session and variant cannot be told apart",
+        "hosts": f"on hosts like these, {_sessions(result.sessions)} in all",
     }[result.design]
     return f"{sessions}; margin {100 * result.margin:g} %"
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["gate"]
 
-_SESSIONS = ("paired", "separate")  # designs whose replication is the session
+_SESSIONS = ("paired", "separate", "hosts")  # designs whose replication is the session, or the host
 _DOUBT = {"confounded": "confounded"}  # of a design that cannot decide; the others: one session
 
 

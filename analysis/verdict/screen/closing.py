@@ -68,7 +68,9 @@ def following(verdict: Verdict, hidden: int = 0) -> Section | None:
     compared = [one for one in verdict.candidates if one.multilevel is not None]
     if not compared:
         return _commanded("measure more", "run", verdict.campaign_path or "campaign.yaml")
-    if compared[0].panel is not None:
+    if compared[0].hosts is not None:
+        return _commanded("how much of the variation is between hosts", "sources", verdict.path)
+    if compared[0].panel is not None or verdict.hosts:
         return None
     metric = () if verdict.metric == "wall" else ("--metric", verdict.metric)
     more = f", {hidden} more caution{'s' * (hidden > 1)}" if hidden else ""

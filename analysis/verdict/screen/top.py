@@ -14,6 +14,7 @@ _DESIGNS = {
     "separate": "sides measured in separate sessions",
     "one session, blocks": "within one session",
     "one session, runs": "within one session",
+    "hosts": "hosts above sessions",
     "confounded": "one session a side: session and variant cannot be told apart",
 }
 
@@ -40,6 +41,12 @@ def _what(verdict: Verdict) -> str:
     if verdict.campaign is None:
         names = (verdict.candidates[0].variant, verdict.baseline)
         return " against ".join(figures.shorten(name, _NAME) for name in names)
+    if verdict.hosts:
+        judged = [one.host for one in verdict.hosts if one.judged]
+        of = f"{len(judged)} of " if len(judged) < len(verdict.hosts) else ""
+        return (
+            f"{verdict.campaign} on {of}{len(verdict.hosts)} host{'s' * (len(verdict.hosts) != 1)}"
+        )
     if verdict.host is None:
         return verdict.campaign
     host = "an unknown host" if verdict.host == _UNKNOWN_HOST else verdict.host

@@ -80,7 +80,12 @@ class Cluster:
         return self.slurm.client("squeue", "-h", "-o", "%i").split()
 
     def wait(self, condition, what, seconds=120.0):
-        return self._wait(condition, f"{what}\n{self.log()}", seconds)
+        try:
+            return self._wait(condition, what, seconds)
+        except AssertionError as error:
+            queue = self.slurm.client("squeue", "-t", "all", "-o", "%i %T %r %N %S")
+            nodes = self.slurm.client("sinfo", "-N", "-o", "%N %T %E")
+            raise AssertionError(f"{error}\n{queue}\n{nodes}\n{self.log()}") from None
 
     def wait_until_ended(self):
         self.wait(lambda: not self.live(), "no job is left in the queue")

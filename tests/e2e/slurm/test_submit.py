@@ -167,3 +167,38 @@ def test_a_campaign_that_changed_after_submission_is_not_measured(cluster):
     cluster.wait_until_ended()
     assert cluster.status()["lab1"]["state"] == "missing"
     assert "the campaign is not the one" in cluster.log()
+
+
+def test_scratch_measures_elsewhere_and_copies(cluster):
+    disk = cluster.lab.folder / "disk"
+    where = cluster.lab.sh(f'echo "$FAIRTRIAL_TRIAL" >> {cluster.lab.folder}/where')
+    campaign = cluster.campaign(
+        protocol={"sessions": 2, "runs": 1, "warmup": 0}, hooks={"setup": [where]}
+    )
+    path = cluster.submit(campaign, "--scratch", disk, hosts="lab[1-2]")
+    cluster.wait_until_ended()
+    assert [host["state"] for host in cluster.status().values()] == ["complete"] * 2, cluster.log()
+    for name in ("lab1", "lab2"):
+        cluster.lab.assert_complete_once_each(path / name)
+        assert cluster.run("verdict", path / name).returncode in {0, 6}
+        assert not (disk / f"fairtrial-{path.name}" / name).exists()
+    used = (cluster.lab.folder / "where").read_text().split()
+    assert set(used) == {str(disk / f"fairtrial-{path.name}" / name) for name in ("lab1", "lab2")}
+
+
+def test_programs_are_built_once_before_submission(cluster):
+    built = cluster.lab.folder / "built"
+    tool = cluster.lab.folder / "tool"
+    campaign = cluster.campaign(
+        build=[["/bin/sh", "-c", f"echo x >> {built}; cp /bin/true {tool}"]],
+        benchmarks={"one": {"command": [str(tool)]}},
+        variants={"a": {}},
+        baseline=None,
+    )
+    noted = cluster.run("submit", campaign, "--hosts", "lab1", "--time", "10", "--dry-run").stderr
+    assert "--build once" in noted
+    assert not built.exists()
+    cluster.submit(campaign, "--build", "once", hosts="lab[1-2]")
+    cluster.wait_until_ended()
+    assert [host["state"] for host in cluster.status().values()] == ["complete"] * 2, cluster.log()
+    assert built.read_text() == "x\n"

@@ -1,9 +1,9 @@
 """The test of the difference of two independent effects, each with an error and a freedom of its own.
 
-Trials of equally many sessions: Welch's t with Satterthwaite's degrees of freedom ([1]_). Its far tail,
-which a correction for many benchmarks needs, is wrong where one trial is much shorter: with 10 and 2
+Samples of equally many sessions: Welch's t with Satterthwaite's degrees of freedom ([1]_). Its far tail,
+which a correction for many benchmarks needs, is wrong where one sample is much shorter: with 10 and 2
 sessions it rejects at level .05 / 8 up to 10 times too often. There Banerjee's bound ([2]_) takes its
-place: the half-width sqrt(t1^2 e1^2 + t2^2 e2^2), with each trial's own quantile of t, which holds
+place: the half-width sqrt(t1^2 e1^2 + t2^2 e2^2), with each sample's own quantile of t, which holds
 its level whatever the variances are.
 
 References
@@ -18,16 +18,18 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from ..methods.multilevel import FLAT, satterthwaite
-from ..stats import adjusted
-from .result import Shift
+from ...stats import adjusted
+from .estimates import FLAT, satterthwaite
 
-__all__ = ["Differences", "differences_of"]
+__all__ = ["Differences", "Shift", "differences_of"]
+
+Shift = Literal["larger", "smaller", "equivalent", "undecided"]
 
 Floats = NDArray[np.float64]
 
@@ -67,7 +69,7 @@ def differences_of(
     Parameters
     ----------
     estimates, errors, freedoms : array, shape (effects, 2)
-        Log of the speedup in both trials, its standard error and degrees of freedom. Where an error
+        Log of the speedup in both samples, its standard error and degrees of freedom. Where an error
         or a freedom is nan there is no test.
     alpha : float
         Risk of the family.

@@ -1,0 +1,232 @@
+"""The sessions of all hosts of a fleet as those of one trial, for methods that know no hosts.
+
+Each host's sessions keep apart: they get numbers of their own, in the order of the hosts. What holds on
+other hosts is not said by any method that is asked this way, and a caution says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InsufficientDataError, StoreError
+from ...record import HostProgress, Manifest, with_plans
+from ...report import Caution, figures, merged
+from ..columns import FailedRun, MetricColumn
+from ..trial import Trial
+from .notes import host_cautions
+from .opened import OpenedFleet
+
+__all__ = ["joined_trial", "nothing_to_judge"]
+
+_SAME = ("benchmarks", "variants", "baseline", "metrics")
+_WHOLE = ("segment", "block", "benchmark", "variant", "outcome", "start_ns")
+
+
+def joined_trial(fleet: OpenedFleet) -> Trial:
+    """Read all trials of a fleet as one, whose sessions are those of all hosts.
+
+    Raises
+    ------
+    InsufficientDataError
+        If no host has a run that counts.
+    StoreError
+        If trials differ in benchmarks, variants or metrics, though they are of one campaign.
+    """
+    trials: list[Trial] = []
+    hosts: list[HostProgress] = []
+    names: list[str] = []
+    for one in fleet.hosts():
+        hosts.append(one.progress)
+        if one.judgeable and one.trial is not None:
+            trials.append(one.trial)
+            names.append(one.progress.host)
+    told = with_plans(hosts)
+    if not trials:
+        raise nothing_to_judge(fleet.path, told)
+    for other in trials[1:]:
+        _require_alike(trials[0].manifest, other)
+    return _joined(fleet.path, trials, names, told)
+
+
+def nothing_to_judge(path: Path, hosts: Sequence[HostProgress]) -> InsufficientDataError:
+    """Give the error for a fleet without a run that counts; it says how each host stands."""
+    told = "; ".join(f"{one.host} is {one.state}" for one in hosts[:6])
+    more = f" and {len(hosts) - 6} more" if len(hosts) > 6 else ""
+    return InsufficientDataError(
+        f"no host of the fleet has a run that counts: {told}{more}",
+        str(path),
+        f"see how far it is: fairtrial status {path}",
+        n=0,
+        needed=1,
+    )
+
+
+def _require_alike(first: Manifest, other: Trial) -> None:
+    for name in _SAME:
+        if getattr(first, name) != getattr(other.manifest, name):
+            raise StoreError(
+                f"its {name} are others than those of {first.host}, though the campaign is one",
+                str(other.path),
+                "measure the host again, or read its trial by itself",
+            )
+
+
+def _joined(
+    path: Path, trials: Sequence[Trial], names: Sequence[str], hosts: Sequence[HostProgress]
+) -> Trial:
+    sessions = _offsets([trial.manifest.sessions for trial in trials])
+    positions = _offsets([max(trial.planned_runs, _last(trial)) for trial in trials])
+    fields: dict[str, Any] = {
+        name: _frozen(np.concatenate([getattr(trial, name) for trial in trials])) for name in _WHOLE
+    }
+    fields["warmup"] = _frozen(np.concatenate([trial.warmup for trial in trials]))
+    fields["session"] = _frozen(
+        np.concatenate([t.session + n for t, n in zip(trials, sessions, strict=False)])
+    )
+    fields["position"] = _frozen(
+        np.concatenate(
+            [
+                np.where(t.position < 0, t.position, t.position + n)
+                for t, n in zip(trials, positions, strict=False)
+            ]
+        )
+    )
+    first = trials[0]
+    return Trial(
+        path=path,
+        manifest=_manifest(path, trials, sessions, positions, hosts),
+        cautions=merged(
+            host_cautions(hosts), [_said(names, sessions[-1])], _trial_cautions(trials, names)
+        ),
+        planned_runs=sum(trial.planned_runs for trial in trials),
+        numbers={
+            name: _frozen(np.concatenate([trial.numbers[name] for trial in trials]))
+            for name in first.numbers
+        },
+        absent=frozenset.intersection(*(trial.absent for trial in trials)),
+        metrics={name: _metric([t.metrics[name] for t in trials]) for name in first.metrics},
+        failed=tuple(
+            _moved(run, s, p)
+            for trial, s, p in zip(trials, sessions, positions, strict=False)
+            for run in trial.failed
+        ),
+        **fields,
+    )
+
+
+def _offsets(counts: Sequence[int]) -> list[int]:
+    """Give where the numbers of each trial begin, and of all together where they end."""
+    return [0, *np.cumsum(counts).tolist()]
+
+
+def _last(trial: Trial) -> int:
+    return int(trial.position.max()) + 1 if len(trial) else 0
+
+
+def _frozen(values: NDArray[Any]) -> NDArray[Any]:
+    values.flags.writeable = False
+    return values
+
+
+def _metric(columns: Sequence[MetricColumn]) -> MetricColumn:
+    starts = _offsets([column.values.size for column in columns])
+    return MetricColumn(
+        values=_frozen(np.concatenate([column.values for column in columns])),
+        offsets=_frozen(
+            np.concatenate(
+                [
+                    [0],
+                    *(
+                        column.offsets[1:] + start
+                        for column, start in zip(columns, starts, strict=False)
+                    ),
+                ]
+            ).astype(np.int64)
+        ),
+    )
+
+
+def _moved(run: FailedRun, sessions: int, positions: int) -> FailedRun:
+    position = run.position if run.position < 0 else run.position + positions
+    return replace(run, session=run.session + sessions, position=position)
+
+
+def _manifest(
+    path: Path,
+    trials: Sequence[Trial],
+    sessions: Sequence[int],
+    positions: Sequence[int],
+    hosts: Sequence[HostProgress],
+) -> Manifest:
+    """Describe the whole; what the hosts do not agree in is unknown."""
+    parts = [trial.manifest for trial in trials]
+    first = parts[0]
+    models = {part.cpu_model for part in parts}
+    states = {one.state for one in hosts}
+    return replace(
+        first,
+        trial=path.absolute().name,
+        host=f"{len(parts)} hosts" if len(parts) > 1 else first.host,
+        host_id=first.host_id if len(parts) == 1 else "unknown",
+        cpu_model=models.pop() if len(models) == 1 else None,
+        sessions=sessions[-1],
+        runs=max(part.runs for part in parts),
+        planned=sum(part.planned for part in parts),
+        targets={},
+        arguments={},
+        started=min(part.started for part in parts),
+        finished=None if "running" in states else max(p.finished or p.started for p in parts),
+        status=(
+            "complete"
+            if states == {"complete"}
+            else "running"
+            if "running" in states
+            else "interrupted"
+        ),
+        reason=None,
+        files={},
+        session_ends=tuple(
+            replace(end, session=end.session + n)
+            for part, n in zip(parts, sessions, strict=False)
+            for end in part.session_ends
+        ),
+        given_up=tuple(
+            replace(one, session=one.session + n, position=one.position + p)
+            for part, n, p in zip(parts, sessions, positions, strict=False)
+            for one in part.given_up
+        ),
+        must_raise=None,
+        stage=None,
+        appended=max((part.appended for part in parts), key=len),
+        merged_from=(),
+        further={},
+    )
+
+
+def _said(names: Sequence[str], sessions: int) -> Caution:
+    return Caution(
+        "hosts-as-sessions",
+        f"the sessions of {len(names)} host{'s' * (len(names) != 1)} ({figures.listed(names, 3)}) are "
+        f"taken as {sessions} sessions: what holds on hosts like these is not said here ('fairtrial "
+        "verdict' of the fleet says it)",
+    )
+
+
+def _trial_cautions(trials: Sequence[Trial], names: Sequence[str]) -> list[Caution]:
+    """Say what is known of the trials, each thing once, with the hosts that it holds for."""
+    known = {"still-running", "ended-early", "runs-missing"}  # the hosts' own cautions say it
+    holds: dict[Caution, list[str]] = {}
+    for trial, name in zip(trials, names, strict=True):
+        for caution in trial.cautions:
+            if caution.code not in known:
+                holds.setdefault(caution, []).append(name)
+    return [
+        replace(caution, text=f"on {figures.listed(where, 3)}: {caution.text}")
+        for caution, where in holds.items()
+    ]

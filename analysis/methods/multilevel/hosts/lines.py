@@ -1,0 +1,218 @@
+"""The lines over hosts, on these hosts or on hosts like these, from tables and decisions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....report import Word
+from ....stats import Correction
+from ..advice import Scatter, advise
+from ..decision import Decisions, decide, word_by_interval
+from ..estimates import Estimates
+from ..failures import fails_more
+from ..law import Law
+from ..lines import end_of, exponential, number_of, spread_of
+from ..result import BenchmarkLine, Line
+from ..suite import similar_half
+from .result import HostEffect, MoreHosts
+from .table import HostTable
+
+__all__ = ["Level", "benchmark_lines", "effects_of", "more_hosts", "suite_lines"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Level:
+    """What lines are made of: estimates, the law of their errors, and the rules.
+
+    `found` are those of the benchmarks, `suite` that of their mean, arrays of one entry; `weights` are
+    0 for what some host lacks.
+    """
+
+    table: HostTable
+    found: Estimates
+    suite: Estimates
+    law: Law
+    suite_law: Law
+    weights: Floats
+    margin: float
+    correction: Correction
+    sign: int
+
+
+def benchmark_lines(level: Level, *, outer: bool) -> tuple[BenchmarkLine, ...]:
+    """Give a line for each benchmark; with `outer` its values are those of hosts.
+
+    Raises
+    ------
+    AnalysisError
+        If a speedup leaves the range of numbers.
+    """
+    d = decide(level.found, level.law, level.margin, level.correction)
+    return tuple(_line(level, d, k, outer=outer) for k in range(len(level.table.benchmarks)))
+
+
+def _line(level: Level, d: Decisions, k: int, *, outer: bool) -> BenchmarkLine:
+    table = level.table
+    name, mine = table.benchmarks[k], table.of(k)
+    estimates = table.each.estimate[:, k]
+    there = np.flatnonzero(~np.isnan(estimates)).tolist()
+    failed = [sum(line.failed_candidate for line in mine), sum(x.failed_baseline for x in mine)]
+    runs = [sum(line.runs_candidate for line in mine), sum(line.runs_baseline for line in mine)]
+    reason = next((line.reason for line in mine if line.reason), None) if not there else None
+    if any(failed) and fails_more(failed[0], runs[0], failed[1], runs[1]):
+        reason = "fails-more"
+    outcome: Word = "undecided" if reason else d.outcome[k]
+    return BenchmarkLine(
+        name=name,
+        speedup=exponential(float(level.found.estimate[k]), name),
+        low=end_of(d.low[k]),
+        high=end_of(d.high[k]),
+        error=number_of(level.found.error[k], d.low[k]),
+        freedom=number_of(level.found.freedom[k], d.low[k]),
+        pvalue=number_of(d.pvalue[k]),
+        pvalue_equivalent=number_of(d.pvalue_equivalent[k]),
+        outcome=outcome,
+        more_sessions=None,
+        pvalue_adjusted=number_of(d.pvalue_adjusted[k]),
+        pvalue_equivalent_adjusted=number_of(d.pvalue_equivalent_adjusted[k]),
+        outcome_uncorrected=d.outcome_uncorrected[k],
+        mean_candidate=_mean([line.mean_candidate for line in mine]),
+        mean_baseline=_mean([line.mean_baseline for line in mine]),
+        spread_candidate=_spread([line.spread_candidate for line in mine]),
+        spread_baseline=_spread([line.spread_baseline for line in mine]),
+        runs_candidate=runs[0],
+        runs_baseline=runs[1],
+        failed_candidate=failed[0],
+        failed_baseline=failed[1],
+        sessions=len(there) if outer else int(level.found.values[k]),
+        session_ids=tuple(table.hosts[i] for i in there) if outer else (),
+        differences=tuple(estimates[there].tolist()) if outer else (),
+        reason=reason,
+    )
+
+
+def _mean(means: list[float | None]) -> float | None:
+    """Give the geometric mean over hosts."""
+    known = [math.log(mean) for mean in means if mean is not None and mean > 0]
+    return math.exp(math.fsum(known) / len(known)) if known else None
+
+
+def _spread(spreads: list[float | None]) -> float | None:
+    """Give the spread within a session of a typical host: by the mean of the variances."""
+    squares = [math.log1p(one) ** 2 for one in spreads if one is not None]
+    return spread_of(math.sqrt(math.fsum(squares) / len(squares))) if squares else None
+
+
+def suite_lines(level: Level) -> tuple[Line, Line] | None:
+    """Give the lines of these benchmarks and of others like them; None unless hosts share two."""
+    if int((level.weights > 0).sum()) < 2:
+        return None
+    d = decide(level.suite, level.suite_law, level.margin, "none")
+    these = Line(
+        name="these",
+        speedup=exponential(float(level.suite.estimate[0]), "these"),
+        low=end_of(d.low[0]),
+        high=end_of(d.high[0]),
+        error=number_of(level.suite.error[0], d.low[0]),
+        freedom=number_of(level.suite.freedom[0], d.low[0]),
+        pvalue=number_of(d.pvalue[0]),
+        pvalue_equivalent=number_of(d.pvalue_equivalent[0]),
+        outcome=d.outcome[0],
+        more_sessions=None,
+    )
+    half = (d.high - d.low) / 2
+    each = np.where(level.weights > 0, level.found.estimate, np.nan)
+    wide = float(similar_half(each, level.weights, half[0], level.law.alpha))
+    low, high = float(level.suite.estimate[0]) - wide, float(level.suite.estimate[0]) + wide
+    similar = Line(
+        name="similar",
+        speedup=these.speedup,
+        low=end_of(low),
+        high=end_of(high),
+        error=None,
+        freedom=None,
+        pvalue=None,
+        pvalue_equivalent=None,
+        outcome=word_by_interval(low, high, level.margin),
+        more_sessions=None,
+    )
+    return these, similar
+
+
+def effects_of(table: HostTable, alpha: float) -> tuple[HostEffect, ...]:
+    """Give each host's own speedups, benchmark by benchmark, and its mean over the common ones."""
+    law = Law(alpha=alpha)
+    names: list[str | None] = list(table.benchmarks)
+    each = table.each
+    if int(table.common.sum()) > 1:
+        names.append(None)
+        suites = table.suite
+        each = Estimates(
+            estimate=np.column_stack([each.estimate, suites.estimate]),
+            error=np.column_stack([each.error, suites.error]),
+            freedom=np.column_stack([each.freedom, suites.freedom]),
+            values=np.column_stack([each.values, suites.values]),
+        )
+    half = law.half(each.error, each.freedom)
+    return tuple(
+        HostEffect(
+            host=host,
+            benchmark=name,
+            speedup=math.exp(each.estimate[i, k]),
+            low=end_of(each.estimate[i, k] - half[i, k]),
+            high=end_of(each.estimate[i, k] + half[i, k]),
+            error=number_of(each.error[i, k]),
+            freedom=number_of(each.freedom[i, k]),
+            sessions=int(each.values[i, k]),
+        )
+        for i, host in enumerate(table.hosts)
+        for k, name in enumerate(names)
+        if not math.isnan(each.estimate[i, k])
+    )
+
+
+def more_hosts(
+    level: Level,
+    outer: Estimates,
+    outer_suite: Estimates,
+    lines: tuple[BenchmarkLine, ...],
+    suite: tuple[Line, Line] | None,
+) -> tuple[MoreHosts, ...]:
+    """Advise how many more hosts would decide the lines on hosts like these that are undecided."""
+    d = decide(level.found, level.law, level.margin, level.correction)
+    asked = np.array([line.outcome == "undecided" and line.reason is None for line in lines])
+    some = asked & (outer.error > 0)
+    found: list[MoreHosts] = []
+    if some.any():
+        found += _advice(
+            level,
+            [line.name for line, yes in zip(lines, some.tolist(), strict=True) if yes],
+            outer.changed(lambda part: part[some]),
+            (d.steps[some], d.steps_equivalent[some]),
+        )
+    if suite is not None and suite[0].outcome == "undecided" and outer_suite.error[0] > 0:
+        found += _advice(level, [None], outer_suite, (np.ones(1), np.ones(1)))
+    return tuple(found)
+
+
+def _advice(
+    level: Level, names: list[str] | list[None], outer: Estimates, steps: tuple[Floats, Floats]
+) -> list[MoreHosts]:
+    hosts = outer.values.astype(np.float64)
+    scatter = Scatter(
+        variance=(outer.error**2 * hosts)[:, None],
+        sessions=hosts[:, None],
+        within=np.full((hosts.size, 1), np.nan),
+    )
+    law = Law(alpha=level.law.alpha)
+    told = advise(outer.estimate, scatter, law, level.margin, steps)
+    return [
+        MoreHosts(benchmark=name, hosts=one.sessions, low=one.low, high=one.high, target=one.target)
+        for name, one in zip(names, told, strict=True)
+    ]

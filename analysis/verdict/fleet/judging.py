@@ -1,0 +1,334 @@
+"""Judges a fleet: each host by itself, one at a time, then all of them together.
+
+Of a host nothing is kept but its verdicts, which hold the values of sessions: a fleet of a thousand
+hosts needs no more memory than its sessions do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from ...data import Trial
+from ...data.fleets import OpenedFleet, host_cautions, nothing_to_judge, open_fleet
+from ...errors import InsufficientDataError, UsageError
+from ...methods.multilevel import HostLevel, Multilevel, multilevel, over_hosts
+from ...record import HostProgress, Manifest, MetricInfo, with_plans
+from ...report import Caution, figures, merged
+from ...stats import Correction, counted, door
+from ..cautions import method_cautions, run_cautions
+from ..judging import judge, session_runs
+from ..names import candidates_in, known_names
+from ..result import CandidateVerdict, Verdict
+from ..sides import Side, comparable, sides_of
+from .differing import Environments
+from .result import FleetHostStanding
+
+__all__ = ["judge_fleet"]
+
+_NAMED = 3
+_OF_HOSTS = {"still-running", "ended-early", "runs-missing", "one-variant"}  # said of hosts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """How hosts are judged."""
+
+    metric: str
+    confidence: float
+    variants: Sequence[str] | None
+    benchmarks: Sequence[str] | None
+    margin: float
+    correction: Correction
+    weights: Mapping[str, float] | None
+    looks: int | None
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """What is kept of the hosts that were read: `results` by variant and host, `told` by caution."""
+
+    asked: _Asked
+    hosts: list[HostProgress] = field(default_factory=list)
+    judged: list[str] = field(default_factory=list)
+    results: dict[str, dict[str, Multilevel]] = field(default_factory=dict)
+    told: dict[Caution, dict[str, str]] = field(default_factory=dict)
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+    counts: list[tuple[int, int]] = field(default_factory=list)
+    environments: Environments = field(default_factory=Environments)
+    chosen: tuple[str, ...] = ()
+    info: MetricInfo | None = None
+    first: Manifest | None = None
+    runs: int = 0
+    warmups: int = 0
+    failed: int = 0
+    sessions: int = 0
+    looks: int = 1
+
+    def add(self, name: str, trial: Trial) -> None:
+        """Judge a host by itself, and keep what it says."""
+        asked, manifest = self.asked, trial.manifest
+        self.chosen = candidates_in(trial, asked.variants)
+        known_names("benchmark", asked.benchmarks, manifest.benchmarks, str(trial.path))
+        self.info = trial.metric(asked.metric)
+        try:
+            sides = sides_of(trial, asked.metric, self.chosen, asked.benchmarks)
+        except InsufficientDataError as error:
+            self.left_out.setdefault(error.what, []).append(name)
+            return
+        self.first = self.first or manifest
+        self.judged.append(name)
+        for caution in run_cautions(trial, sides.values()):
+            if caution.code not in _OF_HOSTS:
+                self.told.setdefault(caution, {})[name] = caution.text
+        self.looks = max(self.looks, manifest.looks if asked.looks is None else asked.looks)
+        self._compare(name, sides, manifest.baseline)
+        counts = np.isin(trial.variant, [manifest.variants.index(v) for v in self.chosen])
+        self.runs += int((trial.measured & counts).sum())
+        self.warmups += int((trial.warmup & counts).sum())
+        self.failed += sum(
+            not run.warmup and run.variant in self.chosen for run in trial.failures()
+        )
+        self.sessions += trial.sessions
+        runs = session_runs([one.matrix for one in sides.values() if one.matrix is not None])
+        if runs is not None:
+            self.counts.append(runs)
+        self.environments.add(name, trial.path)
+
+    def _compare(self, name: str, sides: Mapping[str, Side], baseline: str) -> None:
+        asked = self.asked
+        for variant, side in sides.items():
+            both = None if variant == baseline else comparable(side, sides[baseline])
+            if both is None:
+                continue
+            result = multilevel(
+                *both,
+                confidence=asked.confidence,
+                margin=asked.margin,
+                correction=asked.correction,
+                weights=asked.weights,
+            )
+            if result.design == "confounded":
+                why = "session and variant cannot be told apart there"
+                self.left_out.setdefault(why, []).append(name)
+            else:
+                self.results.setdefault(variant, {})[name] = result
+
+    def cautions(self) -> Iterator[Caution]:
+        """Say what holds for hosts' own runs, each thing once, with the hosts."""
+        for why, names in self.left_out.items():
+            text = f"left out: {figures.listed(names, _NAMED)}: {why}"
+            yield Caution("host-left-out", text, tuple(dict.fromkeys(names)))
+        for caution, texts in self.told.items():
+            names = list(texts)
+            where = "all hosts" if len(names) == len(self.judged) else figures.listed(names, _NAMED)
+            one = len(set(texts.values())) == 1
+            said = f"on {where}: {caution.text}"
+            if not one:
+                said = f"on {where}, such as {names[0]}: {texts[names[0]]}"
+            yield Caution(caution.code, said, (*names[:_NAMED], *caution.about))
+
+
+@door
+def judge_fleet(
+    fleet: str | Path,
+    *,
+    metric: str = "wall",
+    confidence: float = 0.95,
+    variants: Sequence[str] | None = None,
+    benchmarks: Sequence[str] | None = None,
+    margin: float = 0.01,
+    correction: Correction = "holm",
+    weights: Mapping[str, float] | None = None,
+    looks: int | None = None,
+) -> Verdict:
+    """Compare variants on all hosts of a fleet.
+
+    Parameters
+    ----------
+    fleet : str or Path
+        A folder with ``fleet.json``.
+    metric, confidence, variants, benchmarks, margin, correction, weights
+        As for `judge`.
+    looks : int, optional
+        How often these sessions are judged, this time included; by default as often as the trial that
+        was appended to most.
+
+    Returns
+    -------
+    Verdict
+        Its `candidates` are judged on hosts like these, in the design ``hosts``, and hold in `hosts`
+        what is known of these hosts. Where one host only can be judged it is that host's verdict.
+        Missing and failed hosts are named in `hosts` and in cautions, and never averaged over.
+
+    Raises
+    ------
+    StoreError
+        If it is no fleet, or its record cannot be trusted.
+    UsageError
+        If a name is unknown, or an option is out of its range.
+    InsufficientDataError
+        If no host has a run that counts.
+    """
+    opened = open_fleet(Path(fleet))
+    asked = _Asked(
+        metric=metric,
+        confidence=confidence,
+        variants=variants,
+        benchmarks=benchmarks,
+        margin=margin,
+        correction=correction,
+        weights=weights,
+        looks=None if looks is None else counted("looks", looks, most=1000),
+    )
+    found = _Gathered(asked=asked)
+    for one in opened.hosts():
+        found.hosts.append(one.progress)
+        if one.judgeable and one.trial is not None:
+            found.add(one.progress.host, one.trial)
+    hosts = with_plans(found.hosts)
+    if found.first is None:
+        raise nothing_to_judge(opened.path, hosts)
+    if len(found.judged) == 1:
+        return _alone(opened, found, hosts)
+    if len(found.chosen) < 2:
+        raise UsageError(
+            "one variant only: on several hosts there is nothing to compare",
+            str(opened.path),
+            f"read a host by itself: fairtrial verdict {hosts[0].trial}",
+        )
+    return _together(opened, found, hosts, found.first)
+
+
+def _alone(opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProgress]) -> Verdict:
+    """Give the verdict on the only host that can be judged."""
+    trial = next(
+        one.trial
+        for one in opened.hosts()
+        if one.trial is not None and one.progress.host == found.judged[0]
+    )
+    asked = found.asked
+    answer = judge(
+        trial,
+        metric=asked.metric,
+        confidence=asked.confidence,
+        variants=asked.variants,
+        benchmarks=asked.benchmarks,
+        margin=asked.margin,
+        correction=asked.correction,
+        weights=asked.weights,
+        looks=asked.looks,
+    )
+    told = merged(_host_cautions(found, hosts), found.cautions(), answer.cautions)
+    return replace(answer, path=str(opened.path), hosts=_standing(found, hosts), cautions=told)
+
+
+def _together(
+    opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProgress], first: Manifest
+) -> Verdict:
+    asked, info = found.asked, found.info
+    assert info is not None  # a host was judged
+    candidates = tuple(
+        _candidate(variant, found.results.get(variant, {}), found)
+        for variant in found.chosen
+        if variant != first.baseline
+    )
+    standing = _standing(found, hosts)
+    counts = [count for pair in found.counts for count in pair]
+    return Verdict(
+        trial=opened.path.absolute().name,
+        path=str(opened.path),
+        campaign=first.campaign_name,
+        campaign_path=first.campaign_path,
+        host=None,
+        metric=asked.metric,
+        unit=info.unit,
+        better=info.better,
+        baseline=first.baseline,
+        sessions=found.sessions,
+        session_runs=(min(counts), max(counts)) if counts else None,
+        runs=found.runs,
+        warmups=found.warmups,
+        failed=found.failed,
+        confidence=asked.confidence,
+        margin=asked.margin,
+        correction=asked.correction,
+        looks=found.looks,
+        always_valid=False,
+        finished=all(one.state != "running" for one in hosts),
+        candidates=candidates,
+        alone=(),
+        hosts=standing,
+        cautions=merged(
+            _host_cautions(found, hosts),
+            _disagreeing(candidates),
+            method_cautions(candidates),
+            found.cautions(),
+        ),
+    )
+
+
+def _candidate(
+    variant: str, results: Mapping[str, Multilevel], found: _Gathered
+) -> CandidateVerdict:
+    whole: Multilevel | None = next(iter(results.values()), None)
+    level: HostLevel | None = None
+    if len(results) > 1:
+        whole, level = over_hosts(results, weights=found.asked.weights, looks=found.looks)
+    return CandidateVerdict(
+        variant=variant, multilevel=whole, hpt_speedup=None, panel=None, hosts=level
+    )
+
+
+def _standing(found: _Gathered, hosts: Sequence[HostProgress]) -> tuple[FleetHostStanding, ...]:
+    differs = found.environments.differences()
+    return tuple(
+        FleetHostStanding.of(
+            one, judged=one.host in found.judged, differs=differs.get(one.host, ())
+        )
+        for one in hosts
+    )
+
+
+def _host_cautions(found: _Gathered, hosts: Sequence[HostProgress]) -> Iterator[Caution]:
+    yield from host_cautions(hosts)
+    counting = sum(one.counting > 0 for one in hosts)
+    if len(found.judged) == 1 < counting:
+        name = found.judged[0]
+        yield Caution(
+            "one-host", f"one host only ({name}) can be judged: nothing is said of others", (name,)
+        )
+    programs = {
+        host: differing
+        for host, those in found.environments.differences().items()
+        if (differing := [one.key for one in those if one.program])
+    }
+    if programs:
+        told = "; ".join(
+            f"{host}: {figures.listed(keys, 2)}" for host, keys in [*programs.items()][:3]
+        )
+        more = f"; and {len(programs) - 3} more hosts" if len(programs) > 3 else ""
+        yield Caution(
+            "binary-differs",
+            "what was executed is not the same on all hosts (by its SHA-256), so that hosts and "
+            f"programs are compared together: {told}{more}",
+            tuple(programs),
+        )
+
+
+def _disagreeing(candidates: Sequence[CandidateVerdict]) -> Iterator[Caution]:
+    """Name the hosts that disagree with the rest, of each candidate."""
+    for one in candidates:
+        if one.hosts is None or not one.hosts.disagreements:
+            continue
+        names = tuple(dict.fromkeys(each.host for each in one.hosts.disagreements))
+        several = f"{one.variant}: " if len(candidates) > 1 else ""
+        yield Caution(
+            "hosts-disagree",
+            f"{several}{figures.listed(names, 4)} disagree{'s' * (len(names) == 1)} with the other "
+            "hosts",
+            (one.variant, *names),
+        )

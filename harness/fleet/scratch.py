@@ -1,0 +1,138 @@
+"""A trial that is measured on a node's own disk, and copied to where everybody reads it.
+
+Rows are written one by one, which a network file system answers late and in its own time. So a trial
+may be written below a folder of the node (``--scratch``); it is copied at the end of each session, and
+when it ends in whatever way. Both copies only grow: the longer one of the two is gone on with.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from analysis.record import MANIFEST, MEASUREMENTS, read_manifest
+
+from ..errors import StoreError
+from ..store import RESERVE, storing
+
+_PIECE = 1 << 20
+
+
+class Scratch:
+    """A trial's two places.
+
+    Parameters
+    ----------
+    folder : Path
+        A folder of the node's own disk; made if it is missing.
+    trial : Path
+        Where the trial is read.
+    """
+
+    def __init__(self, folder: Path, trial: Path) -> None:
+        self.shared = trial.absolute()
+        self.local = folder.absolute() / f"fairtrial-{self.shared.parent.name}" / self.shared.name
+
+    def fetch(self) -> None:
+        """Bring what is measured already to the node's disk, where that has less of it.
+
+        Raises
+        ------
+        StoreError
+            If the two have rows that differ, or it cannot be copied.
+        """
+        with storing(self.local):
+            self.local.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        here, there = self.local / MEASUREMENTS, self.shared / MEASUREMENTS
+        if not _begins_alike(here, there):
+            raise StoreError(
+                f"the node has other rows of this trial than {self.shared}",
+                str(self.local),
+                "look which of the two is right, and move the other one away",
+            )
+        if not self.shared.exists() or (here.exists() and _size(here) >= _size(there)):
+            return  # a node that died had no time to copy: it has more
+        shutil.rmtree(self.local, ignore_errors=True)
+        _copy_new(self.shared, self.local)
+
+    def copy_out(self) -> None:
+        """Copy what is new to where the trial is read.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be written; what was measured stays on the node's disk.
+        """
+        if (self.local / MANIFEST).exists():
+            try:
+                _copy_new(self.local, self.shared)
+            except StoreError as error:
+                what = f"{error.what}; all that was measured is in {self.local} on this node"
+                raise StoreError(what, error.where, error.fix) from error
+
+    def settle(self) -> None:
+        """Copy for the last time, and remove the node's copy of a trial that is complete."""
+        self.copy_out()
+        if (self.local / MANIFEST).exists() and read_manifest(self.local).status == "complete":
+            shutil.rmtree(self.local, ignore_errors=True)
+
+
+def _begins_alike(one: Path, other: Path) -> bool:
+    """Tell whether one of two files is how the other begins; a missing one is empty."""
+    if not (one.exists() and other.exists()):
+        return True
+    left = min(_size(one), _size(other))
+    with one.open("rb") as first, other.open("rb") as second:
+        while left > 0:
+            size = min(_PIECE, left)
+            if first.read(size) != second.read(size):
+                return False
+            left -= size
+    return True
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else -1
+
+
+def _copy_new(source: Path, target: Path) -> None:
+    """Copy the files of a trial that are new or changed, each whole or not at all.
+
+    The manifest of a trial under way goes first, that of an ended one last: its hashes hold for
+    files that are there.
+    """
+    with storing(target):
+        target.mkdir(mode=source.stat().st_mode & 0o777, exist_ok=True)
+        files = [path for path in sorted(source.rglob("*")) if path.name != RESERVE]
+        running = read_manifest(source).status == "running"
+        files.sort(key=lambda path: (path.name == MANIFEST) != running)
+        for path in files:
+            place = target / path.relative_to(source)
+            if path.is_dir():
+                place.mkdir(parents=True, exist_ok=True, mode=path.stat().st_mode & 0o777)
+            elif path.is_file() and not path.is_symlink() and _changed(path, place):
+                place.parent.mkdir(parents=True, exist_ok=True)
+                _replace(path, place)
+
+
+def _changed(path: Path, place: Path) -> bool:
+    if not place.exists():
+        return True
+    new, old = path.stat(), place.stat()
+    return (new.st_size, new.st_mtime_ns) != (old.st_size, old.st_mtime_ns)
+
+
+def _replace(path: Path, place: Path) -> None:
+    fd, fresh = tempfile.mkstemp(prefix=f".{place.name[:60]}.", dir=place.parent)
+    try:
+        with os.fdopen(fd, "wb") as file, path.open("rb") as original:
+            shutil.copyfileobj(original, file)
+            file.flush()
+            os.fsync(file.fileno())
+        shutil.copystat(path, fresh)
+        Path(fresh).replace(place)
+    except BaseException:
+        Path(fresh).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,84 @@
+"""From a submitted fleet to its verdict.
+
+Authority: what was planted in the programs, and the rows on the disk.
+"""
+
+from __future__ import annotations
+
+import json
+
+
+def verdict(cluster, path):
+    done = cluster.run("verdict", path, "--json")
+    return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
+
+
+def twice_as_fast(cluster, **sections):
+    """Write a campaign in which b sleeps for half as long as a."""
+    command = cluster.lab.sh("sleep 0.0$1")
+    variants = {"a": {"hundredths": 6}, "b": {"hundredths": 3}}
+    return cluster.campaign(
+        variants=variants,
+        benchmarks={"one": {"command": [*command, "{hundredths}"]}},
+        protocol={"sessions": 2, "runs": 3, "warmup": 1},
+        **sections,
+    )
+
+
+def test_three_hosts_give_one_verdict(cluster):
+    path = cluster.submit(twice_as_fast(cluster))
+    cluster.wait_until_ended()
+    code, judged = verdict(cluster, path)
+    assert code == 0, judged
+    hosts = {host["host"]: host for host in judged["hosts"]}
+    assert {host["state"] for host in hosts.values()} == {"complete"}
+    assert (
+        [host["done"] for host in hosts.values()]
+        == [16] * 3
+        == [h["planned"] for h in hosts.values()]
+    )
+    text = cluster.run("verdict", path).stdout
+    assert "faster" in text
+
+
+def test_a_half_done_fleet_is_judged_and_says_what_is_missing(cluster):
+    cluster.slurm.client("scontrol", "update", "NodeName=lab3", "State=DRAIN", "Reason=x")
+    path = cluster.submit(twice_as_fast(cluster))
+    states = {"lab1": "complete", "lab2": "complete", "lab3": "missing"}
+    cluster.wait(
+        lambda: {name: host["state"] for name, host in cluster.status().items()} == states,
+        "two hosts are complete",
+    )
+    code, judged = verdict(cluster, path)
+    assert code == 0, judged
+    assert {host["host"]: host["state"] for host in judged["hosts"]} == states
+    text = cluster.run("verdict", path).stdout
+    assert any("lab3" in line and "missing" in line for line in text.splitlines())
+    assert any("host" in code for code in judged["caution_codes"])
+
+
+def test_a_host_with_another_program_is_said(cluster):
+    # each node finds the program that its name leads to, as where nodes build for themselves
+    programs = cluster.lab.folder / "programs"
+    for name in ("lab1", "lab2"):
+        (programs / name).mkdir(parents=True)
+        tool = programs / name / "tool"
+        tool.write_text(f"#!/bin/sh\n# {name}\nexec sleep 0.01\n")
+        tool.chmod(0o755)
+    link = cluster.lab.folder / "tool"
+    campaign = cluster.campaign(
+        benchmarks={"one": {"command": [str(link)]}},
+        protocol={"sessions": 2, "runs": 2, "warmup": 0},
+        isolation={"cpus": "none"},
+    )
+    cluster.slurm.client("scontrol", "update", "NodeName=lab2", "State=DRAIN", "Reason=x")
+    link.symlink_to(programs / "lab1" / "tool")
+    path = cluster.submit(campaign, hosts="lab[1-2]")
+    cluster.wait(lambda: cluster.status()["lab1"]["state"] == "complete", "lab1 is complete")
+    link.unlink()
+    link.symlink_to(programs / "lab2" / "tool")
+    cluster.slurm.client("scontrol", "update", "NodeName=lab2", "State=RESUME")
+    cluster.wait_until_ended()
+    code, judged = verdict(cluster, path)
+    assert code == 0, judged
+    assert "what was executed is not the same on all hosts" in " ".join(judged["cautions"])

@@ -1,0 +1,275 @@
+"""The verdict on a fleet: hosts above sessions, and what is said of hosts that are not there.
+
+Authority: docs/fleet.md, `over_hosts` (held to its formulas in its own tests) and each host's own trial.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from analysis import judge, read_trial
+from analysis.errors import InsufficientDataError, StoreError, UsageError
+from analysis.methods.multilevel import over_hosts
+from analysis.record import Fleet, FleetHost, write_fleet
+from analysis.verdict import judge_fleet
+from harness.cli import main
+
+BENCHMARKS = ("text", "logs", "random")
+
+
+@pytest.fixture
+def fleet(tmp_path, synthetic):
+    """Write a fleet: a shift of the logs a host, and what its environment has."""
+
+    def make(shifts, *, sessions=4, environments=None, absent=(), change=None):
+        folder = tmp_path / "fleet"
+        folder.mkdir()
+        names = [f"lab{k}" for k in range(1, len(shifts) + 1)]
+        hosts = tuple(FleetHost(host=name, jobs=(), trial=name) for name in names)
+        write_fleet(
+            folder,
+            Fleet(
+                campaign="synthetic",
+                identity="0" * 64,
+                submitted_at=None,
+                script=None,
+                hosts=hosts,
+            ),
+        )
+        rng = np.random.default_rng(20261122)
+        for name, shift in zip(names, shifts, strict=True):
+            if name in absent:
+                continue
+            times = {"old": {}, "new": {}}
+            for bench in BENCHMARKS:
+                moved = np.repeat(rng.normal(0, 0.004, sessions), 4) - shift
+                times["old"][bench] = (0.02 * np.exp(rng.normal(0, 0.01, 4 * sessions))).tolist()
+                times["new"][bench] = (
+                    0.02 * np.exp(moved + rng.normal(0, 0.01, 4 * sessions))
+                ).tolist()
+            made = synthetic(times, sessions=sessions, warmup=1, host=name, trial=f"t-{name}")
+            record = {
+                "session": 1,
+                "host": {"name": name, "machine_id_sha256": name},
+                "cpu": {"model": "M", "governor": "performance"},
+                "targets": {"text/new": {"path": "/bin/new", "sha256": "1" * 64}},
+            }
+            for section, values in (environments or {}).get(name, {}).items():
+                record[section] = record[section] | values
+            made.extra["environment.jsonl"] = json.dumps(record).encode() + b"\n"
+            if change is not None:
+                change(name, made)
+            made.write(folder / name)
+        return folder
+
+    return make
+
+
+def test_it_is_the_hosts_own_verdicts_put_together(fleet):
+    folder = fleet([0.1, 0.12, 0.09])
+    answer = judge_fleet(folder)
+    own = {name: judge(read_trial(folder / name)) for name in ("lab1", "lab2", "lab3")}
+    results = {name: one.candidates[0].multilevel for name, one in own.items()}
+    whole, level = over_hosts(results)
+    assert answer.candidates[0].multilevel.to_dict() == whole.to_dict()
+    assert answer.candidates[0].hosts == level
+    assert answer.sessions == 12
+    assert answer.runs == sum(one.runs for one in own.values())
+    assert answer.warmups == sum(one.warmups for one in own.values())
+    assert [(one.host, one.state, one.done, one.planned) for one in answer.hosts] == [
+        (name, "complete", 120, 120) for name in own
+    ]
+
+
+def test_the_json_has_every_host_and_missing_ones_are_never_averaged_over(fleet):
+    folder = fleet([0.1, 0.12, 5.0, 0.09], absent=("lab3",))
+    out = io.StringIO()
+    assert main(["verdict", str(folder), "--json"], out, io.StringIO()) == 0
+    found = json.loads(out.getvalue())
+    states = {one["host"]: one["state"] for one in found["hosts"]}
+    assert states == {
+        "lab1": "complete",
+        "lab2": "complete",
+        "lab3": "missing",
+        "lab4": "complete",
+    }
+    missing = found["hosts"][2]
+    assert (missing["done"], missing["planned"], missing["judged"]) == (0, 120, False)
+    (candidate,) = found["candidates"]
+    assert candidate["hosts"]["hosts"] == ["lab1", "lab2", "lab4"]
+    assert 1.08 < candidate["multilevel"]["these"]["speedup"] < 1.13
+    assert "host-missing" in found["caution_codes"]
+
+
+def test_a_person_reads_the_missing_host_on_a_line(fleet):
+    text = str(judge_fleet(fleet([0.1, 0.12, 0.11], absent=("lab2",))))
+    assert any("missing" in line and "lab2" in line for line in text.splitlines())
+    assert "synthetic on 2 of 3 hosts" in text
+    assert "on these 2 hosts" in text
+    assert "on hosts like these" in text
+
+
+def test_a_host_that_is_not_finished_is_judged_with_a_caution(fleet):
+    def cut(name, made):
+        if name == "lab2":
+            made.rows = made.rows[:60]
+            made.manifest = replace(made.manifest, status="interrupted")
+        if name == "lab3":
+            made.rows = made.rows[:45]
+            made.manifest = replace(made.manifest, status="running", finished=None)
+
+    answer = judge_fleet(fleet([0.1, 0.12, 0.11], change=cut))
+    assert [(one.state, one.done) for one in answer.hosts] == [
+        ("complete", 120),
+        ("partial", 60),
+        ("partial", 45),
+    ]
+    assert all(one.judged for one in answer.hosts)
+    caution = next(one for one in answer.cautions if one.code == "host-unfinished")
+    assert caution.about == ("lab2", "lab3")
+    assert "60 of 120" in caution.text
+
+
+def test_a_failed_or_damaged_host_is_said_and_left_out(fleet):
+    def fail(name, made):
+        if name == "lab1":
+            made.rows = [replace(row, outcome="exit", exit_code=1) for row in made.rows]
+
+    folder = fleet([0.1, 0.12, 0.11, 0.1], change=fail)
+    place = folder / "lab4" / "measurements.jsonl"
+    place.write_bytes(place.read_bytes().replace(b'"ok"', b'"OK"', 1))
+    answer = judge_fleet(folder)
+    assert [one.state for one in answer.hosts] == ["failed", "complete", "complete", "failed"]
+    assert answer.candidates[0].hosts.hosts == ("lab2", "lab3")
+    assert next(c for c in answer.cautions if c.code == "host-failed").about == ("lab1", "lab4")
+
+
+def test_one_host_alone_gives_its_trials_verdict_with_a_caution(fleet):
+    folder = fleet([0.1, 0.12, 0.11], absent=("lab1", "lab3"))
+    answer, own = judge_fleet(folder), judge(read_trial(folder / "lab2"))
+    assert answer.candidates[0].multilevel.to_dict() == own.candidates[0].multilevel.to_dict()
+    assert answer.candidates[0].hosts is None
+    assert "one-host" in [one.code for one in answer.cautions]
+    text = str(answer)
+    assert "missing: lab1, lab3" in text
+
+
+def test_no_host_at_all_is_an_error_that_says_how_each_stands(fleet):
+    folder = fleet([0.1, 0.12], absent=("lab1", "lab2"))
+    with pytest.raises(InsufficientDataError, match="lab1 is missing; lab2 is missing"):
+        judge_fleet(folder)
+    err = io.StringIO()
+    assert main(["verdict", str(folder)], io.StringIO(), err) == 6
+    assert "fairtrial status" in err.getvalue()
+
+
+def test_a_host_that_disagrees_is_named_with_what_differs_there(fleet):
+    folder = fleet(
+        [0.1, 0.1, 0.3, 0.1, 0.1],
+        sessions=6,
+        environments={"lab3": {"cpu": {"governor": "powersave"}}},
+    )
+    answer = judge_fleet(folder)
+    assert {one.host for one in answer.candidates[0].hosts.disagreements} == {"lab3"}
+    (differs,) = answer.hosts[2].differs
+    assert (differs.key, differs.here, differs.most) == (
+        "cpu.governor",
+        "powersave",
+        "performance",
+    )
+    text = " ".join(str(answer).split())
+    assert "lab3 disagrees with the rest" in text
+    assert "cpu.governor is powersave there, performance on most" in text
+    assert "hosts-disagree" in [one.code for one in answer.cautions]
+
+
+def test_the_first_host_may_be_the_odd_one(fleet):
+    folder = fleet([0.1] * 4, environments={"lab1": {"cpu": {"governor": "powersave"}}})
+    answer = judge_fleet(folder)
+    assert [len(one.differs) for one in answer.hosts] == [1, 0, 0, 0]
+    assert answer.candidates[0].hosts.disagreements == ()  # the negative control
+
+
+def test_another_binary_is_said(fleet):
+    other = {"targets": {"text/new": {"path": "/bin/new", "sha256": "2" * 64}}}
+    answer = judge_fleet(fleet([0.1, 0.1, 0.1], environments={"lab2": other}))
+    caution = next(one for one in answer.cautions if one.code == "binary-differs")
+    assert caution.about == ("lab2",)
+    assert "text/new" in caution.text
+    alike = [one.code for one in judge_fleet(answer.path).cautions]
+    assert alike.count("binary-differs") == 1
+
+
+def test_cloned_images_share_a_machine_id_and_are_two_hosts(fleet):
+    def clone(name, made):
+        made.manifest = replace(made.manifest, host="image", host_id="same")
+
+    answer = judge_fleet(fleet([0.1, 0.12, 0.11], change=clone))
+    assert answer.candidates[0].hosts.hosts == ("lab1", "lab2", "lab3")
+    assert {one.host_id for one in answer.hosts} == {"same"}
+
+
+def test_a_candidate_that_fails_on_one_host_only_is_said(fleet):
+    def fail(name, made):
+        if name == "lab2":
+            made.rows = [
+                replace(row, outcome="exit", exit_code=1)
+                if row.variant == "new" and row.benchmark == "text"
+                else row
+                for row in made.rows
+            ]
+
+    answer = judge_fleet(fleet([0.1, 0.12, 0.11], change=fail))
+    line = answer.candidates[0].multilevel.benchmarks[0]
+    assert (line.name, line.outcome, line.reason) == ("text", "undecided", "fails-more")
+    assert line.session_ids == ("lab1", "lab3")
+    assert answer.candidates[0].hosts.left_out == ("text",)
+
+
+@pytest.mark.parametrize(
+    "option", ["--rank", "--pairs", "--best-of 3", "--explain", "--always-valid"]
+)
+def test_what_is_for_one_host_is_refused_with_the_way_to_it(fleet, option):
+    folder = fleet([0.1, 0.1])
+    err = io.StringIO()
+    assert main(["verdict", str(folder), *option.split()], io.StringIO(), err) == 2
+    assert "is for the trial of one host" in err.getvalue()
+    assert "HOST" in err.getvalue()
+
+
+def test_wrong_names_are_refused(fleet, tmp_path):
+    folder = fleet([0.1, 0.1])
+    with pytest.raises(UsageError, match="no variant 'gone'"):
+        judge_fleet(folder, variants=["gone"])
+    with pytest.raises(UsageError, match="no benchmark 'gone'"):
+        judge_fleet(folder, benchmarks=["gone"])
+    with pytest.raises(UsageError, match="no metric"):
+        judge_fleet(folder, metric="gone")
+    with pytest.raises(StoreError, match="no fleet"):
+        judge_fleet(tmp_path)
+
+
+def test_a_variant_or_a_benchmark_can_be_chosen_and_a_gate_decided(fleet):
+    folder = fleet([0.1, 0.1, 0.1, 0.1, 0.1])
+    answer = judge_fleet(folder, benchmarks=["text"])
+    assert [line.name for line in answer.candidates[0].multilevel.benchmarks] == ["text"]
+    out = io.StringIO()
+    assert main(["gate", "slower>2%", f"{folder}:new"], out, io.StringIO()) == 0
+    assert "hosts" in out.getvalue()
+    assert main(["verdict", str(folder), "--gate", "faster<50%"], out, io.StringIO()) == 1
+
+
+def test_the_newest_in_runs_may_be_a_fleet(fleet, tmp_path, monkeypatch):
+    folder = fleet([0.1, 0.1])
+    (tmp_path / "runs").mkdir()
+    shutil.move(folder, tmp_path / "runs" / "fleet")
+    monkeypatch.chdir(tmp_path)
+    out = io.StringIO()
+    assert main(["verdict", "--json"], out, io.StringIO()) == 0
+    assert len(json.loads(out.getvalue())["hosts"]) == 2

@@ -1,0 +1,84 @@
+"""A trial in two places. Authority: the bytes of its files."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from harness.errors import StoreError
+from harness.fleet.scratch import Scratch
+
+
+@pytest.fixture
+def trial(tmp_path, request):
+    """Give a trial that was measured, as any reader finds it: the sample trial."""
+    sample = next((request.config.rootpath / "runs" / "sample").parent.glob("sample*"))
+    shutil.copytree(sample, tmp_path / "fleet" / "lab1")
+    return tmp_path / "fleet" / "lab1"
+
+
+def contents(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_what_is_there_is_brought_and_a_complete_trial_is_removed(trial, tmp_path):
+    before = contents(trial)
+    scratch = Scratch(tmp_path / "disk", trial)
+    scratch.fetch()
+    assert contents(scratch.local) == before
+    scratch.settle()
+    assert contents(trial) == before
+    assert not scratch.local.exists()
+
+
+def test_the_longer_copy_is_gone_on_with(trial, tmp_path):
+    scratch = Scratch(tmp_path / "disk", trial)
+    scratch.fetch()
+    rows = (trial / "measurements.jsonl").read_bytes()
+    half = rows[: rows.index(b"\n") + 1]
+    (trial / "measurements.jsonl").write_bytes(half)  # the node died before it copied the rest
+    scratch.fetch()
+    assert (scratch.local / "measurements.jsonl").read_bytes() == rows
+    scratch.copy_out()
+    assert (trial / "measurements.jsonl").read_bytes() == rows
+    (scratch.local / "measurements.jsonl").write_bytes(half)  # the disk was cleaned up
+    scratch.fetch()
+    assert (scratch.local / "measurements.jsonl").read_bytes() == rows
+
+
+def test_other_rows_are_no_copy(trial, tmp_path):
+    scratch = Scratch(tmp_path / "disk", trial)
+    scratch.fetch()
+    with (scratch.local / "measurements.jsonl").open("r+b") as file:
+        file.write(b"X")
+    with pytest.raises(StoreError, match="other rows") as caught:
+        scratch.fetch()
+    assert caught.value.fix
+
+
+def test_a_trial_that_is_not_there_yet(tmp_path):
+    scratch = Scratch(tmp_path / "disk", tmp_path / "fleet" / "lab1")
+    scratch.fetch()
+    assert not scratch.local.exists()
+    scratch.settle()  # nothing was measured
+    assert not (tmp_path / "fleet").exists()
+
+
+@pytest.mark.powerless
+def test_a_folder_that_cannot_be_written_says_where_the_rows_are(trial, tmp_path, unreadable_files):
+    scratch = Scratch(tmp_path / "disk", trial)
+    scratch.fetch()
+    with (scratch.local / "findings.jsonl").open("ab") as file:
+        file.write(b"\n")
+    trial.chmod(0o500)
+    try:
+        with pytest.raises(StoreError) as caught:
+            scratch.copy_out()
+    finally:
+        trial.chmod(0o700)
+    assert str(scratch.local) in caught.value.what
