@@ -156,6 +156,44 @@ class Measurement:
         int | None,
         RunNumber(unit="", what="how often it was descheduled", source="launcher"),
     ] = None
+    on_cpu_ns: Annotated[
+        int | None,
+        RunNumber(
+            unit="ns",
+            what="the part of `wall_ns` in which the program was on a CPU; null when threads or "
+            "children have a part of the processor time, or the kernel keeps no such account",
+            source="launcher",
+            since="0.2.0",
+        ),
+    ] = None
+    run_delay_ns: Annotated[
+        int | None,
+        RunNumber(
+            unit="ns",
+            what="how long it was ready to run and waited for a CPU, likewise",
+            source="launcher",
+            since="0.2.0",
+        ),
+    ] = None
+    launcher_delay_ns: Annotated[
+        int | None,
+        RunNumber(
+            unit="ns",
+            what="how long the launcher waited for a CPU within `wall_ns` while the program neither "
+            "ran nor waited for one: the end was noticed that much too late; likewise",
+            source="launcher",
+            since="0.2.0",
+        ),
+    ] = None
+    launcher_on_cpu_ns: Annotated[
+        int | None,
+        RunNumber(
+            unit="ns",
+            what="how long the launcher was on a CPU within `wall_ns`; likewise",
+            source="launcher",
+            since="0.2.0",
+        ),
+    ] = None
     cpus: tuple[int, ...] | None = None
     frequency_khz: Annotated[
         int | None,

@@ -9,6 +9,7 @@ import select
 import signal
 import time
 
+from .accounting import Account
 from .endings import ENDING
 from .family import Family
 from .messages import Hangup, receive, send
@@ -24,6 +25,7 @@ class Launcher:
 
     def __init__(self, control: int, config: dict) -> None:  # type: ignore[type-arg]  # the message
         self.control = control
+        self.account = Account()
         self.family = Family(contained=config["containment"] != "none")
         self.attributes = spawn_attributes(config)
         self.null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
@@ -112,6 +114,7 @@ class Launcher:
         if time.monotonic_ns() - self.primed_ns > _PRIMED_NS:
             call.spawn(_NOWHERE)
         started = time.time_ns()
+        self.account.begin()
         t0 = clock()
         failure = spawn(call.path)
         spawned = clock()
@@ -137,6 +140,7 @@ class Launcher:
                     hangup = True
             self._stop(pid, pidfd, 0 if events else request["grace_ms"])
             t1 = clock()
+        self.account.end(pid)
         _, status, usage = os.wait4(pid, 0)
         os.close(pidfd)
         orphans, survivors = self.family.sweep() if request["sweep"] or hangup else (0, 0)
@@ -160,6 +164,7 @@ class Launcher:
                 "voluntary_switches": usage.ru_nvcsw,
                 "involuntary_switches": usage.ru_nivcsw,
                 "orphans": orphans,
+                **self.account.numbers(t1 - t0, spawned - t0, usage.ru_utime + usage.ru_stime),
             },
         }
 
