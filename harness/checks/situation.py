@@ -16,7 +16,8 @@ class Situation:
 
     `state` and `counters` were read for `cpus`, those that will be measured (all when empty);
     `free_bytes` is the room where the trial goes (None: unknown), `runs_path` that folder; `gaps` is
-    what a look at the measured CPUs saw, None when nobody looked.
+    what a look at the measured CPUs saw, None when nobody looked; `groups` the controllers of the
+    cgroups that the trial's runs have, None when they have none, or before a trial.
     """
 
     state: HostState
@@ -28,6 +29,7 @@ class Situation:
     needed_bytes: int = 0
     runs_path: str | None = None
     gaps: GapLook | None = None
+    groups: tuple[str, ...] | None = None
 
     @property
     def measured(self) -> tuple[Cpu, ...]:

@@ -25,6 +25,7 @@ from typing import Any
 
 from ..campaign import Isolation
 from ..errors import LauncherDiedError, LaunchError
+from ..meters.cgroups import RunGroups
 from .exchange import Execution, Request, execution_of, message_of
 from .interrupts import Interrupted, Interrupts
 from .refusals import not_permitted, spawn_failure
@@ -57,6 +58,8 @@ class LauncherClient:
         Ends a program under way when a signal arrives.
     contained : bool
         Whether to ask for a PID namespace at all (hooks and builds run without).
+    groups : RunGroups, optional
+        Where each run gets a cgroup of its own.
 
     Raises
     ------
@@ -73,11 +76,14 @@ class LauncherClient:
         interrupts: Interrupts,
         *,
         contained: bool = True,
+        groups: RunGroups | None = None,
     ) -> None:
         self._family: set[int] = set()
         self._messages: dict[int, tuple[Request, dict[str, Any]]] = {}
         self.dead = False  # killed or crashed, as an exception has told
         self._interrupts = interrupts
+        self._groups = groups
+        self.spawns_into_groups = False  # else it enters the group of a run, and leaves it
         _become_subreaper()
         before = set(_children(os.getpid()))
         _spared.update(before)
@@ -101,7 +107,7 @@ class LauncherClient:
             try:
                 self._process = subprocess.Popen(
                     [sys.executable, "-I", "-S", str(_SCRIPT), str(theirs.fileno())],
-                    pass_fds=[theirs.fileno()],
+                    pass_fds=[theirs.fileno(), *([self._groups.fd] if self._groups else [])],
                     stdin=subprocess.DEVNULL,
                     start_new_session=True,  # a terminal's Ctrl-C is for us, not for the launcher
                     cwd="/",
@@ -117,13 +123,15 @@ class LauncherClient:
         # The kernel tells the pid of the writer in our own terms, whatever namespace it is in.
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         chosen = {"cpus": list(cpus) if cpus else None, "containment": containment}
-        self._send(dataclasses.asdict(isolation) | chosen)
+        cgroup = self._groups.for_launcher(isolation.limits) if self._groups else None
+        self._send(dataclasses.asdict(isolation) | chosen | {"cgroup": cgroup})
         self.pid = self._credentials()
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         reply = self._receive()
         if "error" in reply:
             self.close()
             return reply["error"], reply["errno"]
+        self.spawns_into_groups = reply.get("spawns_into_groups", False)
         return None
 
     def _credentials(self) -> int:
@@ -263,6 +271,8 @@ class LauncherClient:
         self.dead = True
         self._socket.close()
         self._process.wait()
+        if self._groups is not None:
+            self._groups.sweep()
         _spared.difference_update(self._family)
         strays = self._reap_strays()
         what = "the launcher was killed or crashed"
@@ -298,6 +308,7 @@ def _not_started(request: Request, stage: str, number: int) -> LaunchError:
         "stderr": request.stderr,
         "cwd": request.cwd,
         "limits": "isolation.limits",
+        "cgroup": "isolation.containment",
     }
     return LaunchError(
         f"the {stage} of '{request.argv[0]}' could not be set: {os.strerror(number)}",

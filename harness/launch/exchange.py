@@ -12,6 +12,7 @@ from typing import Any, cast
 from analysis.run_numbers import LAUNCHER_NUMBERS
 
 from ..errors import LaunchError
+from ..meters.cgroups import GROUP_LIMITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,8 @@ class Execution:
     """What the launcher tells of one program that has ended.
 
     `numbers` holds what it measured, by the names of `analysis.run_numbers`. `killed` says why the
-    launcher ended it ("timeout", or the reason that a watch gave).
+    launcher ended it ("timeout", or the reason that a watch gave). `out_of_memory` says whether the
+    kernel killed one of its processes for lack of memory; None without a cgroup that tells.
     """
 
     started_ns: int
@@ -47,6 +49,7 @@ class Execution:
     signal: int | None
     killed: str | None
     survivors: int
+    out_of_memory: bool | None = None
     numbers: Mapping[str, Any]
 
     @property
@@ -56,9 +59,14 @@ class Execution:
 
 
 def limit_numbers(limits: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
-    """Translate limit names such as "nofile" into (resource number, soft limit) pairs."""
+    """Translate limit names such as "nofile" into (resource number, soft limit) pairs.
+
+    Those of all processes together are left out: a cgroup holds them.
+    """
     return tuple(
-        (getattr(resource, f"RLIMIT_{name.upper()}"), soft) for name, soft in limits.items()
+        (getattr(resource, f"RLIMIT_{name.upper()}"), soft)
+        for name, soft in limits.items()
+        if name not in GROUP_LIMITS
     )
 
 
@@ -108,5 +116,6 @@ def execution_of(reply: Mapping[str, Any]) -> Execution:
         signal=os.WTERMSIG(status) if signaled else None,
         killed=reply["reason"],
         survivors=reply["survivors"],
+        out_of_memory=reply.get("out_of_memory"),
         numbers=numbers,
     )

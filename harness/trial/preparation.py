@@ -21,8 +21,10 @@ from ..environment import VariableKey, capture, describe_inputs
 from ..errors import HostError, StoreError
 from ..host import CpuPlan, GapLook, Host, HostState, format_cpus
 from ..launch import Interrupts, LauncherClient
+from ..meters.cgroups import RunGroups
 from ..store import cpus_in_use
 from .files.inputs import declared_inputs
+from .grouping import Grouping, group_runs
 from .situation import look_at_cpus, situation_of
 
 _ROW_BYTES = 1200  # a row of measurements and one of the plan, generously
@@ -42,7 +44,13 @@ class Prepared:
     cpus: CpuPlan
     free_bytes: int
     containment: str
+    grouping: Grouping
     findings: tuple[Finding, ...]
+
+    @property
+    def groups(self) -> RunGroups | None:
+        """The place of the runs' cgroups; None where they have none."""
+        return self.grouping.groups
 
     @property
     def measured(self) -> tuple[int, ...]:
@@ -66,11 +74,13 @@ class Prepared:
             self.folder,
             needed_bytes=self.needed_bytes,
             gaps=gaps,
+            groups=self.grouping.controllers,
         )
         checked = check_before(situation)
         if gaps is None:
             checked = tuple(finding for finding in checked if finding.check != "gaps")
-        return checked + _own_findings(self.cpus, self.containment, self.campaign)
+        found = _own_findings(self.cpus, self.containment, self.campaign)
+        return checked + found + self.grouping.findings()
 
     def describe(
         self,
@@ -98,6 +108,7 @@ class Prepared:
         )
         # fairtrial has moved itself off the measured CPUs by now; what it may use is meant here
         record["process"]["affinity"] = format_cpus(self.state.usable)
+        record["process"]["cgroup"] = self.grouping.to_dict()
         return {"containment": self.containment} | record | {"inputs": self.inputs()}
 
     def inputs(self) -> dict[str, Any]:
@@ -193,33 +204,38 @@ def prepare(
     free = _free_space(folder)
     needed = planned_runs(campaign, sessions) * _ROW_BYTES + _MARGIN_BYTES
     needed += max(0, _kept_at_most(campaign, sessions) - kept_bytes)
-    launcher = LauncherClient(
-        campaign.isolation, cpus.targets, interrupts
-    )  # are the settings permitted?
-    launcher.close()
-    prepared = Prepared(
-        campaign=campaign,
-        folder=folder,
-        needed_bytes=needed,
-        strict=strict,
-        host=host,
-        state=state,
-        cpus=cpus,
-        free_bytes=free,
-        containment=launcher.containment,
-        findings=(),
-    )
-    # who requires it wants to know before anything is built; sessions look for themselves
-    gaps = prepared.probe() if "gaps" in campaign.checks.require else None
-    prepared = dataclasses.replace(prepared, findings=prepared.look(gaps))
-    prepared.require(prepared.findings)
-    if free < needed:
-        raise StoreError(
-            f"{free / 1e6:.0f} MB are free, and this trial may need {needed / 1e6:.0f} MB",
-            str(folder),
-            "free some space, choose another folder with --dir DIR, or lower isolation.kept_outputs, "
-            "the most that is kept of what runs write",
+    with contextlib.ExitStack() as undo:
+        grouping = group_runs(host, campaign.isolation)
+        undo.callback(grouping.close)
+        launcher = LauncherClient(
+            campaign.isolation, cpus.targets, interrupts, groups=grouping.groups
+        )  # are the settings permitted?
+        launcher.close()
+        prepared = Prepared(
+            campaign=campaign,
+            folder=folder,
+            needed_bytes=needed,
+            strict=strict,
+            host=host,
+            state=state,
+            cpus=cpus,
+            free_bytes=free,
+            containment=launcher.containment,
+            grouping=grouping.entered(spawned=launcher.spawns_into_groups),
+            findings=(),
         )
+        # who requires it wants to know before anything is built; sessions look for themselves
+        gaps = prepared.probe() if "gaps" in campaign.checks.require else None
+        prepared = dataclasses.replace(prepared, findings=prepared.look(gaps))
+        prepared.require(prepared.findings)
+        if free < needed:
+            raise StoreError(
+                f"{free / 1e6:.0f} MB are free, and this trial may need {needed / 1e6:.0f} MB",
+                str(folder),
+                "free some space, choose another folder with --dir DIR, or lower "
+                "isolation.kept_outputs, the most that is kept of what runs write",
+            )
+        undo.pop_all()  # from now on who asked for all this closes it
     return prepared
 
 

@@ -268,9 +268,9 @@ class TrialRun:
 
     @contextlib.contextmanager
     def _launcher(self) -> Iterator[SessionLauncher]:
-        isolation, cpus = self._campaign.isolation, self._prepared.cpus.targets
+        how, where = self._campaign.isolation, self._prepared
         launcher = SessionLauncher(
-            lambda: LauncherClient(isolation, cpus, self._interrupts),
+            lambda: LauncherClient(how, where.cpus.targets, self._interrupts, groups=where.groups),
             lambda found: self._look((found,)),
         )
         try:

@@ -80,6 +80,7 @@ def situation_of(
     *,
     needed_bytes: int = 0,
     gaps: GapLook | None = None,
+    groups: tuple[str, ...] | None = None,
 ) -> Situation:
     """Read the host as it is now, for a trial that would be stored below `folder`.
 
@@ -97,6 +98,8 @@ def situation_of(
         The space that the trial may need.
     gaps : GapLook, optional
         What a look at the CPUs saw.
+    groups : tuple of str, optional
+        The controllers of the cgroups that the runs have.
     """
     counters = host.counters(cpus)  # first: who compares counters waits for them, not for the rest
     isolation = campaign.isolation if campaign else Isolation()
@@ -113,4 +116,5 @@ def situation_of(
         needed_bytes=needed_bytes,
         runs_path=str(folder),
         gaps=gaps,
+        groups=groups,
     )

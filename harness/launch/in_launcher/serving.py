@@ -12,6 +12,7 @@ import time
 from .accounting import Account
 from .endings import ENDING
 from .family import Family
+from .leaves import GroupFailed, leaves_for
 from .messages import Hangup, receive, send
 from .output import open_output
 from .spawn_call import SpawnCall, spawn_attributes
@@ -26,8 +27,9 @@ class Launcher:
     def __init__(self, control: int, config: dict) -> None:  # type: ignore[type-arg]  # the message
         self.control = control
         self.account = Account()
-        self.family = Family(contained=config["containment"] != "none")
         self.attributes = spawn_attributes(config)
+        self.leaves = leaves_for(config.get("cgroup"), self.attributes)
+        self.family = Family(self.leaves, contained=config["containment"] != "none")
         self.null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
         self.home = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self.status = os.open("/proc/self/status", os.O_RDONLY | os.O_CLOEXEC)
@@ -41,6 +43,7 @@ class Launcher:
                 request = receive(self.control)
                 if request["op"] == "run":
                     send(self.control, self._execute(request))
+                    self.leaves.renew()
                     self._prime()
                 elif request["op"] == "sweep":
                     send(self.control, {"orphans": self.family.sweep()[0]})
@@ -50,6 +53,7 @@ class Launcher:
             for number in ENDING:  # a second one does not end the sweep
                 signal.signal(number, signal.SIG_IGN)
             self.family.sweep()
+            self.leaves.close()
 
     def _prime(self) -> None:
         """Spawn what does not exist: it walks the same code, so that the timed spawn finds it warm.
@@ -91,6 +95,8 @@ class Launcher:
                 saved.append((what, old))
             stage = "spawn"
             return self._timed(request, sources, saved)
+        except GroupFailed as error:
+            return {"error": "cgroup", "errno": error.errno}
         except OSError as error:
             return {"error": stage, "errno": error.errno}
         except ValueError:  # setrlimit: above the hard limit
@@ -111,13 +117,16 @@ class Launcher:
         spawn, clock = call.spawn, time.monotonic_ns
         poller = select.poll()
         poller.register(self.control, select.POLLIN)
+        self.leaves.warm()
         if time.monotonic_ns() - self.primed_ns > _PRIMED_NS:
             call.spawn(_NOWHERE)
+        self.leaves.enter()
         started = time.time_ns()
         self.account.begin()
         t0 = clock()
         failure = spawn(call.path)
         spawned = clock()
+        self.leaves.leave(call.pid.value, spawned)
         if failure:
             raise OSError(failure, os.strerror(failure))
         pid = call.pid.value
@@ -143,14 +152,18 @@ class Launcher:
         self.account.end(pid)
         _, status, usage = os.wait4(pid, 0)
         os.close(pidfd)
+        # before what was left behind is killed: its end is not the run's
+        grouped, out_of_memory = self.leaves.numbers(), self.leaves.out_of_memory()
         orphans, survivors = self.family.sweep() if request["sweep"] or hangup else (0, 0)
         if hangup:
             raise Hangup
+        self.leaves.raise_problem()
         return {
             "started_ns": started,
             "status": status,
             "reason": reason,
             "survivors": survivors,
+            "out_of_memory": out_of_memory,
             "numbers": {  # those of the table in analysis/run_numbers.py whose source is the launcher
                 "start_ns": t0,
                 "wall_ns": t1 - t0,
@@ -164,6 +177,7 @@ class Launcher:
                 "voluntary_switches": usage.ru_nvcsw,
                 "involuntary_switches": usage.ru_nivcsw,
                 "orphans": orphans,
+                **grouped,
                 **self.account.numbers(t1 - t0, spawned - t0, usage.ru_utime + usage.ru_stime),
             },
         }

@@ -64,6 +64,7 @@ class Launcher:
     def __init__(self, stage: Stage, cpus: tuple[int, ...] | None, answer: str) -> None:
         self.cpus, self._stage, self._answer = cpus, stage, answer
         self.pid, self.containment, self.dead = 4000, stage.containment, False
+        self.spawns_into_groups = False
         self.requests: list[Request] = []
         self.told: list[Execution] = []
         self.swept = 0
@@ -247,7 +248,7 @@ def stage(tmp_path, monkeypatch, planted_host):
             made.locked = ()
 
     def launcher_for(answer: str):
-        def make(isolation, cpus, interrupts, *, contained=True):
+        def make(isolation, cpus, interrupts, *, contained=True, groups=None):
             return made.launcher(answer, cpus)
 
         return make
