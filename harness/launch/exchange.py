@@ -19,7 +19,8 @@ from ..meters.cgroups import GROUP_LIMITS
 class Request:
     """One program to execute; `stdin`, `stdout` and `stderr` ``None`` for /dev/null.
 
-    `limits` are (resource number, soft limit) pairs; `sweep` kills what is left afterwards.
+    `limits` are (resource number, soft limit) pairs; `sweep` kills what is left afterwards. `padded` is
+    the variable whose length each execution tells; it is none of `env`.
     """
 
     path: str
@@ -33,6 +34,7 @@ class Request:
     timeout_s: float | None = None
     grace_s: float = 1.0
     sweep: bool = True
+    padded: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +43,10 @@ class Execution:
 
     `numbers` holds what it measured, by the names of `analysis.run_numbers`. `killed` says why the
     launcher ended it ("timeout", or the reason that a watch gave). `out_of_memory` says whether the
-    kernel killed one of its processes for lack of memory; None without a cgroup that tells.
+    kernel killed one of its processes for lack of memory; None without a cgroup that tells. `counters`
+    holds of each event that the launcher was asked for by how much it moved: the value, and for how
+    many ns it was enabled and counted; None for one that was not read, and altogether for a run that
+    was not counted.
     """
 
     started_ns: int
@@ -51,6 +56,7 @@ class Execution:
     survivors: int
     out_of_memory: bool | None = None
     numbers: Mapping[str, Any]
+    counters: tuple[tuple[int, int, int] | None, ...] | None = None
 
     @property
     def wall_ns(self) -> int:
@@ -71,16 +77,18 @@ def limit_numbers(limits: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
 
 
 def message_of(request: Request) -> dict[str, Any]:
-    """Write a request as the launcher reads it, without the environment."""
+    """Write a request as the launcher reads it."""
 
     def name(path: Path | None) -> bytes | None:
         # The launcher stands in another folder than we do.
         return None if path is None else os.fsencode(path.absolute())
 
     return {
-        "op": "run",
+        "op": "prepare",
         "path": os.fsencode(request.path),
         "argv": [os.fsencode(part) for part in request.argv],
+        "env": [b"%b=%b" % item for item in request.env.items()],
+        "padded": request.padded,
         "cwd": os.fsencode(request.cwd),
         "stdin": name(request.stdin),
         "stdout": name(request.stdout),
@@ -108,7 +116,7 @@ def execution_of(reply: Mapping[str, Any]) -> Execution:
             "harness/launch, run_numbers.py",
             "install fairtrial anew: its files are of different versions",
         )
-    status = reply["status"]
+    status, counted = reply["status"], reply.get("counters")
     signaled = os.WIFSIGNALED(status)
     return Execution(
         started_ns=reply["started_ns"],
@@ -118,4 +126,5 @@ def execution_of(reply: Mapping[str, Any]) -> Execution:
         survivors=reply["survivors"],
         out_of_memory=reply.get("out_of_memory"),
         numbers=numbers,
+        counters=None if counted is None else tuple(counted),
     )

@@ -32,7 +32,7 @@ from .launchers import SessionLauncher
 from .matching import Matching
 from .order import padding
 
-PADDING_VARIABLE = b"FAIRTRIAL_PADDING"
+PADDING_VARIABLE = "FAIRTRIAL_PADDING"
 _WATCH_S = 0.25
 _FIRST_LOOK_S = 0.02
 _STEAL_FRESH_S = 0.005  # the kernel counts in ticks of 10 ms
@@ -142,9 +142,10 @@ class Measurer:
         steal = self._steal_before()
         try:
             execution = setting.launcher.execute(
-                self._request(cell, pad),
+                self._request(cell),
                 self._watch(cell, warmup=run.warmup),
                 _FIRST_LOOK_S if run.warmup else _WATCH_S,
+                padding=pad,
             )
         except LauncherDiedError as error:  # that of hooks is another one
             raise _RunDied(error.what) from error
@@ -213,16 +214,18 @@ class Measurer:
         log.unlink(missing_ok=True)
         return total
 
-    def _request(self, cell: Cell, pad: int) -> Request:
+    def _request(self, cell: Cell) -> Request:
         setting = self._setting
         key = (cell.benchmark, cell.variant)
         request = self._requests.get(key)
         if request is None:
             merged = {**setting.environment, **cell.env}
+            merged.pop(PADDING_VARIABLE, None)  # of a fairtrial around this one, say
             request = Request(
                 path=str(setting.executables[key]),
                 argv=cell.command.argv,
                 env={os.fsencode(name): os.fsencode(text) for name, text in merged.items()},
+                padded=os.fsencode(PADDING_VARIABLE),
                 cwd=cell.cwd,
                 stdin=cell.stdin,
                 stdout=None if cell.stdout == "discard" else self._spools.stdout,
@@ -232,10 +235,6 @@ class Measurer:
                 grace_s=setting.campaign.protocol.grace_s,
             )
             self._requests[key] = request
-        if pad:
-            request.env[PADDING_VARIABLE] = b"x" * pad
-        else:
-            request.env.pop(PADDING_VARIABLE, None)
         return request
 
     def _watch(self, cell: Cell, *, warmup: bool) -> Callable[[], str | None]:

@@ -21,11 +21,11 @@ from ..environment import VariableKey, capture, describe_inputs
 from ..errors import HostError, StoreError
 from ..host import CpuPlan, GapLook, Host, HostState, format_cpus
 from ..launch import Interrupts, LauncherClient
-from ..meters.cgroups import RunGroups
 from ..store import cpus_in_use
 from .files.inputs import declared_inputs
 from .grouping import Grouping, group_runs
 from .situation import look_at_cpus, situation_of
+from .staying import stays
 
 _ROW_BYTES = 1200  # a row of measurements and one of the plan, generously
 _MARGIN_BYTES = 16 * 1024 * 1024
@@ -48,14 +48,19 @@ class Prepared:
     findings: tuple[Finding, ...]
 
     @property
-    def groups(self) -> RunGroups | None:
-        """The place of the runs' cgroups; None where they have none."""
-        return self.grouping.groups
+    def launching(self) -> dict[str, Any]:
+        """What a launcher of targets is told beside isolation and CPUs."""
+        return {"stays": self.stays, "groups": self.grouping.groups}
 
     @property
     def measured(self) -> tuple[int, ...]:
         """The CPUs whose state matters: the targets', or all when they are not pinned."""
         return self.cpus.targets or self.state.usable
+
+    @property
+    def stays(self) -> bool:
+        """Whether the launcher keeps its CPU between two runs."""
+        return stays(self.campaign, self.cpus, self.state)
 
     def probe(self) -> GapLook:
         """Look how much of the targets' CPUs others take: the one thing here that takes time."""

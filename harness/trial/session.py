@@ -270,7 +270,7 @@ class TrialRun:
     def _launcher(self) -> Iterator[SessionLauncher]:
         how, where = self._campaign.isolation, self._prepared
         launcher = SessionLauncher(
-            lambda: LauncherClient(how, where.cpus.targets, self._interrupts, groups=where.groups),
+            lambda: LauncherClient(how, where.cpus.targets, self._interrupts, **where.launching),
             lambda found: self._look((found,)),
         )
         try:

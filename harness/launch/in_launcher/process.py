@@ -58,6 +58,7 @@ def _serve() -> None:
         # After the fork into a namespace: the attribute is not inherited.
         call("subreaper", libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
         launcher = Launcher(control, config)
+        counters = launcher.counters.look()
     except Refused as refused:
         send(control, {"error": refused.args[0], "errno": refused.args[1]})
         return
@@ -65,5 +66,5 @@ def _serve() -> None:
     gc.freeze()
     gc.disable()
     entry = {"spawns_into_groups": launcher.leaves.spawns} if config.get("cgroup") else {}
-    send(control, {"ready": True} | entry)
+    send(control, {"ready": True, "counters": counters} | entry)
     launcher.serve()

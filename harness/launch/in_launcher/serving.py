@@ -10,31 +10,36 @@ import signal
 import time
 
 from .accounting import Account
+from .counters import Counters
 from .endings import ENDING
 from .family import Family
 from .leaves import GroupFailed, leaves_for
 from .messages import Hangup, receive, send
 from .output import open_output
+from .programs import Program, Programs
 from .spawn_call import SpawnCall, spawn_attributes
 
-_PRIMED_NS = 2_000_000
 _NOWHERE = b"/nonexistent/fairtrial-priming"
 
 
 class Launcher:
     """Executes one request after the other; holds what is prepared once."""
 
-    def __init__(self, control: int, config: dict) -> None:  # type: ignore[type-arg]  # the message
+    def __init__(self, control: int, config: dict, counters: Counters | None = None) -> None:  # type: ignore[type-arg]  # the message
         self.control = control
         self.account = Account()
+        self.counters = counters or Counters(config.get("counters"))
         self.attributes = spawn_attributes(config)
         self.leaves = leaves_for(config.get("cgroup"), self.attributes)
         self.family = Family(self.leaves, contained=config["containment"] != "none")
+        self.call = SpawnCall(self.attributes)
+        self.programs = Programs()
         self.null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
         self.home = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self.status = os.open("/proc/self/status", os.O_RDONLY | os.O_CLOEXEC)
-        self.last: SpawnCall | None = None
-        self.primed_ns = 0
+        self.requests = select.poll()
+        self.requests.register(control, select.POLLIN)
+        self.stay_ns = config["stay_ns"]
 
     def serve(self) -> None:
         """Answer requests until the orchestrator hangs up; whatever ends it, sweep."""
@@ -42,9 +47,11 @@ class Launcher:
             while True:
                 request = receive(self.control)
                 if request["op"] == "run":
-                    send(self.control, self._execute(request))
+                    send(self.control, self._execute(self.programs[request["handle"]], request))
                     self.leaves.renew()
-                    self._prime()
+                    self._stay()
+                elif request["op"] == "prepare":
+                    self.programs.add(request)
                 elif request["op"] == "sweep":
                     send(self.control, {"orphans": self.family.sweep()[0]})
         except Hangup:
@@ -55,22 +62,22 @@ class Launcher:
             self.family.sweep()
             self.leaves.close()
 
-    def _prime(self) -> None:
-        """Spawn what does not exist: it walks the same code, so that the timed spawn finds it warm.
+    def _stay(self) -> None:
+        """Keep the CPU for a moment: the next request comes soon, and finds nothing asleep or cold."""
+        if self.stay_ns:
+            poll, clock = self.requests.poll, time.monotonic_ns
+            until = clock() + self.stay_ns
+            while not poll(0) and clock() < until:
+                pass
 
-        Done while the orchestrator writes the row, which costs no time; a run that comes later
-        than that is primed again before its clock starts.
+    def _execute(self, program: Program, run: dict) -> dict:  # type: ignore[type-arg]  # the messages
+        """Execute an announced program once.
+
+        Keys of `run`: handle, padding (bytes of the padding's value), count (whether to read the
+        counters).
         """
-        if self.last is not None and self.last.discards:
-            self.last.spawn(_NOWHERE)
-            self.primed_ns = time.monotonic_ns()
-
-    def _execute(self, request: dict) -> dict:  # type: ignore[type-arg]  # the messages
-        """Execute one run.
-
-        Keys: path, argv, env, cwd, stdin, stdout, stderr (bytes), limits (list of (resource, soft
-        limit)), timeout_ms (-1: none), grace_ms, sweep.
-        """
+        request = program.message
+        self.counters.start(wanted=run["count"])
         opened: list[int] = []
         saved: list[tuple[int, tuple[int, int]]] = []
         try:
@@ -94,7 +101,10 @@ class Launcher:
                 resource.setrlimit(what, (soft, old[1]))
                 saved.append((what, old))
             stage = "spawn"
-            return self._timed(request, sources, saved)
+            if program.failure is not None:
+                raise program.failure
+            self.call.prepare(program, tuple(sources), run["padding"])
+            return self._timed(request, saved)
         except GroupFailed as error:
             return {"error": "cgroup", "errno": error.errno}
         except OSError as error:
@@ -108,23 +118,19 @@ class Launcher:
                 os.close(fd)
             os.fchdir(self.home)
 
-    def _timed(self, request: dict, sources: list, saved: list) -> dict:  # type: ignore[type-arg]  # the messages
-        timeout = request["timeout_ms"]
-        if self.last is not None:
-            self.last.free()
-        call = self.last = SpawnCall(request, sources, self.attributes)
-        call.discards = sources == [self.null] * 3  # else its files are closed when it is over
-        spawn, clock = call.spawn, time.monotonic_ns
+    def _timed(self, request: dict, saved: list) -> dict:  # type: ignore[type-arg]  # the messages
+        call, spawn, clock = self.call, self.call.spawn, time.monotonic_ns
+        path, timeout = request["path"], request["timeout_ms"]
         poller = select.poll()
         poller.register(self.control, select.POLLIN)
         self.leaves.warm()
-        if time.monotonic_ns() - self.primed_ns > _PRIMED_NS:
-            call.spawn(_NOWHERE)
-        self.leaves.enter()
         started = time.time_ns()
+        # Spawn what does not exist: it walks the same code, so that the timed spawn finds it warm.
+        spawn(_NOWHERE)
+        self.leaves.enter()
         self.account.begin()
         t0 = clock()
-        failure = spawn(call.path)
+        failure = spawn(path)
         spawned = clock()
         self.leaves.leave(call.pid.value, spawned)
         if failure:
@@ -151,6 +157,7 @@ class Launcher:
             t1 = clock()
         self.account.end(pid)
         _, status, usage = os.wait4(pid, 0)
+        counted = self.counters.taken()
         os.close(pidfd)
         # before what was left behind is killed: its end is not the run's
         grouped, out_of_memory = self.leaves.numbers(), self.leaves.out_of_memory()
@@ -164,6 +171,7 @@ class Launcher:
             "reason": reason,
             "survivors": survivors,
             "out_of_memory": out_of_memory,
+            "counters": counted,
             "numbers": {  # those of the table in analysis/run_numbers.py whose source is the launcher
                 "start_ns": t0,
                 "wall_ns": t1 - t0,

@@ -1,18 +1,19 @@
-"""One call of posix_spawn, prepared before the clock is read."""
+"""Calls of posix_spawn, prepared before the clock is read."""
 
 from __future__ import annotations
 
 import ctypes
-import errno
 import os
 import signal
 
 from .endings import ENDING
 from .libc import check, libc
+from .programs import Program
 
 # Flags of posix_spawn, the same in glibc and musl; its opaque structs have at most 336 bytes.
 _SETSIGDEF, _SETSIGMASK, _SETSCHEDPARAM, _SETSCHEDULER, _SETSID = 0x04, 0x08, 0x10, 0x20, 0x80
 _OPAQUE = 1024
+_MOST_REDIRECTIONS = 16  # the numbers of open files are nearly always the same
 
 _ORDINARY = (signal.SIGCHLD, *ENDING)
 
@@ -21,42 +22,45 @@ _posix_spawn.argtypes = [ctypes.c_void_p, ctypes.c_char_p, *[ctypes.c_void_p] * 
 
 
 class SpawnCall:
-    """Everything that posix_spawn needs, converted before the clock is read.
+    """What all calls have in common, and how to make one: nothing is converted while it is timed.
 
     ``os.posix_spawn`` converts arguments and environment inside the timed interval; going to the
     C function halved what this launcher adds to an empty program's time.
     """
 
-    def __init__(self, request: dict, sources: list, attributes: ctypes.Array) -> None:  # type: ignore[type-arg]  # the messages
-        self.path = request["path"]
-        self.discards = False
+    def __init__(self, attributes: ctypes.Array) -> None:  # type: ignore[type-arg]  # opaque
         self.pid = ctypes.c_int()
         self._pid = ctypes.byref(self.pid)
-        self._actions = ctypes.create_string_buffer(_OPAQUE)
         self._attributes = attributes
-        self._argv = _strings(request["argv"])
-        self._env = _strings(request["env"])
-        check(libc.posix_spawn_file_actions_init(self._actions))
-        for target, source in enumerate(sources):
-            check(libc.posix_spawn_file_actions_adddup2(self._actions, source, target))
+        self._redirections: dict[tuple, ctypes.Array] = {}  # type: ignore[type-arg]  # of three files
+        self._set: tuple = ()  # type: ignore[type-arg]  # what the C function wants
+
+    def prepare(self, program: Program, sources: tuple, padding: int) -> None:  # type: ignore[type-arg]  # of three files
+        """Set what the next calls spawn: its files are `sources`, its padding has that length."""
+        program.environment.pad(padding)
+        actions = self._redirection(sources)
+        self._set = (actions, self._attributes, program.argv, program.environment.strings)
 
     def spawn(self, path: bytes) -> int:
         """Spawn; give 0 or the error number. The child's number is in `pid`."""
-        result: int = _posix_spawn(
-            self._pid, path, self._actions, self._attributes, self._argv, self._env
-        )
+        result: int = _posix_spawn(self._pid, path, *self._set)
         return result
 
-    def free(self) -> None:
-        """Give the file actions back."""
-        libc.posix_spawn_file_actions_destroy(self._actions)
-
-
-def _strings(parts: list) -> ctypes.Array:  # type: ignore[type-arg]  # list of bytes
-    for part in parts:
-        if b"\0" in part:
-            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
-    return (ctypes.c_char_p * (len(parts) + 1))(*parts, None)
+    def _redirection(self, sources: tuple) -> ctypes.Array:  # type: ignore[type-arg]  # of three files
+        """Give the file actions that put these three in place of 0, 1 and 2."""
+        found = self._redirections.get(sources)
+        if found is not None:
+            return found
+        if len(self._redirections) >= _MOST_REDIRECTIONS:
+            for old in self._redirections.values():
+                libc.posix_spawn_file_actions_destroy(old)
+            self._redirections.clear()
+        actions = ctypes.create_string_buffer(_OPAQUE)
+        check(libc.posix_spawn_file_actions_init(actions))
+        for target, source in enumerate(sources):
+            check(libc.posix_spawn_file_actions_adddup2(actions, source, target))
+        self._redirections[sources] = actions
+        return actions
 
 
 def spawn_attributes(config: dict) -> ctypes.Array:  # type: ignore[type-arg]  # the configuration message

@@ -453,7 +453,9 @@ def test_an_endless_file_is_refused():
 # --- what the rest is held against when a part of the campaign is wrong ------------------------
 
 
-@pytest.mark.parametrize("part", ["protocol: {runs: ten}", "isolation: {nice: ten}"])
+@pytest.mark.parametrize(
+    "part", ["protocol: {runs: ten}", "isolation: {nice: ten}", "counters: [ten]"]
+)
 def test_a_mistake_where_no_template_stands_hides_no_unused_value(tmp_path, part):
     unused, mistake = problems(
         tmp_path,

@@ -70,9 +70,12 @@ class Launcher:
         self.swept = 0
         self.closed = False
 
-    def execute(self, request: Request, watch=None, every_s: float = 0.25) -> Execution:
+    def execute(
+        self, request: Request, watch=None, every_s: float = 0.25, *, padding: int = 0
+    ) -> Execution:
         assert not self.closed
-        copy = dataclasses.replace(request, env=dict(request.env))
+        padded = {request.padded: b"x" * padding} if padding else {}
+        copy = dataclasses.replace(request, env=request.env | padded)  # what the program sees
         self.requests.append(copy)
         self._stage.executed.append((self._answer, copy))
         for path in (request.stdout, request.stderr):
@@ -248,8 +251,10 @@ def stage(tmp_path, monkeypatch, planted_host):
             made.locked = ()
 
     def launcher_for(answer: str):
-        def make(isolation, cpus, interrupts, *, contained=True, groups=None):
-            return made.launcher(answer, cpus)
+        def make(isolation, cpus, interrupts, *, contained=True, stays=False, groups=None):
+            launcher = made.launcher(answer, cpus)
+            launcher.stays = stays
+            return launcher
 
         return make
 
