@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -104,3 +106,17 @@ def test_doctor_names_the_line_for_whoever_may_make_no_groups(lab):
     (check,) = (one for one in json.loads(done.stdout)["findings"] if one["check"] == "cgroup")
     assert check["status"] == "unknown"
     assert DELEGATED in check["fix"]
+
+
+def test_the_virtual_machine_says_why_it_is_not_tried(tmp_path):
+    drill = Path(__file__).parents[1] / "drills" / "vm"
+    done = subprocess.run(
+        [sys.executable, str(drill), "--kernel", str(tmp_path / "absent")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PATH": "/nonexistent"},
+    )
+    assert done.returncode == 0
+    assert done.stdout.startswith("drill-vm: nothing was tried: ")
+    assert "apt-get" in done.stdout or "x86-64" in done.stdout

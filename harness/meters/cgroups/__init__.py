@@ -12,12 +12,16 @@ if TYPE_CHECKING:
         GROUP_LIMITS as GROUP_LIMITS,
         missing_for as missing_for,
     )
-    from .run_groups import NoGroupsError as NoGroupsError, RunGroups as RunGroups
+    from .run_groups import (
+        NoGroupsError as NoGroupsError,
+        RunGroups as RunGroups,
+        remove_left as remove_left,
+    )
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
             "limits": "DELEGATED GROUP_LIMITS missing_for",
-            "run_groups": "NoGroupsError RunGroups",
+            "run_groups": "NoGroupsError RunGroups remove_left",
         },
     )
