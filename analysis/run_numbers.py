@@ -64,7 +64,8 @@ class Measurement:
 
     `position` is that of the planned run, or a negative number, unique in the trial, for a warm-up
     that a resumed session repeats. ``None`` means unknown, never zero, and so does a key that a
-    row does not have: a run whose hook before it failed was not executed and has no times, and a
+    row does not have: `counted` tells a run that is there for its counters alone from those beside it,
+    and is None where all runs are alike; a run whose hook before it failed was not executed and has no times, and a
     trial of another version may have other numbers.
     """
 
@@ -271,6 +272,7 @@ class Measurement:
     detail: str | None = None
     oom: bool | None = None  # whether the kernel killed one of its processes for lack of memory
     metrics: Mapping[str, tuple[float, ...]]
+    counted: bool | None = None
     stdout_bytes: Annotated[
         int | None,
         RunNumber(

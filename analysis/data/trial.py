@@ -164,6 +164,7 @@ def read_trial(path: str | Path) -> Trial:
         numbers=columns.numbers(path / MEASUREMENTS),
         absent=columns.absent,
         metrics=columns.metrics(),
+        counted=columns.counted,
         failed=columns.failed,
         **fields,
     )

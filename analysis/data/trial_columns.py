@@ -32,7 +32,8 @@ class TrialColumns:
     `analysis.run_numbers` by their names, nan where one is unknown; `absent` names those that no
     run has, because another version of fairtrial wrote the trial. `cautions` says what a reader should know before trusting the values. `planned_runs` is what
     the plan holds; under a stopping rule that is the most, and `manifest.needed` what it came to.
-    `level` says what a matrix takes for a run: a process, or each of its iterations.
+    `level` says what a matrix takes for a run: a process, or each of its iterations. `counted` tells the
+    runs that are there for their counters alone; it is None where all runs are alike.
     """
 
     path: Path
@@ -53,6 +54,7 @@ class TrialColumns:
     metrics: Mapping[str, MetricColumn]
     failed: tuple[FailedRun, ...]
     level: Level = "process"
+    counted: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return int(self.position.size)
@@ -114,10 +116,26 @@ class TrialColumns:
         known = ", ".join(dict.fromkeys([*there, *self.manifest.metrics]))
         raise UsageError(what, str(self.path), f"known here: {known}")
 
+    def apart(self, metric: str) -> NDArray[np.bool_]:
+        """Tell which runs have no value of a metric by design.
+
+        Where a campaign counts in some blocks only, the counters are those of these blocks, and all
+        else is taken from the others: a run that is counted is a little slower.
+        """
+        if self.counted is None:
+            return np.zeros(len(self), dtype=np.bool_)
+        of_counters = self.manifest.metrics.get(metric, {}).get("source") == "counters"
+        return ~self.counted if of_counters else self.counted
+
+    def judged(self, metric: str) -> NDArray[np.bool_]:
+        """Tell which runs count for a metric: those `measured` that are meant to have a value of it."""
+        return self.measured & ~self.apart(metric)
+
     def values(self, metric: str) -> Floats:
         """Give one value of a metric for each run, nan where it is unknown.
 
-        A run's value of a metric with several iterations is their mean. Durations are seconds.
+        A run's value of a metric with several iterations is their mean. Durations are seconds. The
+        runs that stand `apart` for this metric have no value of it.
 
         Raises
         ------
@@ -126,10 +144,12 @@ class TrialColumns:
         """
         self.metric(metric)
         if metric in self.metrics:
-            return self.metrics[metric].per_run()
-        number = METRIC_NUMBERS[metric]
-        column = self.numbers[number]
-        return column / 1e9 if NUMBERS[number].unit == "ns" else column
+            column = self.metrics[metric].per_run()
+        else:
+            number = METRIC_NUMBERS[metric]
+            column = self.numbers[number]
+            column = column / 1e9 if NUMBERS[number].unit == "ns" else column
+        return column if self.counted is None else np.where(self.apart(metric), np.nan, column)
 
     def at_floor(self, metric: str) -> NDArray[np.bool_]:
         """Tell of each run whether its value of a metric only says "at most the floor"."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from analysis.record import CheckStatus, Finding
 
 from ..host import Counters, Cpu, GapLook, HostState, format_cpus
+from ..meters.counters import CounterLook
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,8 +17,9 @@ class Situation:
 
     `state` and `counters` were read for `cpus`, those that will be measured (all when empty);
     `free_bytes` is the room where the trial goes (None: unknown), `runs_path` that folder; `gaps` is
-    what a look at the measured CPUs saw, None when nobody looked; `groups` the controllers of the
-    cgroups that the trial's runs have, None when they have none, or before a trial.
+    what a look at the measured CPUs saw, `events` which events can be counted; None when nobody
+    looked. `groups` are the controllers of the cgroups that the trial's runs have, None when they
+    have none, or before a trial.
     """
 
     state: HostState
@@ -30,6 +32,7 @@ class Situation:
     runs_path: str | None = None
     gaps: GapLook | None = None
     groups: tuple[str, ...] | None = None
+    events: CounterLook | None = None
 
     @property
     def measured(self) -> tuple[Cpu, ...]:

@@ -268,9 +268,10 @@ class TrialRun:
 
     @contextlib.contextmanager
     def _launcher(self) -> Iterator[SessionLauncher]:
-        how, where = self._campaign.isolation, self._prepared
+        isolation, cpus = self._campaign.isolation, self._prepared.cpus.targets
+        told = self._prepared.launching
         launcher = SessionLauncher(
-            lambda: LauncherClient(how, where.cpus.targets, self._interrupts, **where.launching),
+            lambda: LauncherClient(isolation, cpus, self._interrupts, **told),
             lambda found: self._look((found,)),
         )
         try:
@@ -302,6 +303,7 @@ class TrialRun:
                 deadline=self._deadline,
                 on_threads=self._found_threads,
                 on_tick=self._watcher.tick,
+                tally=self._prepared.tally(),
             )
         )
         host = self._prepared.host
@@ -345,10 +347,9 @@ class TrialRun:
                         stop.give_up(run.benchmark, run.variant)
             self._look(self._clock.findings())
         finally:
-            dropped = measurer.close()
-            if dropped is not None:
-                self._store.append_findings("after", [dropped], runs.session)
-                self._watcher.findings([dropped])
+            strange = measurer.close()
+            self._store.append_findings("after", strange, runs.session)
+            self._watcher.findings(strange)
 
     def _note(self, run: Measurement) -> None:
         """Look whether a run wrote what its cell did before, and which arguments no run writes."""
@@ -362,8 +363,7 @@ class TrialRun:
     def _look(self, findings: tuple[Finding, ...]) -> None:
         """Record what a look during the session found, unless all is well."""
         worse = [finding for finding in findings if finding.status in {"warn", "fail"}]
-        if worse:
-            self._store.append_findings("during", worse)
+        self._store.append_findings("during", worse)
 
     def _check_caps(self, run: PlannedRun) -> None:
         protocol = self._campaign.protocol

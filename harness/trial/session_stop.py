@@ -52,7 +52,7 @@ class SessionStop:
         self._spans: dict[int, tuple[int, int]] = {}  # segment -> its first start and last end
 
     def add(self, measurement: Measurement) -> None:
-        """Count a run. Warm-ups take time, and failed runs have no value that counts."""
+        """Count a run. Warm-ups take time; failed and counted runs have no value that is judged."""
         if measurement.start_ns is not None and measurement.wall_ns is not None:
             ended = measurement.start_ns + measurement.wall_ns
             begun, _ = self._spans.get(measurement.segment, (measurement.start_ns, ended))
@@ -61,7 +61,8 @@ class SessionStop:
             return
         self._runs += 1
         wall_ns = measurement.wall_ns or 0
-        if measurement.outcome == "ok" and wall_ns > 0:  # a damaged row may say anything
+        judged = measurement.outcome == "ok" and not measurement.counted
+        if judged and wall_ns > 0:  # a damaged row may say anything
             self._suite.add(
                 measurement.block,
                 self._benchmarks[measurement.benchmark],

@@ -9,6 +9,7 @@ from pathlib import Path
 from ..campaign import Campaign, Isolation
 from ..checks import Situation
 from ..host import CpuPlan, GapLook, Host, HostState, choose_cpus
+from ..meters.counters import CounterLook
 from ..store import cpus_in_use
 
 
@@ -81,6 +82,7 @@ def situation_of(
     needed_bytes: int = 0,
     gaps: GapLook | None = None,
     groups: tuple[str, ...] | None = None,
+    events: CounterLook | None = None,
 ) -> Situation:
     """Read the host as it is now, for a trial that would be stored below `folder`.
 
@@ -100,6 +102,8 @@ def situation_of(
         What a look at the CPUs saw.
     groups : tuple of str, optional
         The controllers of the cgroups that the runs have.
+    events : CounterLook, optional
+        Which events can be counted.
     """
     counters = host.counters(cpus)  # first: who compares counters waits for them, not for the rest
     isolation = campaign.isolation if campaign else Isolation()
@@ -117,4 +121,5 @@ def situation_of(
         runs_path=str(folder),
         gaps=gaps,
         groups=groups,
+        events=events,
     )

@@ -93,12 +93,10 @@ class RunGroups:
                 self._turned_on.append(name)
             write(self.path / "cgroup.subtree_control", f"+{name}")
         except OSError as error:
-            others = self._own.others
-            busy = f": {others} other processes are in it" if others and not self._own.top else ""
-            self.withheld = (
-                f"{self._own.path} does not hand down its controller '{name}': "
-                f"{error.strerror}{busy}"
-            )
+            why = error.strerror
+            if error.errno == errno.EBUSY and self._own.others:
+                why = f"it holds processes beside fairtrial, {self._own.others} of them"
+            self.withheld = f"{self._own.path} cannot hand down its controllers: {why}"
             return False
         return True
 

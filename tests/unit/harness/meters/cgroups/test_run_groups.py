@@ -212,7 +212,9 @@ def test_a_group_with_other_processes_says_why_it_hands_nothing_down(kernel, mon
     monkeypatch.setattr(room, "write", write)
     with RunGroups(dataclasses.replace(OWN, others=3), kernel) as groups:
         assert groups.controllers == ()
-        assert "3 other processes are in it" in groups.withheld
+        assert groups.withheld == (
+            "/g cannot hand down its controllers: it holds processes beside fairtrial, 3 of them"
+        )
 
 
 @pytest.mark.parametrize(
