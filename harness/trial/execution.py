@@ -280,7 +280,8 @@ def _ready(
                 kept_bytes=kept,
             )
             energy = contextlib.closing(prepared.energy)
-            with prepared.host, energy, on_housekeeping_cpus(prepared):
+            away = on_housekeeping_cpus(prepared)
+            with prepared.host, prepared.grouping, energy, away:
                 commands = SideCommands(prepared.cpus.housekeeping, interrupts)
                 try:
                     yield _Means(
