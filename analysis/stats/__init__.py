@@ -60,6 +60,14 @@ if TYPE_CHECKING:
         one_way as one_way,
         random_effects as random_effects,
     )
+    from .workers import (
+        MOST_WORKERS as MOST_WORKERS,
+        Kind as Kind,
+        Progress as Progress,
+        at_once as at_once,
+        available_cores as available_cores,
+        in_order as in_order,
+    )
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
@@ -79,5 +87,6 @@ else:
             "streams": "stream",
             "two_samples": "PairTests f_test ks_centred rank_sum student welch",
             "variance": "OneWay RandomEffects one_way random_effects",
+            "workers": "MOST_WORKERS Kind Progress at_once available_cores in_order",
         },
     )
