@@ -37,6 +37,7 @@ Kind = Literal["threads", "processes"]
 
 MOST_WORKERS = 1024
 _LOOK = 0.01  # seconds between two looks whether the last portions at work have ended
+_PATIENCE = 2.0  # seconds of work that processes, which take about one to start, are not worth
 _WATCH = 1.0  # seconds between two looks whether the parent lives
 
 
@@ -99,6 +100,7 @@ def in_order(
         or one process.
     prefer : {"threads", "processes"}
         What suits the work, where nobody else says it: threads where it leaves the interpreter's lock.
+        Processes are started only if the work is not done within 2 s here.
     look : callable, optional
         Called from the caller's thread with the number of results so far, at first 0.
     ready : callable, optional
@@ -114,15 +116,29 @@ def in_order(
     tell = look if look is not None else lambda _done: None
     tell(0)
     count = _asked(workers, prefer)
-    loop = _Loop()
-    rows: Generator[Found, None, None]
-    if count == 1:
+    around = _around()
+    backend = None if around is None else around[0]
+    loop, waiting = _Loop(), iter(items)
+    done, patient = 0, prefer == "processes" and backend is None
+    if count == 1 or patient:
+        begun = time.monotonic()
         task = _Task(work=work, loop=loop)
-        rows = (task(item) for item in items)
-    else:
-        rows = _together(work, items, loop, count=count, prefer=prefer, ready=ready)
+        for item in waiting:
+            found = task(item)
+            done += 1
+            tell(done)
+            yield found
+            if count != 1 and time.monotonic() - begun > _PATIENCE:
+                break
+        else:
+            return
+    here = prefer == "threads" if backend is None else _shares_memory(backend)
+    if ready is not None and not here and not done:
+        ready()
+    rows = _together(work, waiting, loop, count=count, backend=backend, here=here)
     with closing(rows):
-        for done, found in enumerate(rows, 1):
+        for found in rows:
+            done += 1
             tell(done)
             yield found
 
@@ -154,29 +170,25 @@ def _together(
     loop: _Loop,
     *,
     count: int | None,
-    prefer: Kind,
-    ready: Callable[[], object] | None,
+    backend: Any | None,  # noqa: ANN401 - joblib ships no types
+    here: bool,
 ) -> Generator[Found, None, None]:
-    """Let joblib do it."""
+    """Let joblib do it, `here` in this process: its own choice unless there is a backend around."""
     import joblib
 
-    around = _around()
-    backend = None if around is None else around[0]
-    here = prefer == "threads" if backend is None else _shares_memory(backend)
     chosen: AbstractContextManager[object] = nullcontext()
+    ours = not here and (backend is None or isinstance(backend, joblib.parallel.LokyBackend))
     if backend is None and not here:
         chosen = joblib.parallel_config(backend="loky", inner_max_num_threads=1)
-    if ready is not None and not here:
-        ready()
-    task = _Task(work=work, loop=loop)
+    task = _Task(work=work, loop=loop, parent=os.getpid() if ours else None)
     call = joblib.delayed(task if here else task.elsewhere)
     rows: Generator[Any, None, None] | None = None
     with one_blas_thread():
         try:
-            with chosen, nullcontext() if here else _interrupts_later():
+            with chosen, _unheard_interrupts() if ours else nullcontext():
                 parallel = joblib.Parallel(
                     n_jobs=count,
-                    prefer=prefer,
+                    prefer="threads" if here else "processes",
                     return_as="generator" if _streams(backend) else "list",
                     max_nbytes=None,  # items are small: no files of arrays beside them
                 )
@@ -251,13 +263,13 @@ class _Loop:
 class _Task(Generic[Item, Found]):
     """The work on any item, wherever that is.
 
-    `edition` is what another process must have installed.
+    `edition` is what another process must have installed, `parent` with which it is to end.
     """
 
     work: Callable[[Item, Progress], Found]
     loop: _Loop
     edition: Edition = field(default_factory=edition)
-    parent: int = field(default_factory=os.getpid)
+    parent: int | None = None
 
     def __call__(self, item: Item) -> Found:
         with self.loop.at_work(), one_blas_thread():
@@ -267,15 +279,14 @@ class _Task(Generic[Item, Found]):
     def elsewhere(self, item: Item) -> bytes:
         """Do the work in another process; Dask's own way back would make arrays writable."""
         hold_to(self.edition)
-        if os.getppid() == self.parent:
-            _end_with_parent()
+        if self.parent is not None:
+            _end_with(self.parent)
         return pickle.dumps(self(item), protocol=5)
 
 
 @functools.cache
-def _end_with_parent() -> None:
+def _end_with(parent: int) -> None:
     """Let this process end soon after its parent, even if that was killed and could not say so."""
-    parent = os.getppid()
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -286,20 +297,20 @@ def _end_with_parent() -> None:
 
 
 @contextmanager
-def _interrupts_later() -> Iterator[None]:
-    """Hold Ctrl-C back while processes are started, which then never get it: we end them.
+def _unheard_interrupts() -> Iterator[None]:
+    """Start processes that Ctrl-C does not reach, as what is ignored is inherited; we end them.
 
     A terminal sends it to every process; each would print where it was interrupted.
     """
-    mask = getattr(signal, "pthread_sigmask", None)  # not on every system
-    if mask is None:
+    before = signal.getsignal(signal.SIGINT)
+    if before is None or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = mask(signal.SIG_BLOCK, (signal.SIGINT,))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
-        mask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, before)
 
 
 def _killed(error: BrokenExecutor) -> AnalysisError:

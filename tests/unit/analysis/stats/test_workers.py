@@ -26,6 +26,13 @@ from analysis.stats import at_once, available_cores, in_order
 from analysis.stats.editions import edition, hold_to
 from analysis.stats.workers import Progress
 
+
+def two(prefer: str) -> joblib.parallel_config:
+    """Two of a kind at once: without it, processes wait until they are worth their start."""
+    backend = {"threads": "threading", "processes": "loky"}[prefer]
+    return joblib.parallel_config(backend=backend, n_jobs=2)
+
+
 PROJECT = Path(__file__).resolve().parents[4]
 
 
@@ -186,7 +193,7 @@ def test_our_errors_come_back_from_other_processes_as_they_are() -> None:
     def fails(_item: int, _going_on: Progress) -> int:
         raise InsufficientDataError("too few", "here", "more", n=1, needed=3)
 
-    with pytest.raises(InsufficientDataError) as caught:
+    with two("processes"), pytest.raises(InsufficientDataError) as caught:
         list(in_order(fails, range(2), workers=2, prefer="processes"))
     assert (caught.value.n, caught.value.needed) == (1, 3)
     assert str(caught.value) == "here: too few\n  fix: more"
@@ -208,16 +215,36 @@ def test_a_killed_worker_is_told_in_words(how: signal.Signals) -> None:
             os.kill(os.getpid(), how)
         return item
 
-    with pytest.raises(AnalysisError, match=f"was killed.*{how.name}.*memory") as caught:
+    with (
+        two("processes"),
+        pytest.raises(AnalysisError, match=f"was killed.*{how.name}.*memory") as caught,
+    ):
         list(in_order(dies, range(8), workers=2, prefer="processes"))
     assert "--workers 1" in str(caught.value)
-    # and the next loop has workers again
-    assert list(in_order(lambda item, _: item, range(4), workers=2, prefer="processes")) == [
-        0,
-        1,
-        2,
-        3,
-    ]
+    with two("processes"):  # and the next loop has workers again
+        again = in_order(lambda item, _: item, range(4), workers=2, prefer="processes")
+        assert list(again) == [0, 1, 2, 3]
+
+
+def test_processes_wait_until_they_are_worth_their_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    def where(item: int, _going_on: Progress) -> tuple[int, int]:
+        return item, os.getpid()
+
+    def places() -> list[int]:
+        ready: list[int] = []
+        rows = in_order(
+            where, range(6), workers=2, prefer="processes", ready=lambda: ready.append(1)
+        )
+        found = list(rows)
+        assert [item for item, _ in found] == list(range(6))
+        assert not ready  # the first items have compiled what there is
+        return [pid for _, pid in found]
+
+    assert set(places()) == {os.getpid()}
+    monkeypatch.setattr("analysis.stats.workers._PATIENCE", 0.0)
+    first, *others = places()
+    assert first == os.getpid()
+    assert os.getpid() not in others
 
 
 def test_arrays_stay_as_they_were_made() -> None:
@@ -226,22 +253,24 @@ def test_arrays_stay_as_they_were_made() -> None:
         fixed.flags.writeable = False
         return fixed, free
 
-    for fixed, free in in_order(made, range(2), workers=2, prefer="processes"):
-        assert not fixed.flags.writeable
-        assert free.flags.writeable
+    with two("processes"):
+        for fixed, free in in_order(made, range(2), workers=2, prefer="processes"):
+            assert not fixed.flags.writeable
+            assert free.flags.writeable
 
 
 def test_what_is_compiled_is_compiled_here_and_only_for_other_processes() -> None:
     ready: list[int] = []
     for prefer in ("threads", "processes"):
-        rows = in_order(
-            lambda item, _: item,
-            range(2),
-            workers=2,
-            prefer=prefer,  # type: ignore[arg-type]
-            ready=lambda: ready.append(os.getpid()),
-        )
-        list(rows)
+        with two(prefer):
+            rows = in_order(
+                lambda item, _: item,
+                range(2),
+                workers=2,
+                prefer="threads",
+                ready=lambda: ready.append(os.getpid()),
+            )
+            list(rows)
     assert ready == [os.getpid()]
 
 
@@ -263,14 +292,16 @@ def test_linear_algebra_has_one_thread_meanwhile(workers: int, prefer: Any) -> N
         return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
 
     before = threads(0, lambda _done, _total: None)
-    for found in in_order(threads, range(8), workers=workers, prefer=prefer):
-        assert found
-        assert set(found) == {1}
+    with two(prefer):
+        for found in in_order(threads, range(8), workers=workers, prefer=prefer):
+            assert found
+            assert set(found) == {1}
     assert threads(0, lambda _done, _total: None) == before
 
 
 SLEEPERS = """
 import sys, time
+import joblib
 from analysis.stats import in_order
 
 def sleeps(item, going_on):
@@ -280,8 +311,9 @@ def sleeps(item, going_on):
     return item
 
 print("begun", flush=True)
-for found in in_order(sleeps, range(9), workers=2, prefer=sys.argv[1]):
-    print("at work", flush=True)
+with joblib.parallel_config(backend=sys.argv[1], n_jobs=2):
+    for found in in_order(sleeps, range(9), workers=2, prefer="processes"):
+        print("at work", flush=True)
 """
 
 
@@ -293,14 +325,14 @@ def _alive(group: int) -> bool:
     return True
 
 
-@pytest.mark.parametrize("prefer", ["threads", "processes"])
+@pytest.mark.parametrize("backend", ["threading", "loky"])
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_no_worker_outlives_its_parent(prefer: str, how: signal.Signals, tmp_path: Path) -> None:
+def test_no_worker_outlives_its_parent(backend: str, how: signal.Signals, tmp_path: Path) -> None:
     # as a terminal does, the signal of Ctrl-C goes to every process of the group
     script = tmp_path / "sleepers.py"
     script.write_text(SLEEPERS)
     child = subprocess.Popen(
-        [sys.executable, script, prefer],
+        [sys.executable, script, backend],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
