@@ -27,19 +27,26 @@ def edition() -> Edition:
     return found
 
 
-def hold_to(wanted: Edition) -> None:
-    """Refuse to compute for a process that has other versions.
+def hold_to(wanted: Edition, found: Edition | None = None) -> None:
+    """Refuse a worker that has other versions.
+
+    Parameters
+    ----------
+    wanted : mapping of str to str
+        The versions of the process that asks.
+    found : mapping of str to str, optional
+        Those of the worker; of this process if it is the worker.
 
     Raises
     ------
     AnalysisError
         Which names the first that differs.
     """
-    here = edition()
-    for name, there in wanted.items():
-        mine = here.get(name, "none")
-        if mine != there:
+    there = edition() if found is None else found
+    for name, asked in wanted.items():
+        if there.get(name) != asked:
             raise AnalysisError(
-                f"a worker has {name} {mine} and this process {there}: their numbers could differ",
+                f"the worker has {name} {there.get(name, 'not at all')}, and the process that asks "
+                f"has {asked}: their numbers could differ",
                 fix="install the same versions on the workers",
             )
