@@ -14,6 +14,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class FairtrialError(Exception):
     """Root of every error that fairtrial raises on purpose.
@@ -36,9 +38,22 @@ class FairtrialError(Exception):
         self.where = where
         self.fix = fix
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions are made again from their arguments; some of ours have more, by keyword only.
+        return _made_again, (type(self), self.args, vars(self))
+
     def __str__(self) -> str:
         head = f"{self.where}: {self.what}" if self.where else self.what
         return f"{head}\n  fix: {self.fix}" if self.fix else head
+
+
+def _made_again(
+    kind: type[FairtrialError], args: tuple[Any, ...], state: dict[str, Any]
+) -> FairtrialError:
+    """Rebuild an error that comes from another process."""
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 class UsageError(FairtrialError):

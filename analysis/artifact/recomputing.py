@@ -37,7 +37,7 @@ COMMANDS = (
 ANSWERS = (0, 1, 7)  # exit codes of an answer: done, a gate said no, a gate could not tell
 # every option of these commands that writes no file; they are taken in full only, not abbreviated
 OPTIONS = frozenset(
-    """--all --alpha --also --alternative --always-valid --and --annotations --below --benchmark
+    """--all --alpha --also --alternative --always-valid --and --annotations --backend --below --benchmark
     --best-of --better --centre --certificate --clt --compatible --conf-level --confidence
     --correction --digits --draws --effect --estimators --exit-code --explain --font-family
     --font-size --format --gate --group --ignore --interval --jitter --json --layout --level --looks

@@ -18,11 +18,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..stats import stream
+from ..stats import Progress, in_order, stream
 from .alarms import ALARMS, rank_sum_nominal
 from .pairs import Pairs
 from .relabelling import MOST, Signs, sides, signs
@@ -79,8 +81,40 @@ def benchmark_rates(
     }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Part:
+    """The runs of all sessions, or of all but one, and how their labels are swapped.
+
+    `without` is the number of the session that is left out, None of the whole.
+    """
+
+    pairs: Pairs
+    table: Signs
+    without: int | None = None
+
+
+_Asked = tuple[_Part, tuple[str, str] | None]  # a method of the suite, None: all of benchmarks
+
+
+def _answered(
+    asked: _Asked, _going_on: Progress, *, root: int, risk: float, methods: frozenset[str]
+) -> dict[str, _Counted] | float:
+    """Relabel one part for the methods that look at benchmarks, or for one over the suite."""
+    part, method = asked
+    if method is None:
+        return benchmark_rates(part.pairs, part.table, risk, methods)
+    which = () if part.without is None else (str(part.without),)
+    rng = stream(root, *method, *which)
+    return float(SUITE_ALARMS[method](part.pairs, part.table, risk, rng, DRAWS).mean())
+
+
 def rates_of(
-    pairs: Pairs, *, methods: frozenset[str], confidence: float, rng: np.random.Generator
+    pairs: Pairs,
+    *,
+    methods: frozenset[str],
+    confidence: float,
+    rng: np.random.Generator,
+    workers: int | None = None,
 ) -> tuple[tuple[MethodRate, ...], Mapping[str, Mapping[str, float]], int]:
     """Give each method's rate, the rates by benchmark and method, and the number of relabellings.
 
@@ -94,13 +128,33 @@ def rates_of(
         Of the tests, and of the intervals of their rates.
     rng : numpy.random.Generator
         One number is drawn from it.
+    workers : int, optional
+        Processes at the same time, as in `in_order`; they change no number.
     """
     root = int(rng.integers(2**63))
     risk = float(round(1 - confidence, 12))
     table = signs(pairs.groups, stream(root, "relabellings"))
     cuts = _cuts(pairs, table, stream(root, "cuts")) if pairs.whole else []
-    single = benchmark_rates(pairs, table, risk, methods)
-    fewer = [benchmark_rates(part, reduced, risk, methods) for part, reduced in cuts]
+    parts = [_Part(pairs=pairs, table=table), *cuts]
+    suite = [
+        (name, unit)
+        for (name, unit), said in METHODS.items()
+        if name in methods
+        and said.level == "suite"
+        and not said.by_construction
+        and (pairs.whole or unit != "session")
+    ]
+    asked: list[_Asked] = [(part, method) for part in parts for method in (None, *suite)]
+    answers = in_order(
+        partial(_answered, root=root, risk=risk, methods=methods),
+        asked,
+        workers=workers,
+        prefer="processes",
+    )
+    told: dict[tuple[str, str] | None, list[Any]] = {}
+    for (_, method), answer in zip(asked, answers, strict=True):
+        told.setdefault(method, []).append(answer)
+    single, *fewer = told[None]
     runs = float(np.median([x.size for x in pairs.ours]))
     found = []
     for (name, unit), said in METHODS.items():
@@ -127,18 +181,11 @@ def rates_of(
                     by_construction=False,
                 )
             )
-        elif unit == "session" and not pairs.whole:
+        elif (name, unit) not in told:  # one session cannot be left out
             found.append(_unrated(name, unit, said.level, risk))
         else:
-            test = SUITE_ALARMS[name, unit]
-            rate = float(test(pairs, table, risk, stream(root, name, unit), DRAWS).mean())
-            jackknife = _jackknife(
-                [
-                    float(test(part, reduced, risk, stream(root, name, unit, str(k)), DRAWS).mean())
-                    for k, (part, reduced) in enumerate(cuts)
-                ],
-                confidence,
-            )
+            rate, *without = told[name, unit]
+            jackknife = _jackknife(without, confidence)
             found.append(
                 MethodRate(
                     name=name,
@@ -158,7 +205,7 @@ def rates_of(
     return tuple(found), by_benchmark, len(table)
 
 
-def _cuts(pairs: Pairs, table: Signs, rng: np.random.Generator) -> list[tuple[Pairs, Signs]]:
+def _cuts(pairs: Pairs, table: Signs, rng: np.random.Generator) -> list[_Part]:
     """Leave out one session at a time, and relabellings that no longer differ."""
     found = []
     for k in range(pairs.groups):
@@ -170,7 +217,8 @@ def _cuts(pairs: Pairs, table: Signs, rng: np.random.Generator) -> list[tuple[Pa
         kept = np.delete(reduced, k, axis=1)
         kept = kept * kept[:, :1]  # swapping everything only turns the answer round
         _, first = np.unique(kept, axis=0, return_index=True)
-        found.append((part, reduced[rng.permutation(first)[:_FEWER]]))
+        rows = reduced[rng.permutation(first)[:_FEWER]]
+        found.append(_Part(pairs=part, table=rows, without=k))
     return found
 
 

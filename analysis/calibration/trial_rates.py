@@ -38,6 +38,7 @@ def calibrate_trial(
     power: float = 0.8,
     rng: np.random.Generator,
     seed: int | None = None,
+    workers: int | None = None,
 ) -> Certificate:
     """Count how often each method calls one of two identical variants the better.
 
@@ -60,6 +61,9 @@ def calibrate_trial(
         The source of randomness; one number is drawn from it.
     seed : int, optional
         What `rng` was made of; stored only.
+    workers : int, optional
+        Processes at the same time; they change no number. Without it a ``joblib.parallel_config``
+        around the call decides on their number and kind; without either there is one.
 
     Returns
     -------
@@ -88,7 +92,11 @@ def calibrate_trial(
     pairs = pairs_of(*sides)
     root = int(rng.integers(2**63))
     rates, alarms, relabellings = rates_of(
-        pairs, methods=wanted, confidence=confidence, rng=stream(root, "rates")
+        pairs,
+        methods=wanted,
+        confidence=confidence,
+        rng=stream(root, "rates"),
+        workers=workers,
     )
     risk = float(round(1 - confidence, 12))
     differences = pairs.differences()

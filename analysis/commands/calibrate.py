@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
 from .arguments import add_confidence, add_json, add_metric, add_seed, number, show
+from .options.working import add_working, working
 
 if TYPE_CHECKING:
     from .arguments import Subparsers
@@ -53,6 +54,7 @@ def add(subparsers: Subparsers) -> None:
     add_metric(parser)
     add_confidence(parser, "of the tests and of the intervals")
     add_seed(parser)
+    add_working(parser, "processes")
     add_json(parser)
     parser.set_defaults(run=_calibrate)
 
@@ -65,16 +67,18 @@ def _calibrate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
     path = Path(args.trial)
     trial = open_trial(path)
-    certificate = calibrate_trial(
-        trial,
-        pair=_pair(args.pair),
-        methods=None if args.methods is None else args.methods.split(","),
-        metric=args.metric or trial.default_metric,
-        confidence=args.confidence,
-        power=args.power,
-        rng=stream(args.seed, "calibrate"),
-        seed=args.seed,
-    )
+    with working(args, err) as workers:
+        certificate = calibrate_trial(
+            trial,
+            pair=_pair(args.pair),
+            methods=None if args.methods is None else args.methods.split(","),
+            metric=args.metric or trial.default_metric,
+            confidence=args.confidence,
+            power=args.power,
+            rng=stream(args.seed, "calibrate"),
+            seed=args.seed,
+            workers=workers,
+        )
     if not args.no_certificate:
         folder = path.resolve().parent / CERTIFICATES if args.dir is None else Path(args.dir)
         err.write(f"certificate kept as {write_certificate(certificate, folder)}\n")

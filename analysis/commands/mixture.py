@@ -22,6 +22,7 @@ from .arguments import (
     reading,
     show,
 )
+from .options.working import add_working, working
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +34,10 @@ __all__ = ["add"]
 
 _DETAIL, _OVERVIEW = 500, 200  # resamples
 _MOST_DIGITS = 15
-_ONE_METRIC = ("below", "quantile", "resamples", "resolution", "jitter", "better")
+_ONE_METRIC = (
+    *("below", "quantile", "resamples", "resolution", "jitter", "better", "workers", "backend"),
+    "dask",
+)
 
 
 def add(subparsers: Subparsers) -> None:
@@ -123,9 +127,7 @@ def _add_fitting(parser: argparse.ArgumentParser) -> None:
         help="spread tied values over the clock's step in the fit test",
     )
     add_seed(parser)
-    parser.add_argument(
-        "--workers", type=int, metavar="W", help="threads (default: the cores it may use)"
-    )
+    add_working(parser, "threads")
 
 
 def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
@@ -149,15 +151,14 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             args.plot,
             "add --benchmark NAME",
         )
-    options = _options(args, detailed=detailed)
     from ..methods.mixture import mixture_report
     from ..stats import announcing, stream
 
-    with announcing(line_to(err)), _bar(err) as progress:
+    with working(args, err) as workers, announcing(line_to(err)), _bar(err) as progress:
         report = mixture_report(
             sources.matrices,
             benchmark=args.benchmark,
-            options=options,
+            options=_options(args, workers, detailed=detailed),
             rng=stream(args.seed, "mixture"),
             seed=args.seed,
             cautions=sources.cautions,
@@ -183,7 +184,7 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     return 0
 
 
-def _options(args: argparse.Namespace, *, detailed: bool) -> MixtureOptions:
+def _options(args: argparse.Namespace, workers: int | None, *, detailed: bool) -> MixtureOptions:
     from ..methods.mixture import MixtureOptions
 
     resamples = args.resamples
@@ -200,7 +201,7 @@ def _options(args: argparse.Namespace, *, detailed: bool) -> MixtureOptions:
         quantiles=tuple(args.quantile),
         shift=args.shift,
         confidence=args.confidence,
-        workers=args.workers,
+        workers=workers,
     )
 
 

@@ -14,8 +14,10 @@ from .arguments import (
     add_plot,
     add_resamples,
     add_seed,
+    line_to,
     show,
 )
+from .options.working import add_working, working
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -67,20 +69,21 @@ def add(subparsers: Subparsers) -> None:
     )
     add_plot(parser, "the predictions of a table")
     add_seed(parser)
+    add_working(parser, "processes")
     add_json(parser)
     parser.set_defaults(run=_sources)
 
 
 def _sources(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    found = _of_trials(args) if args.response is None else _of_table(args, err)
+    found = _of_trials(args, err) if args.response is None else _of_table(args, err)
     show(found, out, as_json=args.json)
     return 0
 
 
-def _of_trials(args: argparse.Namespace) -> Sources:
+def _of_trials(args: argparse.Namespace, err: TextIO) -> Sources:
     from ..explaining import sources
     from ..formats import open_trial, trial_and_variant
-    from ..stats import stream
+    from ..stats import announcing, stream
 
     _refuse(args, _OF_TABLES, "is for tables", "add --response COLUMN for a table, or leave it out")
     trials = []
@@ -97,14 +100,16 @@ def _of_trials(args: argparse.Namespace) -> Sources:
                 "all variants of a trial are looked at", source, f"name {named[0]} alone"
             )
         trials.append(open_trial(named[0]))
-    return sources(
-        trials,
-        metric=args.metric,
-        permutations=_PERMUTATIONS if args.resamples is None else args.resamples,
-        confidence=args.confidence,
-        rng=stream(args.seed, "sources"),
-        seed=args.seed,
-    )
+    with working(args, err) as workers, announcing(line_to(err)):
+        return sources(
+            trials,
+            metric=args.metric,
+            permutations=_PERMUTATIONS if args.resamples is None else args.resamples,
+            confidence=args.confidence,
+            rng=stream(args.seed, "sources"),
+            seed=args.seed,
+            workers=workers,
+        )
 
 
 def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:
@@ -120,7 +125,10 @@ def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:
     picture = None if args.plot is None else check_picture(args.plot)
     table = read_mixed_table(args.sources[0])
     known = table.columns
-    with progress_on(printer_on(err), "steps", bar=True, plain=False) as report:
+    with (
+        working(args, err) as workers,
+        progress_on(printer_on(err), "steps", bar=True, plain=False) as report,
+    ):
         found = sources_of_table(
             table,
             _columns(args.response, known),
@@ -132,6 +140,7 @@ def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:
             progress=report,
             rng=stream(args.seed, "sources"),
             seed=args.seed,
+            workers=workers,
         )
     if picture is not None:
         write_picture(

@@ -14,10 +14,12 @@ from .arguments import (
     add_resamples,
     add_seed,
     add_unit,
+    line_to,
     number,
     reading,
     show,
 )
+from .options.working import add_working, working
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,6 +88,7 @@ def add(subparsers: Subparsers) -> None:
     )
     add_resamples(parser, 999, "of each randomization test or bootstrap (default: 999)")
     add_seed(parser)
+    add_working(parser, "processes")
     add_json(parser)
     parser.set_defaults(run=_study)
 
@@ -108,15 +111,20 @@ def _study(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         if getattr(args, name) is not None and args.kind not in kinds:
             raise UsageError(f"--{name} is for 'study {' and '.join(kinds)}'", f"study {args.kind}")
     from ..report import progress_on
+    from ..stats import announcing
 
-    with progress_on(printer_on(err), "comparisons") as report:
-        result = _made(args, report)
+    with (
+        working(args, err) as workers,
+        announcing(line_to(err)),
+        progress_on(printer_on(err), "comparisons") as report,
+    ):
+        result = _made(args, workers, report)
     show(result, out, as_json=args.json)
     return 0
 
 
 def _made(
-    args: argparse.Namespace, report: Callable[[int, int], None]
+    args: argparse.Namespace, workers: int | None, report: Callable[[int, int], None]
 ) -> RejectionStudy | CoverageStudy:
     from ..formats import read_one
     from ..stats import stream
@@ -128,6 +136,7 @@ def _made(
         "resamples": args.resamples,
         "rng": stream(args.seed, "study", args.kind),
         "seed": args.seed,
+        "workers": workers,
         "progress": report,
     }
     given = {"simulations": args.simulations, "mean": args.mean, "alternative": args.alternative}

@@ -29,6 +29,7 @@ def explained_modes(
     permutations: int = _PERMUTATIONS,
     confidence: float = 0.95,
     rng: np.random.Generator,
+    workers: int | None = None,
 ) -> tuple[Explained, ...]:
     """Find the modes of all cells of trials, and the covariate that separates each.
 
@@ -43,10 +44,16 @@ def explained_modes(
     cells = [
         cell
         for trial in trials
-        for cell in modal_runs(trial, metric, rng=stream(root, trial.manifest.trial))
+        for cell in modal_runs(
+            trial, metric, rng=stream(root, trial.manifest.trial), workers=workers
+        )
     ]
     return explained(
-        cells, risk=1 - confidence, permutations=permutations, rng=stream(root, "causes")
+        cells,
+        risk=1 - confidence,
+        permutations=permutations,
+        rng=stream(root, "causes"),
+        workers=workers,
     )
 
 
@@ -59,6 +66,7 @@ def sources(
     confidence: float = 0.95,
     rng: np.random.Generator,
     seed: int | None = None,
+    workers: int | None = None,
 ) -> Sources:
     """Tell where the values of one trial, or of several of the same programs, differ.
 
@@ -77,6 +85,9 @@ def sources(
         Where the orders come from.
     seed : int, optional
         Where `rng` comes from, for the record.
+    workers : int, optional
+        Processes at the same time; they change no number. Without it a ``joblib.parallel_config``
+        around the call decides on their number and kind; without either there is one.
 
     Raises
     ------
@@ -93,6 +104,7 @@ def sources(
         confidence=confidence,
         rng=rng,
         seed=seed,
+        workers=workers,
     )
     trials = [trial_or_trials] if isinstance(trial_or_trials, Trial) else list(trial_or_trials)
     modes = explained_modes(
@@ -101,5 +113,6 @@ def sources(
         permutations=permutations,
         confidence=confidence,
         rng=draws,
+        workers=workers,
     )
     return replace(found, modes=tuple(one.mode for one in modes))

@@ -8,6 +8,7 @@ from ..faces import hands_on
 
 if TYPE_CHECKING:
     from .arrays import median as median, read_only as read_only
+    from .clusters import dask_cluster as dask_cluster
     from .compiled import announcing as announcing, kernel as kernel
     from .density import bandwidth_of as bandwidth_of, kernel_density as kernel_density
     from .doors import (
@@ -60,11 +61,20 @@ if TYPE_CHECKING:
         one_way as one_way,
         random_effects as random_effects,
     )
+    from .workers import (
+        MOST_WORKERS as MOST_WORKERS,
+        Kind as Kind,
+        Progress as Progress,
+        at_once as at_once,
+        available_cores as available_cores,
+        in_order as in_order,
+    )
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
             "arrays": "median read_only",
+            "clusters": "dask_cluster",
             "compiled": "announcing kernel",
             "density": "bandwidth_of kernel_density",
             "doors": "counted door numbers shown",
@@ -79,5 +89,6 @@ else:
             "streams": "stream",
             "two_samples": "PairTests f_test ks_centred rank_sum student welch",
             "variance": "OneWay RandomEffects one_way random_effects",
+            "workers": "MOST_WORKERS Kind Progress at_once available_cores in_order",
         },
     )

@@ -11,7 +11,10 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from functools import partial
 from typing import Literal, cast, get_args
 
 import numpy as np
@@ -20,9 +23,9 @@ from ..data import Mean, PerformanceMatrix, check_means
 from ..errors import AnalysisError
 from ..methods.resampling import bootstrap_speedup
 from ..planning import t_interval
-from ..stats import door, stream
+from ..stats import door, in_order, stream
 from .cautions import population_cautions
-from .draws import Draws, Pair, Progress, check_names, check_study, drawn_pairs, teller
+from .draws import DrawnPair, Draws, Pair, Progress, check_names, check_study, drawn_pairs, teller
 from .result import CoverageStudy, Covered
 
 __all__ = ["INTERVALS", "coverage_study"]
@@ -46,6 +49,7 @@ def coverage_study(
     resamples: int = 999,
     rng: np.random.Generator,
     seed: int | None = None,
+    workers: int | None = None,
     progress: Progress | None = None,
 ) -> CoverageStudy:
     """Estimate how often intervals of the speedup hold the true one.
@@ -64,7 +68,7 @@ def coverage_study(
         Nominal, two-sided.
     mean : {"geometric", "harmonic", "arithmetic"}
         Of the values as they are.
-    draws, simulations, resamples, rng, seed, progress
+    draws, simulations, resamples, rng, seed, workers, progress
         As in `power_study`; bootstraps draw blocks where blocks are drawn.
 
     Returns
@@ -83,20 +87,27 @@ def coverage_study(
     if mean != "geometric":
         intervals = tuple(name for name in intervals if name != "t")
         check_names("interval", intervals, INTERVALS)
-    known = cast("Sequence[Interval]", intervals)
+    known = cast("tuple[Interval, ...]", tuple(dict.fromkeys(intervals)))
     root = int(rng.integers(2**63))
-    tell = teller(progress, len(runs) * simulations)
+    drawn = partial(
+        _drawn, population, root=root, simulations=simulations, draws=draws, ratio=ratio
+    )
+    ask = partial(_intervals, names=known, confidence=confidence, mean=mean, resamples=resamples)
+    rows = in_order(
+        ask,
+        (pair for m in runs for pair in drawn(m)),
+        workers=workers,
+        prefer="processes",
+        look=teller(progress, len(runs) * simulations),
+        ready=lambda: ask(next(drawn(runs[0])), lambda *_: None),
+    )
     cells = []
-    for m in runs:
-        found: dict[Interval, list[tuple[float, float] | None]] = {name: [] for name in known}
-        pairs = drawn_pairs(population, root, m, simulations, draws, factors=ratio)
-        for k, pair in enumerate(pairs):
-            for name in known:
-                resampling = stream(root, "interval", name, str(m), str(k))
-                ends = _interval(pair, name, confidence, mean, resamples, rng=resampling)
-                found[name].append(ends)
-            tell()
-        cells += [_covered(name, m, ends, ratio) for name, ends in found.items()]
+    with closing(rows):
+        for m in runs:
+            here = list(itertools.islice(rows, simulations))
+            cells += [
+                _covered(name, m, [ends[k] for ends in here], ratio) for k, name in enumerate(known)
+            ]
     return CoverageStudy(
         population=population.name,
         benchmarks=len(population.benchmarks),
@@ -110,6 +121,43 @@ def coverage_study(
         seed=seed,
         cautions=tuple(population_cautions(population, draws)),
     )
+
+
+def _drawn(
+    population: PerformanceMatrix,
+    runs: int,
+    *,
+    root: int,
+    simulations: int,
+    draws: Draws,
+    ratio: float,
+) -> Iterator[DrawnPair]:
+    return drawn_pairs(population, root, runs, simulations, draws, factors=ratio)
+
+
+def _intervals(
+    drawn: DrawnPair,
+    _going_on: Progress,
+    *,
+    names: tuple[Interval, ...],
+    confidence: float,
+    mean: Mean,
+    resamples: int,
+) -> list[tuple[float, float] | None]:
+    """Give all intervals on one comparison."""
+    pair = drawn.sides()
+    runs, number = str(drawn.candidate.shape[1]), str(drawn.number)
+    return [
+        _interval(
+            pair,
+            name,
+            confidence,
+            mean,
+            resamples,
+            rng=stream(drawn.root, "interval", name, runs, number),
+        )
+        for name in names
+    ]
 
 
 def _interval(

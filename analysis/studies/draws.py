@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -13,14 +13,71 @@ from numpy.typing import NDArray
 from ..data import PerformanceMatrix
 from ..errors import InsufficientDataError, UsageError
 from ..planning import check_runs
+from ..run_numbers import Better
 from ..stats import counted, stream
 
-__all__ = ["Draws", "Pair", "Progress", "check_names", "check_study", "drawn_pairs", "teller"]
+__all__ = [
+    "DrawnPair",
+    "Draws",
+    "Pair",
+    "Progress",
+    "check_names",
+    "check_study",
+    "drawn_pairs",
+    "teller",
+]
 
 Draws = Literal["run", "block"]
 Pair = tuple[PerformanceMatrix, PerformanceMatrix]
 _MOST_RUNS = 1_000_000  # of each benchmark and side
 Progress = Callable[[int, int], None]  # told (done, all)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DrawnPair:
+    """The values of one simulated comparison: all that its tests need, wherever they are made.
+
+    Attributes
+    ----------
+    number : int
+        Which of the comparisons of `root`, from 0.
+    root : int
+        The seed of the streams of its tests.
+    benchmarks : tuple of str
+    candidate, baseline : array of float, shape (benchmarks, runs)
+    better : {"lower", "higher"}
+    unit : str
+    in_blocks : bool
+        Whether a column is a block.
+    """
+
+    number: int
+    root: int
+    benchmarks: tuple[str, ...]
+    candidate: NDArray[np.float64]
+    baseline: NDArray[np.float64]
+    better: Better
+    unit: str
+    in_blocks: bool
+
+    def sides(self) -> Pair:
+        """Give them as candidate and baseline."""
+        runs = self.candidate.shape[1]
+        made = []
+        for k, (side, values) in enumerate(
+            (("candidate", self.candidate), ("baseline", self.baseline))
+        ):
+            ids = {name: np.arange(runs) + k * runs for name in self.benchmarks}
+            made.append(
+                PerformanceMatrix.from_samples(
+                    side,
+                    dict(zip(self.benchmarks, values, strict=True)),
+                    better=self.better,
+                    unit=self.unit,
+                    blocks=ids if self.in_blocks else None,
+                )
+            )
+        return made[0], made[1]
 
 
 def drawn_pairs(
@@ -31,46 +88,40 @@ def drawn_pairs(
     draws: Draws,
     *,
     factors: float | NDArray[np.float64],
-) -> Iterator[Pair]:
-    """Draw pairs of sides; the candidate's values are made better by the factors."""
+) -> Iterator[DrawnPair]:
+    """Draw pairs of sides; the candidate's values are made better by the factors.
+
+    Nothing is drawn before the first is asked for.
+    """
     names = population.benchmarks
     speedups = np.broadcast_to(np.asarray(factors, dtype=np.float64), (simulations, len(names)))
     scales = speedups if population.better == "higher" else 1.0 / speedups
     rows = _by_block(population) if draws == "block" else population.samples
-    drawn: list[list[NDArray[np.intp]]] = []
-    for side in ("candidate", "baseline"):
-        labels = ["blocks"] * len(names) if draws == "block" else names
-        drawn.append(
-            [
-                stream(root, "draw", side, label, str(runs)).integers(
-                    row.size, size=(simulations, runs)
-                )
-                for label, row in zip(labels, rows, strict=True)
-            ]
-        )
-    ids = {
-        side: {name: np.arange(runs) + k * runs for name in names}
-        for k, side in enumerate(("candidate", "baseline"))
-    }
-    for k in range(simulations):
-        sides = []
-        for side, indices in zip(("candidate", "baseline"), drawn, strict=True):
-            scale = scales[k] if side == "candidate" else np.ones(len(names))
-            sides.append(
-                PerformanceMatrix.from_samples(
-                    side,
-                    {
-                        name: row[index[k]] * factor
-                        for name, row, index, factor in zip(
-                            names, rows, indices, scale.tolist(), strict=True
-                        )
-                    },
-                    better=population.better,
-                    unit=population.unit,
-                    blocks=ids[side] if draws == "block" else None,
-                )
+    labels = ["blocks"] * len(names) if draws == "block" else names
+    candidate, baseline = (
+        [
+            stream(root, "draw", side, label, str(runs)).integers(
+                row.size, size=(simulations, runs)
             )
-        yield sides[0], sides[1]
+            for label, row in zip(labels, rows, strict=True)
+        ]
+        for side in ("candidate", "baseline")
+    )
+    for k in range(simulations):
+        ours, theirs = (
+            np.array([row[index[k]] for row, index in zip(rows, indices, strict=True)])
+            for indices in (candidate, baseline)
+        )
+        yield DrawnPair(
+            number=k,
+            root=root,
+            benchmarks=names,
+            candidate=ours * scales[k][:, None],
+            baseline=theirs,
+            better=population.better,
+            unit=population.unit,
+            in_blocks=draws == "block",
+        )
 
 
 def _by_block(population: PerformanceMatrix) -> list[NDArray[np.float64]]:
@@ -136,12 +187,11 @@ def check_names(kind: str, given: Sequence[str], known: tuple[str, ...]) -> None
         raise UsageError(f"no {kind} is named", fix=f"known here: {', '.join(known)}")
 
 
-def teller(progress: Progress | None, total: int) -> Callable[[], None]:
-    """Give what is called after each simulated comparison, and tells how many are done."""
-    done = itertools.count(1)
+def teller(progress: Progress | None, total: int) -> Callable[[int], None]:
+    """Give what is told how many simulated comparisons are done, and says it of all."""
 
-    def tell() -> None:
-        if progress is not None:
-            progress(next(done), total)
+    def tell(done: int) -> None:
+        if progress is not None and done:
+            progress(done, total)
 
     return tell

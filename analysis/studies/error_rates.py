@@ -13,17 +13,20 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
 
 from ..data import PerformanceMatrix
 from ..errors import UsageError
-from ..stats import door, stream
+from ..stats import door, in_order, stream
 from .cautions import hpt_cautions, population_cautions
-from .draws import Draws, Progress, check_names, check_study, drawn_pairs, teller
+from .draws import DrawnPair, Draws, Progress, check_names, check_study, drawn_pairs, teller
 from .pvalues import TESTS, Alternative, pvalue_of
 from .result import Rejections, RejectionStudy
 
@@ -81,6 +84,7 @@ def power_study(
     resamples: int = 999,
     rng: np.random.Generator,
     seed: int | None = None,
+    workers: int | None = None,
     progress: Progress | None = None,
 ) -> RejectionStudy:
     """Estimate each test's power as more and more benchmarks are shifted.
@@ -112,6 +116,9 @@ def power_study(
         Each point gets streams of its own from it.
     seed : int, optional
         What `rng` was made from; stands in the result.
+    workers : int, optional
+        Processes at the same time; they change no number. Without it a ``joblib.parallel_config``
+        around the call decides on their number and kind; without either there is one.
     progress : callable, optional
         Called with (done, all) after each simulated comparison.
 
@@ -142,7 +149,7 @@ def power_study(
         resamples=resamples,
         seed=seed,
     )
-    return _answer(asked, rng, progress)
+    return _answer(asked, rng, workers, progress)
 
 
 @door
@@ -158,6 +165,7 @@ def type1_study(
     resamples: int = 999,
     rng: np.random.Generator,
     seed: int | None = None,
+    workers: int | None = None,
     progress: Progress | None = None,
 ) -> RejectionStudy:
     """Estimate how often each test rejects when both sides are drawn from one population.
@@ -177,16 +185,35 @@ def type1_study(
         resamples=resamples,
         seed=seed,
     )
-    return _answer(asked, rng, progress)
+    return _answer(asked, rng, workers, progress)
 
 
 def _answer(
-    asked: _Question, rng: np.random.Generator, progress: Progress | None
+    asked: _Question, rng: np.random.Generator, workers: int | None, progress: Progress | None
 ) -> RejectionStudy:
     asked.check()
     root = int(rng.integers(2**63))
-    tell = teller(progress, len(asked.points) * asked.simulations)
-    cells = [cell for point in asked.points for cell in _at(point, asked, root, tell)]
+    test = partial(
+        _rejected,
+        tests=tuple(dict.fromkeys(asked.tests)),
+        alternative=asked.alternative,
+        alpha=asked.alpha,
+        resamples=asked.resamples,
+    )
+    rows = in_order(
+        test,
+        (pair for point in asked.points for pair in _drawn_at(point, asked, root)),
+        workers=workers,
+        prefer="processes",
+        look=teller(progress, len(asked.points) * asked.simulations),
+        ready=lambda: test(next(_drawn_at(asked.points[0], asked, root)), lambda *_: None),
+    )
+    with closing(rows):
+        cells = [
+            cell
+            for point in asked.points
+            for cell in _counted(point, asked, itertools.islice(rows, asked.simulations))
+        ]
     cautions = list(population_cautions(asked.population, asked.draws))
     n = len(asked.population.benchmarks)
     if "hpt" in asked.tests:
@@ -207,10 +234,8 @@ def _answer(
     )
 
 
-def _at(
-    point: tuple[int, int], asked: _Question, root: int, tell: Callable[[], None]
-) -> list[Rejections]:
-    """Count how often each test rejects at one point."""
+def _drawn_at(point: tuple[int, int], asked: _Question, root: int) -> Iterator[DrawnPair]:
+    """Draw the comparisons of one point."""
     shifted, runs = point
     n = len(asked.population.benchmarks)
     which = stream(root, "shifted", str(shifted), str(runs))
@@ -218,19 +243,39 @@ def _at(
     for row in factors:
         row[which.permutation(n)[:shifted]] = asked.shift
     root_here = int(stream(root, "point", str(shifted), str(runs)).integers(2**63))
-    pairs = drawn_pairs(
+    return drawn_pairs(
         asked.population, root_here, runs, asked.simulations, asked.draws, factors=factors
     )
-    rejected = dict.fromkeys(asked.tests, 0)
-    for k, pair in enumerate(pairs):
-        for test in asked.tests:
-            rng = stream(root_here, "test", test, str(k))
-            p = pvalue_of(pair, test, asked.alternative, asked.resamples, rng)
-            rejected[test] += p <= asked.alpha * (1 + 1e-12)
-        tell()
+
+
+def _rejected(
+    drawn: DrawnPair,
+    _going_on: Progress,
+    *,
+    tests: tuple[str, ...],
+    alternative: Alternative,
+    alpha: float,
+    resamples: int,
+) -> list[bool]:
+    """Tell which tests reject on one comparison."""
+    pair = drawn.sides()
+    found = []
+    for test in tests:
+        rng = stream(drawn.root, "test", test, str(drawn.number))
+        p = pvalue_of(pair, test, alternative, resamples, rng)
+        found.append(bool(p <= alpha * (1 + 1e-12)))
+    return found
+
+
+def _counted(
+    point: tuple[int, int], asked: _Question, rows: Iterable[list[bool]]
+) -> list[Rejections]:
+    """Count how often each test rejects at one point."""
+    shifted, runs = point
+    counts = np.sum(list(rows), axis=0).tolist()
     return [
         Rejections(
             test=test, shifted=shifted, runs=runs, rejected=count, simulations=asked.simulations
         )
-        for test, count in rejected.items()
+        for test, count in zip(dict.fromkeys(asked.tests), counts, strict=True)
     ]

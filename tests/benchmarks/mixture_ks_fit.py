@@ -27,7 +27,7 @@ import numpy as np
 
 from analysis.methods.mixture.fitting.fit import fit_mixture
 from analysis.methods.mixture.goodness.fit_test import ks_fit
-from analysis.methods.mixture.parallel import available_cores
+from analysis.stats import available_cores
 
 N, RESAMPLES, SEED = 100, 500, 20261121
 WANTED = {1: 12.0, 2: 22.0}  # threads: ratio

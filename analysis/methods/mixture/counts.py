@@ -5,9 +5,7 @@ from __future__ import annotations
 __all__ = [
     "MOST_COMPONENTS",
     "MOST_STARTS",
-    "MOST_WORKERS",
 ]
 
 MOST_COMPONENTS = 64
 MOST_STARTS = 10_000
-MOST_WORKERS = 1024

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     )
     from .fit import sources as sources
     from .result import (
+        ClassesBy as ClassesBy,
         Component as Component,
         Factor as Factor,
         Importance as Importance,
@@ -32,7 +33,7 @@ else:
         {
             "covariates": "Covariate covariates_of spoken",
             "fit": "sources",
-            "result": "Component Factor Importance Mode ModeClass Sources",
+            "result": "ClassesBy Component Factor Importance Mode ModeClass Sources",
             "systems": "sources_of_table systems_figure systems_said",
         },
     )

@@ -111,6 +111,11 @@ class Covariate:
         if not self.spoken:
             object.__setattr__(self, "spoken", spoken(self.name))
 
+    def of(self, rows: Integers) -> Covariate:
+        """Give the same covariate of these rows only."""
+        count = None if self.count is None else read_only(self.count[rows])
+        return replace(self, values=read_only(self.values[rows]), count=count)
+
 
 def spoken(name: str) -> str:
     """Say the name of a covariate in a sentence: ``environment padding modulo 64``."""

@@ -31,6 +31,7 @@ def sources(
     confidence: float = 0.95,
     rng: np.random.Generator,
     seed: int | None = None,
+    workers: int | None = None,
 ) -> Sources:
     """Tell where the values of one trial, or of several of the same programs, differ.
 
@@ -51,6 +52,9 @@ def sources(
         What draws the orders.
     seed : int, optional
         The seed that `rng` was made from, for the record.
+    workers : int, optional
+        Processes at the same time; they change no number. Without it a ``joblib.parallel_config``
+        around the call decides on their number and kind; without either there is one.
 
     Returns
     -------
@@ -94,7 +98,9 @@ def sources(
             ", ".join(runs.trials[:3]),
             "look at another metric, or at programs whose times are measured more finely",
         )
-    factors, told = factors_of(runs, permutations=permutations, confidence=confidence, root=root)
+    factors, told = factors_of(
+        runs, permutations=permutations, confidence=confidence, root=root, workers=workers
+    )
     return Sources(
         of=tuple(trial.manifest.trial for trial in trials),
         response=response,

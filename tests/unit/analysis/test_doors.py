@@ -239,13 +239,14 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "confidence": 0.9,
             "rng": rng(),
             "seed": 1,
+            "workers": 1,
         },
     ),
     "sources_of_table": (
         analysis.sources_of_table,
         {"table": TABLE, "response": "y", "group": "g", "ignore": ["i"], "variation": "s"}
         | {"runs": 3, "folds": 2, "repeats": 2, "confidence": 0.9, "progress": None}
-        | {"rng": rng(), "seed": 1},
+        | {"rng": rng(), "seed": 1, "workers": 1},
     ),
     "trial_costs": (analysis.trial_costs, {"trial": analysis.read_trial(SAMPLE)}),
     "variance_components": (analysis.variance_components, {"candidate": A, "baseline": B}),
@@ -259,19 +260,19 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         analysis.power_study,
         {"population": A, "shift": 1.1, "shifted": [0, 1], "runs": 3, "tests": ["t", "hpt"]}
         | {"alternative": "two-sided", "alpha": 0.1, "draws": "block", "simulations": 2}
-        | {"resamples": 20, "rng": rng(), "seed": 1, "progress": None},
+        | {"resamples": 20, "rng": rng(), "seed": 1, "workers": 1, "progress": None},
     ),
     "type1_study": (
         analysis.type1_study,
         {"population": A, "runs": [3], "tests": ["welch", "randomization"], "alpha": 0.1}
         | {"alternative": "two-sided", "draws": "run", "simulations": 2, "resamples": 20}
-        | {"rng": rng(), "seed": 1, "progress": None},
+        | {"rng": rng(), "seed": 1, "workers": 1, "progress": None},
     ),
     "coverage_study": (
         analysis.coverage_study,
         {"population": A, "runs": [3], "intervals": ["t", "percentile"], "ratio": 1.5}
         | {"confidence": 0.9, "mean": "geometric", "draws": "run", "simulations": 2}
-        | {"resamples": 20, "rng": rng(), "seed": 1, "progress": None},
+        | {"resamples": 20, "rng": rng(), "seed": 1, "workers": 1, "progress": None},
     ),
     "compare_trials": (
         analysis.compare_trials,
@@ -287,7 +288,8 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "calibrate_trial": (
         analysis.calibrate_trial,
         {"trial": analysis.read_trial(SAMPLE), "pair": ("gzip-1", "gzip-6"), "methods": ["welch"]}
-        | {"metric": "wall", "confidence": 0.9, "power": 0.9, "rng": rng(), "seed": 1},
+        | {"metric": "wall", "confidence": 0.9, "power": 0.9, "rng": rng(), "seed": 1}
+        | {"workers": 1},
     ),
     "judge": (
         analysis.judge,

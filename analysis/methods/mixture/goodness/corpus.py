@@ -1,4 +1,4 @@
-"""Fit mixtures to the many samples of a corpus and test each fit, on all cores.
+"""Fit mixtures to the many samples of a corpus and test each fit, on all cores or a cluster.
 
 References
 ----------
@@ -9,17 +9,16 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ....errors import AnalysisError
-from ....stats import counted, door, stream
-from ..counts import MOST_WORKERS
+from ....stats import MOST_WORKERS, Progress, counted, door, in_order, stream
 from ..fitting.fit import fit_mixture
 from ..model.mixture import Scale
-from ..parallel import Progress, available_cores, in_order
-from .fit_test import MOST_RESAMPLES, ks_fit
+from .fit_test import MOST_RESAMPLES, compile_kernels, ks_fit
 from .result import CorpusFit, TiesHandling
 
 __all__ = ["fit_corpus"]
@@ -54,7 +53,9 @@ def fit_corpus(
     rng : numpy.random.Generator
         One number is drawn from it; each label's stream derives from that.
     workers : int, optional
-        Samples at the same time; as many as there are processors for this process unless given.
+        Samples at the same time. Without it a ``joblib.parallel_config`` around the call decides,
+        and says whether on threads, processes or a cluster; without either there are as many threads
+        as processors for this process.
     scale : {"linear", "log"}
         As in `fit_mixture`.
     progress : callable, optional
@@ -65,36 +66,55 @@ def fit_corpus(
     UsageError
         If an argument is out of its range; for some when the first result is asked for.
     """
-    threads = (
-        available_cores() if workers is None else counted("workers", workers, most=MOST_WORKERS)
-    )
+    count = None if workers is None else counted("workers", workers, most=MOST_WORKERS)
     counted("resamples", resamples, most=MOST_RESAMPLES)
-    root = int(rng.integers(2**63))
-    wanted = list(samples.items())
+    asked = partial(
+        _fitted,
+        root=int(rng.integers(2**63)),
+        resamples=resamples,
+        max_components=max_components,
+        scale=scale,
+        ties=ties,
+        resolution=resolution,
+    )
+    tell = progress if progress is not None else lambda _done, _total: None
+    return in_order(
+        asked,
+        samples.items(),
+        workers=count,
+        prefer="threads",
+        look=lambda done: tell(done, len(samples)),
+        ready=compile_kernels,
+    )
 
-    def run(one: tuple[str, ArrayLike], going_on: Progress) -> CorpusFit:
-        label, values = one
-        mixture = None
-        own = stream(root, label)
-        try:
-            mixture = fit_mixture(values, max_components=max_components, scale=scale)
-            test = ks_fit(
-                values,
-                mixture,
-                resamples=resamples,
-                max_components=max_components,
-                rng=own,
-                workers=1,
-                ties=ties,
-                resolution=resolution,
-                progress=going_on,
-            )
-        except AnalysisError as error:
-            return CorpusFit(label=label, mixture=mixture, test=None, why=error.what)
-        return CorpusFit(label=label, mixture=mixture, test=test, why=None)
 
-    def look(_place: int, done: int) -> None:
-        if progress is not None:
-            progress(done, len(wanted))
-
-    return in_order(run, wanted, threads=threads, look=look)
+def _fitted(
+    one: tuple[str, ArrayLike],
+    going_on: Progress,
+    *,
+    root: int,
+    resamples: int,
+    max_components: int,
+    scale: Scale,
+    ties: TiesHandling,
+    resolution: float | None,
+) -> CorpusFit:
+    """Fit and test one sample."""
+    label, values = one
+    mixture = None
+    try:
+        mixture = fit_mixture(values, max_components=max_components, scale=scale)
+        test = ks_fit(
+            values,
+            mixture,
+            resamples=resamples,
+            max_components=max_components,
+            rng=stream(root, label),
+            workers=1,
+            ties=ties,
+            resolution=resolution,
+            progress=going_on,
+        )
+    except AnalysisError as error:
+        return CorpusFit(label=label, mixture=mixture, test=None, why=error.what)
+    return CorpusFit(label=label, mixture=mixture, test=test, why=None)

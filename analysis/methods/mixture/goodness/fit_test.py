@@ -16,23 +16,23 @@ from __future__ import annotations
 import math
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....errors import UsageError
-from ....stats import counted, door, read_only
-from ..counts import MOST_COMPONENTS, MOST_STARTS, MOST_WORKERS
+from ....stats import MOST_WORKERS, Progress, at_once, counted, door, in_order, read_only
+from ..counts import MOST_COMPONENTS, MOST_STARTS
 from ..fitting.fit import fit_mixture
 from ..fitting.sample import Sample, prepared
 from ..model.mixture import Mixture
-from ..parallel import Progress, available_cores, in_order
 from .cautions import ks_cautions
 from .clock import jittered
 from .result import FitTest, TiesHandling
 
-__all__ = ["MOST_RESAMPLES", "RISKS", "ks_fit"]
+__all__ = ["MOST_RESAMPLES", "RISKS", "compile_kernels", "ks_fit"]
 
 Array = NDArray[np.float64]
 
@@ -77,7 +77,8 @@ def ks_fit(
     rng : numpy.random.Generator
         Where the samples come from. The result depends on it alone, not on `workers`.
     workers : int, optional
-        Threads; as many as there are processors for this process unless given.
+        Portions of the samples at the same time, as in `fit_corpus`: threads unless a
+        ``joblib.parallel_config`` around the call says otherwise.
     ties : {"as-measured", "jitter"}
         The test is one for continuous values, and rejects too often when many tie. "jitter" moves
         every value by a uniform share of the clock's step (half a step at most), fits the moved
@@ -101,9 +102,8 @@ def ks_fit(
     count = counted("resamples", resamples, most=MOST_RESAMPLES)
     most = counted("max_components", max_components, most=MOST_COMPONENTS)
     further = counted("starts", starts, most=MOST_STARTS)
-    threads = (
-        available_cores() if workers is None else counted("workers", workers, most=MOST_WORKERS)
-    )
+    if workers is not None:
+        counted("workers", workers, most=MOST_WORKERS)
     if ties not in ("as-measured", "jitter"):
         raise UsageError(f"ties must be 'as-measured' or 'jitter', not {ties!r}")
     if resolution is not None and ties != "jitter":
@@ -124,7 +124,7 @@ def ks_fit(
         seeds,
         starts=further,
         most=most,
-        threads=threads,
+        workers=workers,
         progress=progress,
     )
     failed = int(np.isnan(found).sum())
@@ -156,32 +156,60 @@ def _distances(
     *,
     starts: int,
     most: int,
-    threads: int,
+    workers: int | None,
     progress: Progress | None,
 ) -> Array:
     """Give the replicates' distances in the order of their seeds."""
+    n, total = sample.values.size, seeds.size
+    rows = max(1, min(math.ceil(total / (4 * at_once(workers, "threads"))), _CHUNK // n))
+    say = progress if progress is not None else lambda _done, _total: None
+    portions = in_order(
+        partial(_portion, mixture=mixture, n=n, floor=sample.floor, starts=starts, most=most),
+        (seeds[low : low + rows] for low in range(0, total, rows)),
+        workers=workers,
+        prefer="threads",
+        ready=compile_kernels,
+    )
+    found, done = np.empty(total), 0
+    with closing(portions):  # what stops the progress stops the workers at once
+        for portion in portions:
+            found[done : done + portion.size] = portion
+            done += portion.size
+            say(done, total)
+    return found
+
+
+def _portion(
+    seeds: NDArray[np.uint64],
+    _going_on: Progress,
+    *,
+    mixture: Mixture,
+    n: int,
+    floor: float,
+    starts: int,
+    most: int,
+) -> Array:
+    """Give the distances of some replicates."""
     from .kernel import replicate_distances
 
-    n, total = sample.values.size, seeds.size
-    found = np.empty(total)
-    rows = max(1, min(math.ceil(total / (4 * threads)), _CHUNK // n))
+    found = np.empty(seeds.size)
     parameters = (mixture.weights, mixture.means, mixture.sds)
-    say = progress if progress is not None else lambda _done, _total: None
-
-    def run(low: int, _progress: Progress) -> int:
-        part = slice(low, low + rows)
-        replicate_distances(seeds[part], *parameters, n, sample.floor, starts, most, found[part])
-        return min(low + rows, total)
-
-    portions = range(0, total, rows)
-    if threads == 1:  # as one of many samples at work at the same time
-        done = (run(low, say) for low in portions)
-    else:
-        done = in_order(run, portions, threads=threads)
-    with closing(done):  # what stops the progress stops the threads at once
-        for count in done:
-            say(count, total)
+    replicate_distances(seeds, *parameters, n, floor, starts, most, found)
     return found
+
+
+def compile_kernels() -> None:
+    """Compile what fits and their tests need, or load it where that is done."""
+    values = np.array([1.0, 1.1, 1.2, 1.4, 2.0, 2.1])
+    mixture = fit_mixture(values, max_components=2)
+    ks_fit(
+        values,
+        mixture,
+        resamples=1,
+        max_components=2,
+        rng=np.random.default_rng(0),
+        workers=1,
+    )
 
 
 def _ordered(distances: Array, risk: float) -> float:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from ....data import PerformanceMatrix
 from ....errors import AnalysisError, UsageError
 from ....report import Caution, figures
-from ..parallel import Progress, available_cores, in_order
+from ....stats import Progress, in_order
+from ..goodness.fit_test import compile_kernels
 from .cautions import report_cautions
 from .cell import mixture_cell
 from .contest import mixture_contest
@@ -120,19 +122,27 @@ def _at_once(
 ) -> Iterator[MixtureCell]:
     """Make cells without the evidence for their modes, several at the same time.
 
-    Each cell has streams of its own, so the number of threads changes no figure.
+    Each cell has streams of its own, so the number of workers changes no figure.
     """
-    alone = replace(options, workers=1)
 
-    def work(one: Wanted, going_on: Progress) -> MixtureCell:
-        return mixture_cell(*one, alone, root=root, evidence=False, progress=going_on)
+    def tell(done: int) -> None:
+        if done < len(wanted):
+            matrix, benchmark = wanted[done]
+            look(done, len(wanted), f"{benchmark} / {matrix.name}")
 
-    def tell(place: int, _done: int) -> None:
-        if place < len(wanted):
-            matrix, benchmark = wanted[place]
-            look(place, len(wanted), f"{benchmark} / {matrix.name}")
+    return in_order(
+        partial(_cell, options=replace(options, workers=1), root=root),
+        ((matrix.select((name,)), name) for matrix, name in wanted),
+        workers=options.workers,
+        prefer="threads",
+        look=tell,
+        ready=compile_kernels,
+    )
 
-    return in_order(work, wanted, threads=options.workers or available_cores(), look=tell)
+
+def _cell(one: Wanted, going_on: Progress, *, options: MixtureOptions, root: int) -> MixtureCell:
+    """Make one of many cells."""
+    return mixture_cell(*one, options, root=root, evidence=False, progress=going_on)
 
 
 def _check(matrices: Sequence[PerformanceMatrix]) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ....data import PerformanceMatrix
 from ....errors import AnalysisError
 from ....report import Caution, merged
-from ....stats import stream
+from ....stats import Progress, stream
 from ..fitting.fit import fit_mixture
 from ..fitting.sample import prepared
 from ..goodness.fit_test import ks_fit
@@ -21,7 +21,6 @@ from ..metrics.intervals import estimated
 from ..metrics.result import MetricInterval
 from ..modality.evidence import mode_evidence
 from ..model.mixture import Mixture
-from ..parallel import Progress
 from ..refits import Fit, FittedSample, fitted_sample
 from .options import MixtureOptions
 from .result import MixtureCell

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runs import Runs
 from .cells import Cell
 from .columns import Columns
 from .orders import Directions, Fits, directions
@@ -35,7 +34,7 @@ class SessionFits:
 
 
 def between_sessions(
-    runs: Runs, cell: Cell, columns: Columns, count: int, rng: np.random.Generator
+    cell: Cell, columns: Columns, count: int, rng: np.random.Generator
 ) -> SessionFits | None:
     """Hold a factor against the sessions of each trial in other orders.
 
@@ -47,7 +46,7 @@ def between_sessions(
     a p-value below 0.05, such as those of three sessions, or the factor has a direction for every two
     sessions, nothing is told.
     """
-    trial = np.array([runs.trial[cell.rows[mine[0]]] for mine in cell.sessions])
+    trial = np.array([cell.trial[mine[0]] for mine in cell.sessions])
     y = np.array([cell.logs[mine].mean() for mine in cell.sessions])
     rows = []
     for mine in cell.sessions:

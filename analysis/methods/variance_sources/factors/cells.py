@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,8 @@ class Cell:
         Which.
     rows : int array, shape (n,)
         Their places among all runs, in the order of execution.
+    trial : int array, shape (n,)
+        The trial of each, by its number.
     sessions : tuple of int arrays
         Places among `rows`, of each session with two runs or more.
     logs : float array, shape (n,)
@@ -48,10 +50,15 @@ class Cell:
     benchmark: str
     variant: str
     rows: Integers
+    trial: Integers
     sessions: tuple[Integers, ...]
     logs: Floats
     rest: Floats
     autocorrelation: float
+
+    def alone(self) -> Cell:
+        """Give the same runs as if there were no others."""
+        return replace(self, rows=np.arange(self.rows.size))
 
 
 def cell_of(runs: Runs, benchmark: str, variant: str, rows: Integers) -> Cell | None:
@@ -78,6 +85,7 @@ def cell_of(runs: Runs, benchmark: str, variant: str, rows: Integers) -> Cell | 
         benchmark=benchmark,
         variant=variant,
         rows=rows,
+        trial=runs.trial[rows],
         sessions=sessions,
         logs=logs,
         rest=rest,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....errors import InsufficientDataError
 from ....report import Caution, figures
-from ....stats import stream
+from ....stats import Progress, in_order, stream
 from ..covariates import AS_LEVELS, Covariate, as_levels
 from ..result import Factor
 from ..runs import Runs
@@ -55,7 +56,7 @@ class _Tested:
 
 
 def factors_of(
-    runs: Runs, *, permutations: int, confidence: float, root: int
+    runs: Runs, *, permutations: int, confidence: float, root: int, workers: int | None = None
 ) -> tuple[tuple[Factor, ...], tuple[Caution, ...]]:
     """Test every covariate of every benchmark and variant, and adjust for all of them together.
 
@@ -69,6 +70,8 @@ def factors_of(
         Of the intervals.
     root : int
         The seed of the orders; each benchmark and variant has a stream of its own.
+    workers : int, optional
+        Benchmarks and variants at the same time, as in `in_order`.
 
     Returns
     -------
@@ -99,11 +102,13 @@ def factors_of(
             needed=LEAST_RUNS,
         )
     suspects = [wide for one in runs.covariates.values() for wide in _forms(one)]
-    told = [
-        one
-        for cell in cells
-        for one in _of_cell(runs, cell, suspects, permutations, confidence=confidence, root=root)
-    ]
+    by_cell = in_order(
+        partial(_told_of, permutations=permutations, confidence=confidence, root=root),
+        ((cell.alone(), [one.of(cell.rows) for one in suspects]) for cell in cells),
+        workers=workers,
+        prefer="processes",
+    )
+    told = [one for of_cell in by_cell for one in of_cell]
     family = Family(permutations)
     for one in told:
         if one.drawn is not None:
@@ -127,8 +132,20 @@ def _with_adjusted(factor: Factor, p: float) -> Factor:
     return replace(factor, pvalue_adjusted=max(p, factor.pvalue or 0.0))
 
 
+def _told_of(
+    asked: tuple[Cell, list[Covariate]],
+    _going_on: Progress,
+    *,
+    permutations: int,
+    confidence: float,
+    root: int,
+) -> list[_Tested]:
+    """Give what is told of the factors of one cell."""
+    cell, suspects = asked
+    return list(_of_cell(cell, suspects, permutations, confidence=confidence, root=root))
+
+
 def _of_cell(
-    runs: Runs,
     cell: Cell,
     suspects: Sequence[Covariate],
     permutations: int,
@@ -167,7 +184,7 @@ def _of_cell(
             yield _tested(cell, one, [next(fits) for _ in one.directions], confidence)
     for covariate, columns in apart:
         rng = stream(root, "sessions", cell.benchmark, cell.variant, covariate.name)
-        told = _between(runs, cell, covariate, columns, permutations, confidence, rng)
+        told = _between(cell, covariate, columns, permutations, confidence, rng)
         if told is not None:
             yield told
 
@@ -209,7 +226,6 @@ def _tested(cell: Cell, one: _Suspect, fits: Sequence[Fits], confidence: float) 
 
 
 def _between(  # noqa: PLR0917 - one factor of what `_of_cell` was asked
-    runs: Runs,
     cell: Cell,
     covariate: Covariate,
     columns: Columns,
@@ -218,7 +234,7 @@ def _between(  # noqa: PLR0917 - one factor of what `_of_cell` was asked
     rng: np.random.Generator,
 ) -> _Tested | None:
     # windows of a circle are for runs: sessions are too few for so many
-    told = None if columns.either else between_sessions(runs, cell, columns, permutations, rng)
+    told = None if columns.either else between_sessions(cell, columns, permutations, rng)
     if told is None:
         return None
     fits = None if covariate.name == "session" else told.fits

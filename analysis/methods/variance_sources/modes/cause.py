@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....run_numbers import NUMBERS
-from ....stats import adjusted, stream
+from ....stats import Progress, adjusted, in_order, stream
 from ..covariates import AS_LEVELS, Covariate, as_levels
 from ..result import ClassesBy, Mode, ModeClass
 from .rules import Rule, Shape
@@ -107,7 +108,12 @@ class _Tested:
 
 
 def explained(
-    cells: Sequence[ModalRuns], *, risk: float, permutations: int, rng: np.random.Generator
+    cells: Sequence[ModalRuns],
+    *,
+    risk: float,
+    permutations: int,
+    rng: np.random.Generator,
+    workers: int | None = None,
 ) -> tuple[Explained, ...]:
     """Say of each cell which covariate separates its modes.
 
@@ -122,6 +128,8 @@ def explained(
         that they could not decide.
     rng : numpy.random.Generator
         One number of it seeds the streams, one for each cell and covariate.
+    workers : int, optional
+        Covariates at the same time, as in `in_order`.
 
     Returns
     -------
@@ -132,19 +140,18 @@ def explained(
     suspects = [list(_suspects(cell)) for cell in cells]
     family = sum(map(len, suspects))
     orders = max(permutations, min(_MOST, math.ceil(_STEPS * family / risk)))
-    tested: list[tuple[int, Covariate, Separation]] = []
-    for place, (cell, mine) in enumerate(zip(cells, suspects, strict=True)):
-        labelled = Labelled(sessions=cell.sessions, labels=cell.labels)
-        for covariate in mine:
-            names = (cell.trial, cell.benchmark, cell.variant, covariate.name)
-            found = separation(
-                labelled,
-                _suspect(covariate, cell.rows),
-                permutations=orders,
-                rng=stream(root, *names),
-            )
-            if found is not None:
-                tested.append((place, covariate, found))
+    places = [(place, one) for place, mine in enumerate(suspects) for one in mine]
+    answers = in_order(
+        partial(_separated, permutations=orders, root=root),
+        (_asked(cells[place], one) for place, one in places),
+        workers=workers,
+        prefer="processes",
+    )
+    tested = [
+        (place, covariate, found)
+        for (place, covariate), found in zip(places, answers, strict=True)
+        if found is not None
+    ]
     raised = adjusted([found.pvalue for *_, found in tested]).tolist()
     by_cell: dict[int, list[_Tested]] = {}
     for (place, covariate, found), pvalue in zip(tested, raised, strict=True):
@@ -153,6 +160,23 @@ def explained(
                 _Tested(covariate=covariate, found=found, pvalue=pvalue)
             )
     return tuple(_told(cell, by_cell.get(place, [])) for place, cell in enumerate(cells))
+
+
+_Asked = tuple[Labelled, Suspect, tuple[str, ...]]  # the names of its stream
+
+
+def _asked(cell: ModalRuns, covariate: Covariate) -> _Asked:
+    names = (cell.trial, cell.benchmark, cell.variant, covariate.name)
+    labelled = Labelled(sessions=cell.sessions, labels=cell.labels)
+    return labelled, _suspect(covariate, cell.rows), names
+
+
+def _separated(
+    asked: _Asked, _going_on: Progress, *, permutations: int, root: int
+) -> Separation | None:
+    """Ask how well one covariate separates the modes of one cell."""
+    labelled, suspect, names = asked
+    return separation(labelled, suspect, permutations=permutations, rng=stream(root, *names))
 
 
 def _suspects(cell: ModalRuns) -> Iterator[Covariate]:

@@ -67,6 +67,7 @@ def sources_of_table(
     progress: Callable[[int, int], None] | None = None,
     rng: np.random.Generator,
     seed: int | None = None,
+    workers: int | None = None,
 ) -> Sources:
     """Predict a table's response from its other columns, and tell what the predictions rest on.
 
@@ -100,6 +101,9 @@ def sources_of_table(
         Of splits, shuffles and intervals.
     seed : int, optional
         Where `rng` comes from, to be told in the result.
+    workers : int, optional
+        Processes at the same time; they change no number. Without it a ``joblib.parallel_config``
+        around the call decides on their number and kind; without either there is one.
 
     Returns
     -------
@@ -138,7 +142,13 @@ def sources_of_table(
     answered, short = _answerable(responses, whole, group)
     bar = _Bar(progress, len(answered) * (2 * folds if group is None else 3 * folds))
     plan = _Plan(
-        columns=columns, group=group, folds=folds, repeats=repeats, confidence=confidence, bar=bar
+        columns=columns,
+        group=group,
+        folds=folds,
+        repeats=repeats,
+        confidence=confidence,
+        bar=bar,
+        workers=workers,
     )
     root = int(rng.integers(2**63))
     with one_thread():
@@ -181,6 +191,7 @@ class _Plan:
     repeats: int
     confidence: float
     bar: _Bar
+    workers: int | None
 
 
 class _Bar:
@@ -242,6 +253,7 @@ def _across(table: MixedTable, response: Response, plan: _Plan, root: int) -> Ac
         families=None,
         rng=rng("random trees"),
         step=plan.bar.step,
+        workers=plan.workers,
     )
     held, grouped = at_random, None
     if families is not None:
@@ -253,6 +265,7 @@ def _across(table: MixedTable, response: Response, plan: _Plan, root: int) -> Ac
             families=families,
             rng=rng("grouped trees"),
             step=plan.bar.step,
+            workers=plan.workers,
         )
         grouped = agreement(
             held,
@@ -269,6 +282,7 @@ def _across(table: MixedTable, response: Response, plan: _Plan, root: int) -> Ac
         repeats=plan.repeats,
         seed=int(rng("importance").integers(2**63)),
         step=plan.bar.step,
+        workers=plan.workers,
     )
     top = [one.factor for one in shares[:_CURVES] if one.mean > 0]
     return Across(

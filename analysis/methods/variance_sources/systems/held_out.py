@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .booster import Booster, boosted
+from ....stats import Progress, in_order
+from .booster import Booster, boosted, one_thread
 from .design import Design
 from .folds import grouped_part, random_part
 
@@ -55,6 +57,7 @@ def hold_out(
     families: _Whole | None,
     rng: np.random.Generator,
     step: Callable[[], None],
+    workers: int | None = None,
 ) -> HeldOut:
     """Fit a model for each fold to the rows of all others, and predict the fold by it.
 
@@ -70,28 +73,57 @@ def hold_out(
         Which rows these are.
     step : function
         Called when a model is fitted.
+    workers : int, optional
+        Folds at the same time, as in `in_order`.
     """
+    count = int(folds.max()) + 1
+    splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(count)]
+
+    def asked() -> Iterator[_Fold]:
+        for learned, out in splits:
+            left = (
+                random_part(len(learned), _DECIDING, rng)
+                if families is None
+                else grouped_part(families[learned], _DECIDING, rng)
+            )
+            x = design.coded(learned)
+            yield _Fold(
+                x=x[learned], y=y[learned], left=left, seed=int(rng.integers(2**31)), out=x[out]
+            )
+
     predicted, deviations = np.empty(len(y)), np.empty(len(y))
     boosters = []
-    for fold in range(int(folds.max()) + 1):
-        learned, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        left = (
-            random_part(len(learned), _DECIDING, rng)
-            if families is None
-            else grouped_part(families[learned], _DECIDING, rng)
-        )
-        x = design.coded(learned)
-        booster = boosted(
-            x[learned],
-            y[learned],
-            categories=design.categories,
-            left=left,
-            seed=int(rng.integers(2**31)),
-        )
-        deviations[out] = booster.deviation(x[out])
-        predicted[out] = booster.centre + deviations[out]
+    fitted = in_order(
+        partial(_fitted, categories=design.categories),
+        asked(),
+        workers=workers,
+        prefer="processes",
+    )
+    for (_, out), (booster, found) in zip(splits, fitted, strict=True):
+        deviations[out] = found
+        predicted[out] = booster.centre + found
         boosters.append(booster)
         step()
     return HeldOut(
         folds=folds, boosters=tuple(boosters), predicted=predicted, deviations=deviations
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Fold:
+    """What a fold's model learns from, and the rows `out` that it predicts."""
+
+    x: Array
+    y: Array
+    left: NDArray[np.bool_]
+    seed: int
+    out: Array
+
+
+def _fitted(
+    fold: _Fold, _going_on: Progress, *, categories: NDArray[np.bool_]
+) -> tuple[Booster, Array]:
+    """Fit one fold's model, and predict the rows that it has not seen."""
+    with one_thread():
+        booster = boosted(fold.x, fold.y, categories=categories, left=fold.left, seed=fold.seed)
+        return booster, booster.deviation(fold.out)

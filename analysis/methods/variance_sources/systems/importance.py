@@ -15,12 +15,15 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....formats import TableColumn
-from ....stats import stream
+from ....stats import Progress, in_order, stream
+from .booster import Booster, one_thread
 from .design import Design
 from .held_out import HeldOut
 from .result import Dependence, DependencePoint, Importance
@@ -42,6 +45,7 @@ def importances(
     repeats: int,
     seed: int,
     step: Callable[[], None],
+    workers: int | None = None,
 ) -> tuple[Importance, ...]:
     """Measure the importance of every covariate, the largest first.
 
@@ -57,32 +61,23 @@ def importances(
         Of the shuffles; each covariate has a stream of its own.
     step : function
         Called when a fold is done.
+    workers : int, optional
+        Folds at the same time, as in `in_order`.
     """
-
-    def moves(name: str, number: int) -> NDArray[np.intp]:
-        """Shuffle the rows: the same way in each fold, drawn anew rather than kept."""
-        return stream(seed, "importance", name, str(number)).permutation(len(y))
-
-    def grown_in(fold: int) -> Array:
-        """Give what the fold's squared errors grow by, for each covariate and repeat."""
-        booster, out = held.boosters[fold], np.flatnonzero(held.folds == fold)
-        x = design.coded(np.flatnonzero(held.folds != fold))
-        before = float(((held.predicted[out] - y[out]) ** 2).sum())
-        each = [(place, number) for place in range(len(design.names)) for number in range(repeats)]
-        together = max(1, _CELLS // x[out].size)
-        grown = []
-        for first in range(0, len(each), together):
-            some = each[first : first + together]
-            moved = np.tile(x[out], (len(some), 1, 1))
-            for copy, (place, number) in zip(moved, some, strict=True):
-                copy[:, place] = x[moves(design.names[place], number)[out], place]
-            guesses = booster.predict(moved.reshape(-1, x.shape[1])).reshape(len(some), -1)
-            grown.append(((guesses - y[out]) ** 2).sum(axis=1) - before)
-        return np.concatenate(grown).reshape(len(design.names), repeats)
-
+    asked = (
+        _Fold(
+            booster=booster,
+            x=design.coded(np.flatnonzero(held.folds != fold)),
+            y=y,
+            out=np.flatnonzero(held.folds == fold),
+            predicted=held.predicted[held.folds == fold],
+        )
+        for fold, booster in enumerate(held.boosters)
+    )
     grown = np.zeros((len(design.names), repeats))
-    for fold in range(len(held.boosters)):
-        grown += grown_in(fold)
+    work = partial(_grown, names=design.names, repeats=repeats, seed=seed)
+    for of_fold in in_order(work, asked, workers=workers, prefer="processes"):
+        grown += of_fold
         step()
     shares = grown / (len(y) * float(y.var()))
     means, sds = shares.mean(axis=1), shares.std(axis=1, ddof=1)
@@ -90,6 +85,42 @@ def importances(
     return tuple(
         Importance(factor=design.names[k], mean=float(means[k]), sd=float(sds[k])) for k in order
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Fold:
+    """A fold's model, all rows as it is given them, and the rows `out` that it has not seen."""
+
+    booster: Booster
+    x: Array
+    y: Array
+    out: NDArray[np.intp]
+    predicted: Array
+
+
+def _grown(
+    fold: _Fold, _going_on: Progress, *, names: tuple[str, ...], repeats: int, seed: int
+) -> Array:
+    """Give what the fold's squared errors grow by, for each covariate and repeat."""
+
+    def moves(name: str, number: int) -> NDArray[np.intp]:
+        """Shuffle the rows: the same way in each fold, drawn anew rather than kept."""
+        return stream(seed, "importance", name, str(number)).permutation(len(fold.y))
+
+    x, out, y = fold.x, fold.out, fold.y[fold.out]
+    before = float(((fold.predicted - y) ** 2).sum())
+    each = [(place, number) for place in range(len(names)) for number in range(repeats)]
+    together = max(1, _CELLS // x[out].size)
+    grown = []
+    for first in range(0, len(each), together):
+        some = each[first : first + together]
+        moved = np.tile(x[out], (len(some), 1, 1))
+        for copy, (place, number) in zip(moved, some, strict=True):
+            copy[:, place] = x[moves(names[place], number)[out], place]
+        with one_thread():
+            guesses = fold.booster.predict(moved.reshape(-1, x.shape[1]))
+        grown.append(((guesses.reshape(len(some), -1) - y) ** 2).sum(axis=1) - before)
+    return np.concatenate(grown).reshape(len(names), repeats)
 
 
 def dependences(

@@ -16,6 +16,7 @@ from harness.cli import _parser
 ROOT = Path(__file__).resolve().parents[4]
 # what writes a file, or gives no answer
 OTHERS = {"--output", "-o", "--plot", "--plots", "--junit", "--html", "--summary", "--help", "-h"}
+OTHERS |= {"--dask"}  # what leaves this host
 OTHERS |= {"--font-family", "--font-size"} - OPTIONS
 
 

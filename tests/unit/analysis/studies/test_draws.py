@@ -16,7 +16,8 @@ def test_draws_come_from_the_population_and_shifts_make_the_candidate_better(pop
     source = population(better=better)
     factors = np.ones((3, 6))
     factors[:, 2] = 4.0
-    for ours, theirs in drawn_pairs(source, 1, 5, 3, "run", factors=factors):
+    for drawn in drawn_pairs(source, 1, 5, 3, "run", factors=factors):
+        ours, theirs = drawn.sides()
         assert ours.runs == theirs.runs == (5,) * 6
         for k, (row, of) in enumerate(zip(ours.samples, source.samples, strict=True)):
             scale = 1.0 if k != 2 else (0.25 if better == "lower" else 4.0)
@@ -29,7 +30,7 @@ def test_draws_come_from_the_population_and_shifts_make_the_candidate_better(pop
 def test_a_benchmark_more_changes_no_other_draw(population):
     def first(n):
         pair = next(drawn_pairs(population(n), 1, 5, 2, "run", factors=1.0))
-        return [row.tolist() for row in pair[0].samples[:3]]
+        return [row.tolist() for row in pair.sides()[0].samples[:3]]
 
     assert first(3) == first(6)
 
@@ -37,7 +38,7 @@ def test_a_benchmark_more_changes_no_other_draw(population):
 def test_blocks_are_drawn_whole(population):
     blocks = np.arange(200)
     source = population(blocks=blocks)
-    ours, theirs = next(drawn_pairs(source, 1, 5, 2, "block", factors=1.0))
+    ours, theirs = next(drawn_pairs(source, 1, 5, 2, "block", factors=1.0)).sides()
     for matrix in (ours, theirs):
         places = [
             [int(np.flatnonzero(of == value)[0]) for value in row]

@@ -14,7 +14,9 @@ from analysis.studies.pvalues import pvalue_of
 @pytest.mark.parametrize("alternative", ["two-sided", "candidate"])
 @pytest.mark.parametrize("better", ["lower", "higher"])
 def test_t_is_the_paired_t_test_on_log_ratios(population, alternative, better, rng):
-    ours, theirs = next(drawn_pairs(population(better=better), 1, 5, 1, "run", factors=1.01))
+    ours, theirs = next(
+        drawn_pairs(population(better=better), 1, 5, 1, "run", factors=1.01)
+    ).sides()
     sign = 1 if better == "higher" else -1
     gains = [
         sign * (np.log(a).mean() - np.log(b).mean())
@@ -26,7 +28,7 @@ def test_t_is_the_paired_t_test_on_log_ratios(population, alternative, better, r
 
 
 def test_welch_on_one_benchmark_is_welchs_test(population, rng):
-    ours, theirs = next(drawn_pairs(population(1), 1, 5, 1, "run", factors=1.01))
+    ours, theirs = next(drawn_pairs(population(1), 1, 5, 1, "run", factors=1.01)).sides()
     logs = np.log(theirs.samples[0]), np.log(ours.samples[0])
     want = stats.ttest_ind(*logs, equal_var=False)
     assert pvalue_of((ours, theirs), "welch", "two-sided", 9, rng) == pytest.approx(want.pvalue)

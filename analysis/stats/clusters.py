@@ -1,0 +1,144 @@
+"""A Dask cluster as the place where loops are executed: somebody else's, named by its address."""
+
+from __future__ import annotations
+
+import functools
+import json
+import logging
+import re
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import AnalysisError, UsageError
+from .editions import Edition, edition, hold_to
+
+__all__ = ["dask_cluster"]
+
+_ANSWER_S = 10.0  # within which a scheduler answers, and has a worker
+_ADDRESS = re.compile(r"((tcp|tls|ucx|wss?)://)?[^/\s]+:\d+/?")
+
+
+class _Probe(NamedTuple):
+    """What a worker computes with."""
+
+    edition: Edition
+    processor: str
+
+
+@contextmanager
+def dask_cluster(address: str, *, say: Callable[[str], None]) -> Iterator[None]:
+    """Let the loops within this context be executed by a cluster.
+
+    Parameters
+    ----------
+    address : str
+        Of its scheduler, such as ``tcp://host:8786``; or the path of a scheduler file.
+    say : callable
+        Told one sentence where workers have other processors than this host.
+
+    Raises
+    ------
+    UsageError
+        If the library ``distributed`` is missing, no scheduler answers within 10 s, there is no
+        worker, or one has no fairtrial, or other versions of it or of what computes for it.
+    AnalysisError
+        If the cluster goes away, or its workers are killed, while it is at work.
+    """
+    try:
+        import distributed
+        from distributed.comm.core import CommClosedError
+    except ImportError:
+        raise UsageError(
+            "a Dask cluster needs the library distributed, which is not installed",
+            fix="pip install 'fairtrial[dask]'",
+        ) from None
+    import joblib
+
+    log = logging.getLogger("distributed")
+    before, log.level = log.level, logging.CRITICAL  # what it would say is raised, too
+    try:
+        with _client(address, distributed) as client:
+            _check(address, client, say)
+            with joblib.parallel_config(backend="dask", client=client):
+                yield
+    except (distributed.KilledWorker, CommClosedError, CancelledError) as error:
+        raise AnalysisError(
+            f"the cluster gave no answer: {_first_line(error)}",
+            address,
+            "look at its scheduler and workers: those that are killed have often too little memory",
+        ) from None
+    finally:
+        log.level = before
+
+
+@contextmanager
+def _client(address: str, distributed: Any) -> Iterator[Any]:  # noqa: ANN401 - no types
+    fix = "give the address that 'dask scheduler' printed, such as --dask tcp://HOST:8786"
+    told = _in_file(Path(address)) if Path(address).is_file() else address
+    if told is None or _ADDRESS.fullmatch(told) is None:
+        raise UsageError("this is neither a Dask scheduler's address nor its file", address, fix)
+    try:
+        client = distributed.Client(told, timeout=_ANSWER_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        what = f"no Dask scheduler answers: {_first_line(error)}"
+        raise UsageError(what, address, fix) from None
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def _in_file(path: Path) -> str | None:
+    """Give the address in the file that ``dask scheduler --scheduler-file`` writes."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    told = found.get("address") if isinstance(found, dict) else None
+    return told if isinstance(told, str) else None
+
+
+def _check(address: str, client: Any, say: Callable[[str], None]) -> None:  # noqa: ANN401
+    """Refuse a cluster whose numbers could differ."""
+    try:
+        client.wait_for_workers(1, timeout=_ANSWER_S)
+    except TimeoutError:
+        raise UsageError(
+            f"the cluster has no worker, and none came within {_ANSWER_S:g} s",
+            address,
+            f"start one: dask worker {address}",
+        ) from None
+    try:
+        found: Mapping[str, _Probe] = client.run(_probe)
+    except Exception as error:  # noqa: BLE001 - whatever happens on somebody else's machine
+        raise UsageError(
+            f"a worker cannot execute fairtrial: {type(error).__name__}: {_first_line(error)}",
+            address,
+            "install the same version of fairtrial in the environment of the workers",
+        ) from None
+    for worker, one in found.items():
+        try:
+            hold_to(edition(), one.edition)
+        except AnalysisError as error:
+            raise UsageError(error.what, worker, error.fix) from None
+    here = _probe().processor
+    others = sorted({one.processor for one in found.values()} - {here})
+    if others:
+        say(
+            f"workers have other processors ({', '.join(others)}; here: {here}): the last digits of "
+            "numbers may differ from those that this host would give"
+        )
+
+
+@functools.cache
+def _probe() -> _Probe:
+    from llvmlite.binding import get_host_cpu_name  # numba compiles with it
+
+    return _Probe(edition=edition(), processor=get_host_cpu_name())
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]

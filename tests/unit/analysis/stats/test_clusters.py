@@ -1,0 +1,165 @@
+"""A Dask cluster: reached, refused in words, and the same numbers as here.
+
+Authority: a plain loop, and a real scheduler with real workers on this host.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.errors import AnalysisError, UsageError
+from analysis.stats import dask_cluster, in_order
+from analysis.stats.clusters import _check, _probe, _Probe
+from analysis.stats.editions import edition
+from analysis.stats.workers import Progress
+
+distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        dashboard_address=None,
+        worker_dashboard_address=None,
+        local_directory=str(tmp_path_factory.mktemp("dask")),
+        silence_logs=50,
+    ) as made:
+        yield made
+
+
+def hushed(text: str) -> None:
+    raise AssertionError(text)  # workers on this host have its processor
+
+
+def test_the_workers_of_a_cluster_do_it(cluster: Any) -> None:
+    def away(item: int, _going_on: Progress) -> tuple[int, int]:
+        return item, os.getpid()
+
+    with dask_cluster(cluster.scheduler_address, say=hushed):
+        found = list(in_order(away, range(9), workers=None, prefer="threads"))
+        again = list(in_order(away, range(3), workers=None, prefer="processes"))
+    assert [item for item, _ in found] == list(range(9))
+    assert [item for item, _ in again] == list(range(3))
+    assert os.getpid() not in {pid for _, pid in found + again}
+
+
+def test_a_scheduler_file_will_do(cluster: Any, tmp_path: Path) -> None:
+    file = tmp_path / "scheduler.json"
+    file.write_text(json.dumps({"address": cluster.scheduler_address}))
+    with dask_cluster(str(file), say=hushed):
+        assert list(in_order(lambda item, _: item, [5], workers=None, prefer="threads")) == [5]
+
+
+def test_our_errors_are_ours_there_too(cluster: Any) -> None:
+    def fails(_item: int, _going_on: Progress) -> int:
+        raise AnalysisError("cannot be fitted", "here")
+
+    with (
+        dask_cluster(cluster.scheduler_address, say=hushed),
+        pytest.raises(AnalysisError, match="here: cannot be fitted"),
+    ):
+        list(in_order(fails, range(4), workers=None, prefer="threads"))
+
+
+def test_a_worker_that_is_killed_is_replaced(cluster: Any, tmp_path: Path) -> None:
+    once = tmp_path / "once"
+
+    def dies_once(item: int, _going_on: Progress) -> int:
+        if item == 3 and not once.exists():
+            once.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return item
+
+    with dask_cluster(cluster.scheduler_address, say=hushed):
+        found = list(in_order(dies_once, range(8), workers=None, prefer="threads"))
+    assert once.exists()
+    assert found == list(range(8))
+
+
+@pytest.mark.parametrize("text", ["nonsense", "http://host:1", "tcp://host", ""])
+def test_what_is_no_address(text: str) -> None:
+    with pytest.raises(UsageError, match=r"neither .* address nor its file"), dask(text):
+        pass
+
+
+def dask(address: str) -> Any:
+    return dask_cluster(address, say=hushed)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"address": 3}', "{", "\0"])
+def test_what_is_no_scheduler_file(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "scheduler.json"
+    file.write_text(text)
+    with pytest.raises(UsageError, match="nor its file"), dask(str(file)):
+        pass
+
+
+def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analysis.stats.clusters._ANSWER_S", 0.5)
+    begun = time.monotonic()
+    with pytest.raises(UsageError, match="no Dask scheduler answers: .*after"), dask("127.0.0.1:1"):
+        pass
+    assert time.monotonic() - begun < 60
+
+
+def test_a_cluster_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analysis.stats.clusters._ANSWER_S", 2.0)
+    with distributed.LocalCluster(
+        n_workers=0, dashboard_address=None, silence_logs=50, processes=False, protocol="tcp"
+    ) as empty:
+        address = empty.scheduler_address
+        with pytest.raises(UsageError, match="has no worker") as caught, dask(address):
+            pass
+    assert f"dask worker {address}" in str(caught.value)
+
+
+class Told:
+    """A client whose workers say what they are made to say."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def wait_for_workers(self, _count: int, timeout: float) -> None:
+        assert timeout > 0
+
+    def run(self, _function: Any) -> Any:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return {"tcp://one:1": _probe(), "tcp://other:1": self.answer}
+
+
+def test_workers_with_other_versions_or_none_are_refused() -> None:
+    here = _probe()
+    other = _Probe(edition={**edition(), "numba": "0.1"}, processor=here.processor)
+    with pytest.raises(UsageError, match=r"tcp://other:1: the worker has numba 0\.1, and"):
+        _check("tcp://host:1", Told(other), hushed)
+    lacking = ModuleNotFoundError("No module named 'analysis'")
+    with pytest.raises(UsageError, match="cannot execute fairtrial: ModuleNotFoundError: No mod"):
+        _check("tcp://host:1", Told(lacking), hushed)
+
+
+def test_other_processors_are_told() -> None:
+    said: list[str] = []
+    other = _Probe(edition=edition(), processor="i386")
+    _check("tcp://host:1", Told(other), said.append)
+    (line,) = said
+    assert "i386" in line
+    assert "last digits" in line
+    _check("tcp://host:1", Told(_probe()), hushed)
+
+
+def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    with pytest.raises(UsageError, match="not installed") as caught, dask("tcp://host:1"):
+        pass
+    assert "pip install 'fairtrial[dask]'" in str(caught.value)
