@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from analysis.faces import hands_on
 
 if TYPE_CHECKING:
-    from .counting import look_at_counters as look_at_counters
     from .ending import Ending as Ending
     from .execution import Options as Options, resume as resume, start as start
     from .files.metric_files import files_to_set_aside as files_to_set_aside
+    from .metering.counting import look_at_counters as look_at_counters
     from .order import plan_session as plan_session
     from .preparation import (
         Prepared as Prepared,
@@ -40,7 +40,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "counting": "look_at_counters",
+            "metering.counting": "look_at_counters",
             "resuming.begun": "Begun defaults_of trial_begun",
             "ending": "Ending",
             "execution": "Options resume start",

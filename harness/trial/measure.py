@@ -8,32 +8,26 @@ import math
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.record import Finding, Measurement, PlannedRun, is_disturbed, waited_ns
 
-from ..campaign import Campaign, Cell, Command
+from ..campaign import Cell, Command
 from ..environment import Concealed
 from ..errors import LauncherDiedError, LaunchError, StoreError
-from ..host import Host
 from ..launch import (
     CommandFailedError,
     Execution,
-    Interrupts,
     Request,
-    SideCommands,
     limit_numbers,
 )
-from ..meters.counters import CounterTally
-from .energy import SessionEnergy
 from .examine import Examined, examine
 from .files import metric_files
 from .files.spools import Spools
-from .launchers import SessionLauncher
 from .matching import Matching
 from .order import padding
 from .repeating import repeats_of
+from .setting import Setting
 
 PADDING_VARIABLE = "FAIRTRIAL_PADDING"
 _WATCH_S = 0.25
@@ -55,34 +49,6 @@ class CapReached(Exception):  # noqa: N818 - a planned end, not an error
 
 class _RunDied(Exception):  # noqa: N818 - not an error yet: it may be the machine's
     """The launcher died while a run was under way."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """Everything that stays the same over the runs of a session.
-
-    `environment` is what targets and hooks start from; `outputs` the trial's folder for output;
-    `on_threads` hears of a multithreaded target pinned to one CPU; `on_tick` is called while a
-    run lasts, a few times a second. `tally` takes what counters gave, `energy` is read before and
-    after each run. `deadline` is the monotonic time that no run may pass.
-    """
-
-    campaign: Campaign
-    seed: int
-    segment: int
-    launcher: SessionLauncher
-    commands: SideCommands
-    interrupts: Interrupts
-    host: Host
-    cpus: tuple[int, ...] | None
-    environment: Mapping[str, str]
-    executables: Mapping[tuple[str, str], Path]
-    outputs: Path
-    deadline: float | None
-    on_threads: Callable[[Cell, int], None]
-    on_tick: Callable[[], None]
-    tally: CounterTally | None = None
-    energy: SessionEnergy | None = None
 
 
 class Measurer:

@@ -24,11 +24,11 @@ from ..launch import Interrupts, LauncherClient
 from ..meters.counters import CounterLook, CounterPlan, CounterTally, look_of
 from ..meters.energy import IDLE_S, EnergyMeter, open_energy
 from ..store import cpus_in_use
-from .counting import counter_plan
 from .files.inputs import declared_inputs
-from .grouping import Grouping, group_runs
+from .metering.counting import counter_plan
+from .metering.grouping import Grouping, group_runs
+from .metering.staying import stays
 from .situation import look_at_cpus, situation_of
-from .staying import stays
 
 _ROW_BYTES = 1200  # a row of measurements and one of the plan, generously
 _MARGIN_BYTES = 16 * 1024 * 1024

@@ -13,7 +13,8 @@ from harness.errors import LaunchError, StoreError
 from harness.host.reader import Host
 from harness.launch.hooks import SideCommands
 from harness.launch.interrupts import Interrupted, Interrupts
-from harness.trial.measure import PADDING_VARIABLE, CapReached, Measurer, Setting
+from harness.trial.measure import PADDING_VARIABLE, CapReached, Measurer
+from harness.trial.setting import Setting
 
 MOST = 1000  # bytes that a run may write to one of its outputs
 

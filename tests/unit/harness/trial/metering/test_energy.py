@@ -42,7 +42,7 @@ def machine(stage, hosts, monkeypatch):
     stage.tree(hosts.powercap({"package-0": 0}))
     made = Machine(stage)
     monkeypatch.setattr("harness.meters.energy.meter.time", stage.clock)
-    monkeypatch.setattr("harness.trial.energy.time", stage.clock)
+    monkeypatch.setattr("harness.trial.metering.energy.time", stage.clock)
 
     class Sleeps(list):
         def append(self, seconds):
@@ -110,7 +110,7 @@ def test_who_does_not_ask_waits_for_nothing_and_stores_nothing(stage, machine, c
 
 
 def test_without_counters_the_trial_goes_on_and_a_finding_says_why(stage, asking, monkeypatch):
-    monkeypatch.setattr("harness.trial.energy.time", stage.clock)
+    monkeypatch.setattr("harness.trial.metering.energy.time", stage.clock)
     assert stage.start(asking()).status == "complete"
     assert stage.slept == []
     assert stage.manifest["metrics"] == {}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..campaign import Campaign
-from ..host import CpuPlan, HostState
+from ...campaign import Campaign
+from ...host import CpuPlan, HostState
 
 
 def stays(campaign: Campaign, cpus: CpuPlan, state: HostState) -> bool:

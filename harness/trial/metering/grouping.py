@@ -8,10 +8,10 @@ from typing import Any
 
 from analysis.record import Finding
 
-from ..campaign import Isolation
-from ..errors import HostError
-from ..host import Host
-from ..meters.cgroups import DELEGATED, NoGroupsError, RunGroups, missing_for
+from ...campaign import Isolation
+from ...errors import HostError
+from ...host import Host
+from ...meters.cgroups import DELEGATED, NoGroupsError, RunGroups, missing_for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..campaign import Campaign, Isolation
-from ..host import Host, HostState, Tree
-from ..launch import Interrupts, LauncherClient
-from ..meters.counters import CounterLook, CounterPlan, look_of, plan_of
+from ...campaign import Campaign, Isolation
+from ...host import Host, HostState, Tree
+from ...launch import Interrupts, LauncherClient
+from ...meters.counters import CounterLook, CounterPlan, look_of, plan_of
 
 # What the doctor tries when no campaign says what is wanted.
 _USUAL = ("instructions", "cycles", "task-clock", "page-faults")

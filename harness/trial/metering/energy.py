@@ -17,11 +17,11 @@ from analysis.record import (
 )
 from analysis.record.energy import When
 
-from ..launch import Interrupts
-from ..meters.energy import IDLE_S, EnergyMeter, measure_idle
-from ..store import Store
-from ..wording import counted
-from .watcher import Watcher
+from ...launch import Interrupts
+from ...meters.energy import IDLE_S, EnergyMeter, measure_idle
+from ...store import Store
+from ...wording import counted
+from ..watcher import Watcher
 
 _WHERE = "energy"  # the campaign's key
 _READ = "docs/energy.md says what can be done"

@@ -10,8 +10,8 @@ from harness.campaign.model import Isolation
 from harness.errors import HostError
 from harness.host import Host, OwnGroup
 from harness.meters.cgroups import NoGroupsError
-from harness.trial import grouping
-from harness.trial.grouping import Grouping, group_runs
+from harness.trial.metering import grouping
+from harness.trial.metering.grouping import Grouping, group_runs
 
 OWN = OwnGroup(
     path="/g", top=False, controllers=("memory", "pids"), handed_down=(), others=0, writable=True

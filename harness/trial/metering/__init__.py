@@ -1,0 +1,1 @@
+"""What is read beside a trial's times: which counters, whose energy, what groups, and if the launcher stays."""
