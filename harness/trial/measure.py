@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import math
 import os
 import time
@@ -364,5 +365,10 @@ def _label(run: PlannedRun) -> str:
 
 
 def _rfc3339(ns: int) -> str:
-    moment = datetime.datetime.fromtimestamp(ns // 1_000_000_000, datetime.UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{ns % 1_000_000_000:09d}Z"
+    return f"{_second(ns // 1_000_000_000)}.{ns % 1_000_000_000:09d}Z"
+
+
+@functools.lru_cache(maxsize=1)
+def _second(second: int) -> str:
+    """Write a second; hundreds of short runs begin within one."""
+    return f"{datetime.datetime.fromtimestamp(second, datetime.UTC):%Y-%m-%dT%H:%M:%S}"
