@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import math
 import os
 import time
@@ -293,6 +294,7 @@ class Measurer:
             kept=kept,
             conceal=self._conceal,
             matching=Matching(setting.interrupts),
+            memory_limited="memory" in setting.campaign.isolation.limits,
         )
         if examined.outcome != "ok":
             self._refuse_full_disk()
@@ -349,6 +351,7 @@ class Measurer:
             after_s=hooks_s[1],
             exit_code=done.exit_code if done else None,
             signal=done.signal if done else None,
+            oom=done.out_of_memory if done else None,
             **(done.numbers if done else {}),
         )
 
@@ -364,5 +367,10 @@ def _label(run: PlannedRun) -> str:
 
 
 def _rfc3339(ns: int) -> str:
-    moment = datetime.datetime.fromtimestamp(ns // 1_000_000_000, datetime.UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{ns % 1_000_000_000:09d}Z"
+    return f"{_second(ns // 1_000_000_000)}.{ns % 1_000_000_000:09d}Z"
+
+
+@functools.lru_cache(maxsize=1)
+def _second(second: int) -> str:
+    """Write a second; hundreds of short runs begin within one."""
+    return f"{datetime.datetime.fromtimestamp(second, datetime.UTC):%Y-%m-%dT%H:%M:%S}"
