@@ -166,6 +166,6 @@ def read_trial(path: str | Path) -> Trial:
         absent=columns.absent,
         metrics=columns.metrics(),
         failed=columns.failed,
-        judged=read_only(judged_rows(arrays["position"], arrays["repeats"], arrays["disturbed"])),
+        chosen=read_only(judged_rows(arrays["position"], arrays["repeats"], arrays["disturbed"])),
         **fields,
     )
