@@ -63,10 +63,12 @@ class Measurement:
     """One run as it was measured: a line of ``measurements.jsonl``. Nothing is rounded.
 
     `position` is that of the planned run, or a negative number, unique in the trial, for a warm-up
-    that a resumed session repeats. ``None`` means unknown, never zero, and so does a key that a
-    row does not have: `counted` tells a run that is there for its counters alone from those beside it,
-    and is None where all runs are alike; a run whose hook before it failed was not executed and has no times, and a
-    trial of another version may have other numbers.
+    that a resumed session repeats, and for a run that was executed again because it was disturbed:
+    `repeats` is its planned position. `disturbed` says whether it waited for a CPU. `counted` tells a
+    run that is there for its counters alone from those beside it, and is None where all runs are
+    alike. ``None`` means unknown, never zero, and so does a key that a row does not have: a run whose
+    hook before it failed was not executed and has no times, and a trial of another version may have
+    other numbers.
     """
 
     position: int
@@ -76,6 +78,7 @@ class Measurement:
     benchmark: str
     variant: str
     warmup: bool
+    repeats: int | None = None
     started_at: str | None = None
     start_ns: Annotated[
         int | None,
@@ -266,6 +269,7 @@ class Measurement:
             unit="B", what="bytes added to the environment: they move the stack", source="runner"
         ),
     ] = None
+    disturbed: bool | None = None
     outcome: Outcome
     exit_code: int | None = None
     signal: int | None = None

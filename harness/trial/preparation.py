@@ -176,7 +176,7 @@ def planned_runs(campaign: Campaign, sessions: int) -> int:
 def _kept_at_most(campaign: Campaign, sessions: int) -> int:
     """Give the most bytes that may be kept of what the planned runs write, should all of them fail."""
     sinks = sum(sink != "discard" for cell in campaign.cells for sink in (cell.stdout, cell.stderr))
-    runs = campaign.protocol.passes(sessions)
+    runs = campaign.protocol.passes_at_most(sessions)
     isolation = campaign.isolation
     return min(isolation.kept_outputs_bytes, runs * sinks * isolation.output_limit_bytes)
 
@@ -222,7 +222,8 @@ def prepare(
     measured = cpus.targets or state.usable
     state = host.read(measured)
     free = _free_space(folder)
-    needed = planned_runs(campaign, sessions) * _ROW_BYTES + _MARGIN_BYTES
+    rows = len(campaign.cells) * campaign.protocol.passes_at_most(sessions)
+    needed = rows * _ROW_BYTES + _MARGIN_BYTES
     needed += max(0, _kept_at_most(campaign, sessions) - kept_bytes)
     plan = counter_plan(campaign, host, state, cpus.targets)
     message = None if plan is None else plan.message

@@ -20,6 +20,7 @@ from ..model import (
     Counting,
     Hooks,
     Isolation,
+    OnDisturbance,
     Order,
     Protocol,
     WarmupSessions,
@@ -111,6 +112,11 @@ PROTOCOL = Section(
         "give_up": Key(
             kind=whole(1, 10**6),
             meaning="after so many failed runs of a cell in a row, its session goes on without it",
+        ),
+        "disturbed": Key(
+            kind=choice(*get_args(OnDisturbance)),
+            meaning="runs that waited for a CPU: `keep` them, or `repeat` each at most twice at the end"
+            " of its block",
         ),
         "stop": Key(kind=STOP, meaning="when each session has enough runs, in place of `runs`"),
     },
