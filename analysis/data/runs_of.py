@@ -129,8 +129,13 @@ def _counted(
         ),
         (
             "metric-missing",
-            mine & trial.measured & ~np.isfinite(values),
+            mine & trial.judged(metric) & ~np.isfinite(values),
             "{} run{} without " + metric,
+        ),
+        (
+            "counted-left-out",
+            mine & trial.measured & trial.apart(metric),
+            "{} run{} of other blocks left out: counters are read in some, times in the rest",
         ),
     ):
         if count := int(which.sum()):

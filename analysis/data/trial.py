@@ -165,6 +165,7 @@ def read_trial(path: str | Path) -> Trial:
         numbers=columns.numbers(path / MEASUREMENTS),
         absent=columns.absent,
         metrics=columns.metrics(),
+        counted=columns.counted,
         failed=columns.failed,
         chosen=read_only(judged_rows(arrays["position"], arrays["repeats"], arrays["disturbed"])),
         **fields,

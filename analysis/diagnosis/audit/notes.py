@@ -68,7 +68,7 @@ def _cell_of(what: str, trial: Trial) -> tuple[str | None, str | None]:
 
 def disturbed_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
     """Count the measured runs during which the hypervisor took time, or the disk was needed."""
-    mine = trial.measured & np.isin(trial.variant, chosen)
+    mine = trial.judged("wall") & np.isin(trial.variant, chosen)
     wall = trial.values("wall")
     with np.errstate(invalid="ignore"):
         stolen = mine & (trial.numbers["steal_s"] > 0)

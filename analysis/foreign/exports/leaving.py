@@ -206,9 +206,11 @@ def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Ru
 
 def _values(trial: Trial, metric: str) -> Callable[[int], tuple[float, ...]]:
     if metric in trial.metrics:
-        column = trial.metrics[metric]
+        column, apart = trial.metrics[metric], trial.apart(metric)
 
         def iterations(k: int) -> tuple[float, ...]:
+            if apart[k]:
+                return ()
             start, end = int(column.offsets[k]), int(column.offsets[k + 1])
             return tuple(column.values[start:end].tolist())
 

@@ -261,7 +261,9 @@ def _left_out(  # noqa: PLR0917 - what `pooled` has found so far
         ),
         (
             "metric-missing",
-            sum(int((t.measured & ~mine).sum()) for t, mine in zip(trials, used, strict=True)),
+            sum(
+                int((t.judged(metric) & ~mine).sum()) for t, mine in zip(trials, used, strict=True)
+            ),
             "{} run{} without " + metric,
         ),
     ):
