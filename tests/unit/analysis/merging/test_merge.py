@@ -353,3 +353,12 @@ def test_the_manifest_is_written_last_and_the_folder_appears_at_the_end(
     assert (tmp_path / "all").stat().st_mode & 0o777 == 0o700
     assert (tmp_path / "all" / "manifest.json").stat().st_mode & 0o777 == 0o600
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_what_repeats_wrote_is_named_after_their_new_positions():
+    place = Place(sessions=2, positions=30, repeated=3)
+    assert place.output("0004.stdout", "t") == "0034.stdout"
+    assert place.output("w1.stderr", "t") == "w4.stderr"
+    assert place.output("r2.stdout", "t") == "r5.stdout"
+    assert place.output("r2.before.log", "t") == "r5.before.log"
+    assert place.output("run2.stdout", "t") == "t/run2.stdout"
