@@ -167,6 +167,6 @@ def read_trial(path: str | Path) -> Trial:
         metrics=columns.metrics(),
         counted=columns.counted,
         failed=columns.failed,
-        stands=read_only(judged_rows(arrays["position"], arrays["repeats"], arrays["disturbed"])),
+        chosen=read_only(judged_rows(arrays["position"], arrays["repeats"], arrays["disturbed"])),
         **fields,
     )

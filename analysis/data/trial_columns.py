@@ -45,7 +45,7 @@ class TrialColumns:
     run has, because another version of fairtrial wrote the trial. `cautions` says what a reader should know before trusting the values. `planned_runs` is what
     the plan holds; under a stopping rule that is the most, and `manifest.needed` what it came to.
     `repeats` is the planned position of a disturbed run that the row repeats, else -1; `disturbed` is
-    1, 0, or -1 where it is not known; `stands` tells which row of a run stands for it.
+    1, 0, or -1 where it is not known; `chosen` tells which row of a run is the one to judge.
     `level` says what a matrix takes for a run: a process, or each of its iterations. `counted` tells the
     runs that are there for their counters alone; it is None where all runs are alike.
     """
@@ -71,7 +71,7 @@ class TrialColumns:
     counted: NDArray[np.bool_] | None = None
     repeats: Integers = field(default_factory=_none)
     disturbed: Integers = field(default_factory=_none)
-    stands: NDArray[np.bool_] = field(default_factory=_no_flags)
+    chosen: NDArray[np.bool_] = field(default_factory=_no_flags)
 
     def __post_init__(self) -> None:
         if self.repeats.size == len(self):
@@ -80,7 +80,7 @@ class TrialColumns:
         nothing = read_only(np.full(len(self), -1, dtype=np.int64))
         object.__setattr__(self, "repeats", nothing)
         object.__setattr__(self, "disturbed", nothing)
-        object.__setattr__(self, "stands", read_only(np.ones(len(self), dtype=np.bool_)))
+        object.__setattr__(self, "chosen", read_only(np.ones(len(self), dtype=np.bool_)))
 
     def __len__(self) -> int:
         return int(self.position.size)
@@ -96,14 +96,14 @@ class TrialColumns:
         return not self.running
 
     @property
-    def counting(self) -> NDArray[np.bool_]:
+    def candidates(self) -> NDArray[np.bool_]:
         """Which rows stand for a planned run: no warm-ups, and one row of a run that was repeated."""
-        return self.stands & ~self.warmup
+        return self.chosen & ~self.warmup
 
     @property
     def measured(self) -> NDArray[np.bool_]:
         """Which of these ended ``ok``."""
-        return cast("NDArray[np.bool_]", self.counting & (self.outcome == 0))
+        return cast("NDArray[np.bool_]", self.candidates & (self.outcome == 0))
 
     @property
     def planned_position(self) -> Integers:
@@ -178,8 +178,11 @@ class TrialColumns:
         """
         if self.counted is None:
             return np.zeros(len(self), dtype=np.bool_)
-        of_counters = self.manifest.metrics.get(metric, {}).get("source") == "counters"
-        return ~self.counted if of_counters else self.counted
+        return ~self.counted if self.is_counter(metric) else self.counted
+
+    def is_counter(self, metric: str) -> bool:
+        """Tell whether a metric was counted by processor or kernel while a run lasted."""
+        return self.manifest.metrics.get(metric, {}).get("source") == "counters"
 
     def judged(self, metric: str) -> NDArray[np.bool_]:
         """Tell which runs count for a metric: those `measured` that are meant to have a value of it."""

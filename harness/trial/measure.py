@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import math
 import os
 import time
@@ -21,12 +22,12 @@ from ..launch import (
     Request,
     limit_numbers,
 )
+from .deciding.repeating import repeats_of
 from .examine import Examined, examine
 from .files import metric_files
 from .files.spools import Spools
 from .matching import Matching
 from .order import padding
-from .repeating import repeats_of
 from .setting import Setting
 
 PADDING_VARIABLE = "FAIRTRIAL_PADDING"
@@ -378,5 +379,10 @@ def _disturbed(execution: Execution) -> bool | None:
 
 
 def _rfc3339(ns: int) -> str:
-    moment = datetime.datetime.fromtimestamp(ns // 1_000_000_000, datetime.UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{ns % 1_000_000_000:09d}Z"
+    return f"{_second(ns // 1_000_000_000)}.{ns % 1_000_000_000:09d}Z"
+
+
+@functools.lru_cache(maxsize=1)
+def _second(second: int) -> str:
+    """Write a second; hundreds of short runs begin within one."""
+    return f"{datetime.datetime.fromtimestamp(second, datetime.UTC):%Y-%m-%dT%H:%M:%S}"

@@ -25,9 +25,9 @@ from ..meters.counters import CounterLook, CounterPlan, CounterTally, look_of
 from ..meters.energy import IDLE_S, EnergyMeter, open_energy
 from ..store import cpus_in_use
 from .files.inputs import declared_inputs
+from .launchers import stays
 from .metering.counting import counter_plan
 from .metering.grouping import Grouping, group_runs
-from .metering.staying import stays
 from .situation import look_at_cpus, situation_of
 
 _ROW_BYTES = 1200  # a row of measurements and one of the plan, generously

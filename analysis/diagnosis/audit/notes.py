@@ -120,7 +120,7 @@ def waiting_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
                 share = float(waited[timed].sum() / wall[timed].sum())
                 told += f", which is {100 * share:.2g} % of the time of all"
             if again := int((mine & cell & (trial.repeats >= 0)).sum()):
-                left = int((disturbed & cell & trial.stands).sum())
+                left = int((disturbed & cell & trial.chosen).sum())
                 told += f"; {again} repeat{'s' * (again > 1)}, {left} judged that did"
             yield Finding(
                 code="waited-for-cpu",

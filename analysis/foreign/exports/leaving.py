@@ -172,7 +172,7 @@ def leaving_trial(
 
 def _unjudged(trial: Trial, variants: Collection[str]) -> int:
     mine = np.isin(trial.variant, [trial.manifest.variants.index(name) for name in variants])
-    return int((mine & ~trial.stands).sum())
+    return int((mine & ~trial.chosen).sum())
 
 
 def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Run]]:
@@ -183,7 +183,7 @@ def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Ru
     codes = {run.position: run.exit_code for run in trial.failed}
     # of a run that was repeated, the row that every method takes
     order = np.argsort(trial.planned_position, kind="stable")
-    order = order[trial.stands[order]]
+    order = order[trial.chosen[order]]
     rows: dict[tuple[str, str], list[Run]] = {}
     for number, k in enumerate(order.tolist(), 1):
         bench = manifest.benchmarks[int(trial.benchmark[k])]

@@ -52,7 +52,7 @@ class Grouping:
         if self.groups is None:
             return None
         return {
-            "controllers": list(self.groups.controllers),
+            "controllers": " ".join(self.groups.controllers) or "none",
             "entry": "spawned" if self.spawned else "moved",
         }
 

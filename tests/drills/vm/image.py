@@ -46,19 +46,14 @@ def make(folder: Path, busybox: Path) -> Path:
     stdlib = Path(sysconfig.get_path("stdlib"))
     shutil.copytree(stdlib, tree / stdlib.relative_to("/"), ignore=_LEFT_OUT)
     for package in PACKAGES:
-        found = next(
-            (
-                place
-                for entry in sys.path
-                if (place := Path(entry) / package).is_dir() or place.with_suffix(".py").is_file()
-            ),
-            None,
-        )
+        places = (Path(entry) / package for entry in sys.path)
+        found = next((place for place in places if place.is_dir()), None)
         if found is not None:
             shutil.copytree(found, tree / "app" / "site" / package, ignore=_LEFT_OUT)
     for package in ("harness", "analysis"):
         shutil.copytree(ROOT / package, tree / "app" / package, ignore=_LEFT_OUT)
-    shutil.copy(Path(__file__).with_name("inside.py"), tree / "app" / "inside.py")
+    for name in ("inside.py", "trials.py"):
+        shutil.copy(Path(__file__).with_name(name), tree / "app" / name)
     _compile_empty(tree / "app" / "empty")
     for binary in [python, *tree.rglob("*.so")]:
         for library in _libraries(binary):

@@ -6,8 +6,6 @@ Authorities: the programs know how much memory they took; /proc and the kernel's
 from __future__ import annotations
 
 import contextlib
-import itertools
-import json
 import os
 import signal
 import subprocess
@@ -16,13 +14,9 @@ import time
 import traceback
 from pathlib import Path
 
-CGROUPS = Path("/sys/fs/cgroup")
-EMPTY = "/app/empty"
-MB = 1_000_000
-USER = 1000
-_numbers = itertools.count(1)
+from trials import CGROUPS, EMPTY, MB, USER, Trial, enter, python, told
 
-# Takes so many MB and touches each page; {n} processes at the same time, each waits for all.
+# n processes that take so many MB each and touch every page; the first ends when all have.
 TAKE = """
 import os, sys, time
 n, mb = int(sys.argv[1]), int(sys.argv[2])
@@ -68,80 +62,6 @@ except OSError as error:
 """
 
 
-def told(check, ok, **what):
-    print("DRILL " + json.dumps({"check": check, "ok": bool(ok), "told": what}), flush=True)
-
-
-def python(code, *arguments):
-    return [
-        sys.executable,
-        "-S",
-        "-E",
-        "-c",
-        code.replace("{", "{{").replace("}", "}}"),
-        *arguments,
-    ]
-
-
-def enter(group, user):
-    def before_exec():
-        if group is not None:
-            (group / "cgroup.procs").write_text("0")
-        if user:
-            os.setgroups([])
-            os.setgid(USER)
-            os.setuid(USER)
-
-    return before_exec
-
-
-class Trial:
-    """One campaign, executed by the command: its rows, its environment, what it said."""
-
-    def __init__(self, benchmarks, *, group=None, user=False, runs=1, start_only=False, **sections):
-        self.folder = Path(f"/tmp/trial-{next(_numbers)}")
-        self.folder.mkdir()
-        campaign = {
-            "name": "c",
-            "variants": {"a": {}},
-            "benchmarks": {name: {"command": argv} for name, argv in benchmarks.items()},
-            "protocol": {"sessions": 1, "runs": runs, "warmup": 0},
-            "isolation": {"cpus": "none"},
-            "checks": {"probe": "0s"},
-        } | sections
-        (self.folder / "c.yaml").write_text(json.dumps(campaign))
-        if user:
-            os.chown(self.folder, USER, USER)
-        environment = {**os.environ, "HOME": "/tmp", "FAIRTRIAL_DEFAULTS": ""}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "harness", "run", "c.yaml"],
-            cwd=self.folder,
-            env=environment,
-            preexec_fn=enter(group, user),  # noqa: PLW1509 - there are no threads
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        if not start_only:
-            self.out, self.err = self.process.communicate(timeout=600)
-            self.code = self.process.returncode
-
-    def lines(self, name):
-        found = list(self.folder.glob(f"runs/*/{name}"))
-        return [json.loads(line) for line in found[0].read_text().splitlines()] if found else []
-
-    def row(self, benchmark):
-        return next(
-            row for row in self.lines("measurements.jsonl") if row["benchmark"] == benchmark
-        )
-
-    @property
-    def entry(self):
-        return self.lines("environment.jsonl")[0]["process"]["cgroup"]
-
-    @property
-    def said(self):
-        return self.err.strip().splitlines()[-3:]
-
-
 def left():
     return [str(path) for path in CGROUPS.rglob("fairtrial-*")]
 
@@ -167,7 +87,7 @@ def check_memory():
     told(
         "memory of all processes",
         trial.code == 0
-        and trial.entry == {"controllers": ["memory", "pids"], "entry": "moved"}
+        and trial.entry == {"controllers": "memory pids", "entry": "moved"}
         and 100_000 < peaks["empty"][0] <= peaks["empty"][2] < MB
         and peaks["one"][0] >= 20 * MB and peaks["one"][2] < base + 22 * MB
         and peaks["four"][0] >= 80 * MB and peaks["four"][2] < base + 90 * MB
@@ -269,7 +189,7 @@ def check_user():
     told(
         "a delegated group of a user",
         trial.code == 0 and 20 * MB < row["peak_memory_tree_bytes"] < 60 * MB
-        and trial.entry["controllers"] == ["memory", "pids"],
+        and trial.entry["controllers"] == "memory pids",
         peak=row.get("peak_memory_tree_bytes"), containment=record.get("containment"),
         exit=trial.code, said=trial.said,
     )  # fmt: skip
@@ -378,6 +298,27 @@ def check_partition():
     )  # fmt: skip
 
 
+def check_tuned_trial():
+    """A trial inside the partition: its runs have groups there, and all of it is gone afterwards."""
+    trial = Trial(
+        {"empty": [EMPTY]},
+        isolation={"cpus": "auto"},
+        command=[sys.executable, "-m", "harness", "tune", "--yes", "--for", "c.yaml", "--"],
+    )
+    row = trial.row("empty") if trial.code == 0 else {}
+    told(
+        "a trial inside the partition",
+        trial.code == 0
+        and row["tree_cpu_s"] > 0
+        and not left()
+        and not list(CGROUPS.glob("fairtrial*")),
+        exit=trial.code,
+        cpus=row.get("cpus"),
+        entry=trial.entry if trial.code == 0 else None,
+        said=trial.err.strip().splitlines()[-4:],
+    )
+
+
 def main():
     kernel = os.uname().release
     told(
@@ -390,6 +331,7 @@ def main():
         check_user,
         check_killed,
         check_partition,
+        check_tuned_trial,
     ):
         began = time.monotonic()
         try:

@@ -56,7 +56,7 @@ def grouped(**isolation):
 def test_groups_are_taken_where_they_are(found):
     found(Groups())
     had = grouped().entered(spawned=False)
-    assert had.to_dict() == {"controllers": ["memory", "pids"], "entry": "moved"}
+    assert had.to_dict() == {"controllers": "memory pids", "entry": "moved"}
     assert had.entered(spawned=True).to_dict()["entry"] == "spawned"
     assert had.findings() == ()
     with had:
@@ -118,7 +118,7 @@ def test_an_attempt_that_failed_is_told_and_what_can_be_seen_beforehand_is_not(f
 def test_controllers_that_are_withheld_are_told_and_the_rest_is_taken(found):
     found(Groups((), withheld="/g does not hand down its controller 'memory'"))
     had = grouped()
-    assert had.to_dict()["controllers"] == []
+    assert had.to_dict()["controllers"] == "none"
     assert "does not hand down" in had.findings()[0].what
 
 
@@ -136,7 +136,7 @@ def test_a_trial_closes_its_groups_whatever_happens(stage, campaign, monkeypatch
     monkeypatch.setattr("harness.trial.preparation.group_runs", take)
     stage.start(campaign())
     record = stage.lines("environment.jsonl")[0]
-    assert record["process"]["cgroup"] == {"controllers": ["memory", "pids"], "entry": "moved"}
+    assert record["process"]["cgroup"] == {"controllers": "memory pids", "entry": "moved"}
     assert record["containment"] == "pid"
     (check,) = stage.findings("cgroup", "before")
     assert check["status"] == "ok"

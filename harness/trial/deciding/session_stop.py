@@ -20,7 +20,7 @@ from analysis.record import (
     records_of,
 )
 
-from ..campaign import Campaign
+from ...campaign import Campaign
 
 
 class SessionStop:
@@ -71,7 +71,7 @@ class SessionStop:
     def _put(self, row: Measurement) -> None:
         """Take a row for the value of its run, in place of one that was disturbed."""
         if row.counted:
-            return
+            return  # there for its counters alone
         wall_ns = row.wall_ns or 0
         good = row.outcome == "ok" and wall_ns > 0  # a damaged row may say anything
         if good or row.repeats is not None:
