@@ -58,7 +58,7 @@ def runs_of(
         *energy_cautions(trial, metric, used),
         *_levels(trial, chosen.rows, metric),
     )
-    failed = mine & ~trial.warmup & (trial.outcome != 0)
+    failed = mine & trial.candidates & (trial.outcome != 0)
     whole = _matrix(trial, variant, metric, chosen.rows, failed=failed, cautions=cautions)
     for bench, runs in zip(whole.benchmarks, whole.samples, strict=True):
         check_positive(runs, f"{variant}, benchmark {bench!r}")
@@ -127,7 +127,7 @@ def _counted(
         ("warm-up-left-out", mine & trial.warmup, "{} warm-up run{} left out"),
         (
             "failed-left-out",
-            mine & ~trial.warmup & (trial.outcome != 0),
+            mine & trial.candidates & (trial.outcome != 0),
             "{} failed run{} left out",
         ),
         (

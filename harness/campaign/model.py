@@ -17,6 +17,7 @@ from analysis.record import Better, StopRule
 Sink = Literal["file", "discard", "keep"]
 Order = Literal["shuffled", "interleaved", "sequential"]
 WarmupSessions = Literal["all", "first"]
+OnDisturbance = Literal["keep", "repeat"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,11 +117,21 @@ class Protocol:
     max_runs: int | None = None
     max_time_s: float | None = None
     give_up: int | None = None
+    disturbed: OnDisturbance = "keep"
     stop: StopRule | None = None  # then `runs` is its max_runs
 
     def warmups(self, sessions: int) -> int:
         """Count the warm-up runs of each cell in the first so many sessions."""
         return self.warmup * (sessions if self.warmup_sessions == "all" else min(sessions, 1))
+
+    @property
+    def repeating(self) -> bool:
+        """Whether runs that were disturbed are repeated."""
+        return self.disturbed == "repeat"
+
+    def passes_at_most(self, sessions: int) -> int:
+        """Count the runs of each cell in the first so many sessions, with all that may be repeated."""
+        return self.passes(sessions) + (self.runs * sessions if self.repeating else 0)
 
     def passes(self, sessions: int) -> int:
         """Count the runs of each cell in the first so many sessions, warm-ups included."""
@@ -134,7 +145,8 @@ class Isolation:
     `cpus` is "auto", "none" or the CPUs to use; `padding` is "random", or a fixed number of bytes
     (0 for none); `keep_environment` is "all", "none" or names (a trailing ``*`` matches any end);
     `limits` maps resource names as in ``resource.RLIMIT_*`` without the prefix, lower case, to
-    soft limits (bytes, seconds or counts as the resource has it).
+    soft limits (bytes, seconds or counts as the resource has it); "memory" and "pids" are those of
+    the cgroup that holds all processes of a run.
     """
 
     cpus: Literal["auto", "none"] | tuple[int, ...] = "auto"

@@ -68,6 +68,7 @@ def _part(campaign: Campaign, *, warmup: int, **changes: object) -> Campaign:
         stop=None,
         max_runs=None,
         max_time_s=None,
+        disturbed="keep",
     )
     hooks = dataclasses.replace(campaign.hooks, finish=())
     counters = campaign.counters and dataclasses.replace(campaign.counters, every=1)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .energy import POWER_EVENTS as POWER_EVENTS, POWERCAP as POWERCAP
     from .facts import MEMINFO as MEMINFO, SUPPLIES as SUPPLIES
     from .gaps import GapLook as GapLook, Gaps as Gaps, look_for_gaps as look_for_gaps
+    from .groups import OwnGroup as OwnGroup
     from .placement import CpuPlan as CpuPlan, choose_cpus as choose_cpus
     from .processors import CPU as CPU, CPUINFO as CPUINFO, ISOLATED as ISOLATED, cpufreq as cpufreq
     from .reader import Host as Host
@@ -37,6 +38,7 @@ else:
             "energy": "POWERCAP POWER_EVENTS",
             "facts": "MEMINFO SUPPLIES",
             "gaps": "GapLook Gaps look_for_gaps",
+            "groups": "OwnGroup",
             "placement": "CpuPlan choose_cpus",
             "processors": "CPU CPUINFO ISOLATED cpufreq",
             "reader": "Host",

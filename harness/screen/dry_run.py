@@ -30,7 +30,7 @@ from ..trial import (
     situation_of,
     trials_in,
 )
-from ..wording import about, said_of_rule
+from ..wording import about, counted, said_of_rule
 from .progress import read_progress
 from .view import scale
 
@@ -63,6 +63,7 @@ class Preview:
             "campaign_sha256": identity_of(self.campaign),
             "sessions": self.sessions,
             "planned": planned_runs(self.campaign, self.sessions),
+            "repeats_at_most": self.repeats_at_most,
             "stop": None if rule is None else rule.to_dict(),
             "seconds": self.seconds,
             "at_most_seconds": self.at_most_s,
@@ -75,6 +76,13 @@ class Preview:
             "session_1": [run.to_dict() for run in self.first],
         }
 
+    @property
+    def repeats_at_most(self) -> int:
+        """How many runs may be repeated, should all be disturbed."""
+        protocol = self.campaign.protocol
+        passes = protocol.passes_at_most(self.sessions) - protocol.passes(self.sessions)
+        return len(self.campaign.cells) * passes
+
     def __str__(self) -> str:
         """Write it for a person."""
         campaign = self.campaign
@@ -82,6 +90,11 @@ class Preview:
         lines += [f"note    {note}" for note in campaign.notes]
         if campaign.protocol.stop is not None:
             lines.append(f"stop    {said_of_rule(campaign.protocol.stop)}")
+        if campaign.protocol.repeating:
+            lines.append(
+                "repeat  a run that is disturbed, at most twice: "
+                f"{counted(self.repeats_at_most, 'run')} more at most"
+            )
         lines.append(f"time    {self._time()}")
         lines.append(f"cpus    {self.plan.text}")
         lines += [f"        {caution}" for caution in self.plan.cautions]
@@ -114,7 +127,8 @@ class Preview:
         if self.seconds is not None:
             most = "" if self.campaign.protocol.stop is None else "at most "
             known = "the first block" if self.executed else "an earlier trial of this campaign"
-            return f"{most}{about(self.seconds)}, from {known}"
+            besides = " without repeats" if self.campaign.protocol.repeating else ""
+            return f"{most}{about(self.seconds)}{besides}, from {known}"
         if self.at_most_s is not None:
             return f"unknown before the first trial; its limits end it after {about(self.at_most_s)[6:]}"
         return "unknown before the first trial, and no timeout limits it"
@@ -214,10 +228,11 @@ def _limit(campaign: Campaign, sessions: int) -> float | None:
     total = None
     if len(known) == len(limits):
         block = sum(known)
-        total = protocol.passes(sessions) * block
+        total = protocol.passes_at_most(sessions) * block
         if protocol.stop is not None and protocol.stop.max_time_s is not None:
             # it is looked at after whole blocks, and after the first one at the earliest
-            late = max(protocol.stop.max_time_s, protocol.warmup * block) + block
+            last = block * (2 if protocol.repeating else 1)  # with its repeats
+            late = max(protocol.stop.max_time_s, protocol.warmup * block) + last
             total = min(total, sessions * late)
         total += protocol.pause_s * (sessions - 1) + idle_seconds(campaign, sessions)
     if protocol.max_time_s is not None:

@@ -10,7 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.record import CAMPAIGN, OUTPUTS, Appended, Manifest, utc_now
+from analysis.record import (
+    CAMPAIGN,
+    OUTPUTS,
+    PLAIN_SCHEMA,
+    REPEATING_SCHEMA,
+    Appended,
+    Manifest,
+    utc_now,
+)
 from analysis.version import VERSION
 
 from ..campaign import RULE, Build, Campaign, identity_of, resolved_text
@@ -31,6 +39,7 @@ from .resuming.resumption import (
     host_drift,
     record,
     refuse,
+    refuse_another_rule,
     settle,
 )
 from .session import TrialRun
@@ -218,6 +227,7 @@ def _accept(store: Store, means: _Means, manifest: Manifest, *, accept: bool) ->
     """Hold campaign, host, inputs and plan against the trial; record what differs, if accepted."""
     campaign, prepared = means.campaign, means.prepared
     host, host_id = _host(prepared)
+    refuse_another_rule(store.path, manifest, campaign)
     drifts = campaign_drift(store.path, manifest, campaign)
     drifts += host_drift(manifest, host, host_id, prepared.state.cpu_model)
     earlier = store.environments()
@@ -258,7 +268,7 @@ def _ready(
                 kept_bytes=kept,
             )
             energy = contextlib.closing(prepared.energy)
-            with prepared.host, energy, on_housekeeping_cpus(prepared):
+            with prepared.host, prepared.grouping, energy, on_housekeeping_cpus(prepared):
                 commands = SideCommands(prepared.cpus.housekeeping, interrupts)
                 try:
                     yield _Means(
@@ -307,6 +317,7 @@ def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Op
     stored = options.folder.absolute() / trial / CAMPAIGN
     host, host_id = _host(prepared)
     return Manifest(
+        schema=REPEATING_SCHEMA if campaign.protocol.repeating else PLAIN_SCHEMA,
         trial=trial,
         tool_version=VERSION,
         campaign_name=campaign.name,

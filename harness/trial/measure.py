@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import math
 import os
 import time
@@ -11,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.record import Finding, Measurement, PlannedRun
+from analysis.record import Finding, Measurement, PlannedRun, is_disturbed, waited_ns
 
 from ..campaign import Campaign, Cell, Command
 from ..environment import Concealed
@@ -33,6 +34,7 @@ from .files.spools import Spools
 from .launchers import SessionLauncher
 from .matching import Matching
 from .order import padding
+from .repeating import repeats_of
 
 PADDING_VARIABLE = "FAIRTRIAL_PADDING"
 _WATCH_S = 0.25
@@ -146,7 +148,9 @@ class Measurer:
         except CommandFailedError as error:
             examined = Examined(outcome="hook-failed", detail=_first_line(error))
             return self._row(run, None, examined, began_ns=began)
-        pad = padding(setting.seed, run.session, run.position, setting.campaign.isolation.padding)
+        again = repeats_of(run)  # which stands where the run stood: everything of it is the same
+        place = run.position if again is None else again
+        pad = padding(setting.seed, run.session, place, setting.campaign.isolation.padding)
         kept = metric_files.clear(cell)
         steal = self._steal_before()
         if setting.energy is not None:
@@ -308,6 +312,7 @@ class Measurer:
             kept=kept,
             conceal=self._conceal,
             matching=Matching(setting.interrupts),
+            memory_limited="memory" in setting.campaign.isolation.limits,
         )
         if examined.outcome != "ok":
             self._refuse_full_disk()
@@ -349,6 +354,8 @@ class Measurer:
             benchmark=run.benchmark,
             variant=run.variant,
             warmup=run.warmup,
+            repeats=repeats_of(run),
+            disturbed=None if done is None else _disturbed(done),
             started_at=_rfc3339(done.started_ns if done else began_ns),
             cpus=setting.cpus,
             frequency_khz=setting.host.frequency_khz(setting.cpus[0]) if setting.cpus else None,
@@ -365,6 +372,7 @@ class Measurer:
             after_s=hooks_s[1],
             exit_code=done.exit_code if done else None,
             signal=done.signal if done else None,
+            oom=done.out_of_memory if done else None,
             **(done.numbers if done else {}),
         )
 
@@ -387,10 +395,25 @@ def _first_line(error: CommandFailedError) -> str:
 
 
 def _label(run: PlannedRun) -> str:
-    """Name the files of a run after its position; repeated warm-ups are w1, w2, ..."""
-    return f"{run.position:04d}" if run.position >= 0 else f"w{-run.position}"
+    """Name the files of a run after its position; repeated warm-ups are w1, ..., other repeats r1, ..."""
+    if run.position >= 0:
+        return f"{run.position:04d}"
+    return f"{'w' if run.warmup else 'r'}{-run.position}"
+
+
+def _disturbed(execution: Execution) -> bool | None:
+    """Tell whether a run waited for a CPU, as far as the launcher knows."""
+    told = execution.numbers
+    parts = ("run_delay_ns", "launcher_delay_ns", "launcher_on_cpu_ns")
+    waited = waited_ns(*(told.get(name) for name in parts))
+    return is_disturbed(execution.wall_ns, waited)
 
 
 def _rfc3339(ns: int) -> str:
-    moment = datetime.datetime.fromtimestamp(ns // 1_000_000_000, datetime.UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{ns % 1_000_000_000:09d}Z"
+    return f"{_second(ns // 1_000_000_000)}.{ns % 1_000_000_000:09d}Z"
+
+
+@functools.lru_cache(maxsize=1)
+def _second(second: int) -> str:
+    """Write a second; hundreds of short runs begin within one."""
+    return f"{datetime.datetime.fromtimestamp(second, datetime.UTC):%Y-%m-%dT%H:%M:%S}"

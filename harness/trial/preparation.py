@@ -26,6 +26,7 @@ from ..meters.energy import IDLE_S, EnergyMeter, open_energy
 from ..store import cpus_in_use
 from .counting import counter_plan
 from .files.inputs import declared_inputs
+from .grouping import Grouping, group_runs
 from .situation import look_at_cpus, situation_of
 from .staying import stays
 
@@ -52,6 +53,7 @@ class Prepared:
     containment: str
     counters: CounterPlan | None
     events: CounterLook | None
+    grouping: Grouping
     energy: EnergyMeter
     findings: tuple[Finding, ...]
 
@@ -62,9 +64,12 @@ class Prepared:
 
     @property
     def launching(self) -> dict[str, Any]:
-        """What a session's launcher is told beside settings and CPUs: what it counts, and if it stays."""
-        asked = None if self.counters is None else self.counters.message
-        return {"counters": asked, "stays": stays(self.campaign, self.cpus, self.state)}
+        """What a session's launcher is told beside settings and CPUs."""
+        return {
+            "counters": None if self.counters is None else self.counters.message,
+            "stays": stays(self.campaign, self.cpus, self.state),
+            "groups": self.grouping.groups,
+        }
 
     def tally(self) -> CounterTally | None:
         """Make what turns a session's counters into metrics; None where nothing is counted."""
@@ -89,14 +94,14 @@ class Prepared:
             self.folder,
             needed_bytes=self.needed_bytes,
             gaps=gaps,
+            groups=self.grouping.controllers,
             events=self.events,
         )
         unsaid = {"gaps"} if gaps is None else set()
         unsaid |= {"counters"} if self.events is None else set()  # nobody asks for any
         checked = tuple(one for one in check_before(situation) if one.check not in unsaid)
-        return checked + _own_findings(
-            self.cpus, self.containment, self.campaign, self.energy.problem
-        )
+        found = _own_findings(self.cpus, self.containment, self.campaign, self.energy.problem)
+        return checked + found + self.grouping.findings()
 
     def describe(
         self,
@@ -124,6 +129,7 @@ class Prepared:
         )
         # fairtrial has moved itself off the measured CPUs by now; what it may use is meant here
         record["process"]["affinity"] = format_cpus(self.state.usable)
+        record["process"]["cgroup"] = self.grouping.to_dict()
         events = {} if self.events is None else {"counters": self.events.to_dict()}
         return {"containment": self.containment} | record | events | {"inputs": self.inputs()}
 
@@ -172,7 +178,7 @@ def planned_runs(campaign: Campaign, sessions: int) -> int:
 def _kept_at_most(campaign: Campaign, sessions: int) -> int:
     """Give the most bytes that may be kept of what the planned runs write, should all of them fail."""
     sinks = sum(sink != "discard" for cell in campaign.cells for sink in (cell.stdout, cell.stderr))
-    runs = campaign.protocol.passes(sessions)
+    runs = campaign.protocol.passes_at_most(sessions)
     isolation = campaign.isolation
     return min(isolation.kept_outputs_bytes, runs * sinks * isolation.output_limit_bytes)
 
@@ -218,42 +224,49 @@ def prepare(
     measured = cpus.targets or state.usable
     state = host.read(measured)
     free = _free_space(folder)
-    needed = planned_runs(campaign, sessions) * _ROW_BYTES + _MARGIN_BYTES
+    rows = len(campaign.cells) * campaign.protocol.passes_at_most(sessions)
+    needed = rows * _ROW_BYTES + _MARGIN_BYTES
     needed += max(0, _kept_at_most(campaign, sessions) - kept_bytes)
     plan = counter_plan(campaign, host, state, cpus.targets)
     message = None if plan is None else plan.message
-    launcher = LauncherClient(  # are the settings permitted?
-        campaign.isolation, cpus.targets, interrupts, counters=message
-    )
-    launcher.close()
-    answers = None if message is None else launcher.counters
-    energy = open_energy(host, state) if campaign.energy else EnergyMeter()
-    prepared = Prepared(
-        campaign=campaign,
-        folder=folder,
-        needed_bytes=needed,
-        strict=strict,
-        host=host,
-        state=state,
-        cpus=cpus,
-        free_bytes=free,
-        containment=launcher.containment,
-        counters=plan,
-        events=None if plan is None else look_of(plan, answers),
-        energy=energy,
-        findings=(),
-    )
-    # who requires it wants to know before anything is built; sessions look for themselves
-    gaps = prepared.probe() if "gaps" in campaign.checks.require else None
-    prepared = dataclasses.replace(prepared, findings=prepared.look(gaps))
-    prepared.require(prepared.findings)
-    if free < needed:
-        raise StoreError(
-            f"{free / 1e6:.0f} MB are free, and this trial may need {needed / 1e6:.0f} MB",
-            str(folder),
-            "free some space, choose another folder with --dir DIR, or lower isolation.kept_outputs, "
-            "the most that is kept of what runs write",
+    with contextlib.ExitStack() as undo:
+        grouping = group_runs(host, campaign.isolation)
+        undo.callback(grouping.close)
+        launcher = LauncherClient(  # are the settings permitted?
+            campaign.isolation, cpus.targets, interrupts, counters=message, groups=grouping.groups
         )
+        launcher.close()
+        answers = None if message is None else launcher.counters
+        energy = open_energy(host, state) if campaign.energy else EnergyMeter()
+        undo.callback(energy.close)
+        prepared = Prepared(
+            campaign=campaign,
+            folder=folder,
+            needed_bytes=needed,
+            strict=strict,
+            host=host,
+            state=state,
+            cpus=cpus,
+            free_bytes=free,
+            containment=launcher.containment,
+            grouping=grouping.entered(spawned=launcher.spawns_into_groups),
+            counters=plan,
+            events=None if plan is None else look_of(plan, answers),
+            energy=energy,
+            findings=(),
+        )
+        # who requires it wants to know before anything is built; sessions look for themselves
+        gaps = prepared.probe() if "gaps" in campaign.checks.require else None
+        prepared = dataclasses.replace(prepared, findings=prepared.look(gaps))
+        prepared.require(prepared.findings)
+        if free < needed:
+            raise StoreError(
+                f"{free / 1e6:.0f} MB are free, and this trial may need {needed / 1e6:.0f} MB",
+                str(folder),
+                "free some space, choose another folder with --dir DIR, or lower "
+                "isolation.kept_outputs, the most that is kept of what runs write",
+            )
+        undo.pop_all()  # from now on who asked for all this closes it
     return prepared
 
 

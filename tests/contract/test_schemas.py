@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import shutil
 import subprocess
 import sys
@@ -152,6 +153,41 @@ def test_the_same_numbers_are_read_for_ever(folder):
             medians = matrix.medians().tolist()
             rows = zip(matrix.benchmarks, matrix.runs, medians, strict=True)
             assert {bench: [runs, median] for bench, runs, median in rows} == cells
+
+
+def test_the_second_schema_differs_by_repeats_alone():
+    one, two = (frozen(folder) for folder in FOLDERS[:2])
+    for name, keys in one.items():
+        assert {key: two[name].get(key) for key in keys} == keys
+    rows = lines(FOLDERS[1] / "trial", "measurements.jsonl")
+    assert {row["position"] for row in rows if row["repeats"] is not None}
+    assert read_manifest(FOLDERS[1] / "trial").repeating
+
+
+def test_the_first_version_refuses_the_second_schema_clearly(monkeypatch):
+    # it compared with 1, its newest, and said this, word for word
+    monkeypatch.setattr("analysis.record.manifest.SCHEMA", 1)
+    with pytest.raises(StoreError) as error:
+        read_manifest(FOLDERS[1] / "trial")
+    assert error.value.what == "the trial has schema 2, newer than 1, the newest known here"
+    assert error.value.fix == "use the fairtrial version that wrote it, or a newer one"
+
+
+def test_a_trial_whose_runs_are_kept_is_one_of_the_first_schema(fresh):
+    # so that the first version reads it
+    assert json.loads((fresh / "manifest.json").read_text())["schema"] == 1
+    assert {row["repeats"] for row in lines(fresh, "measurements.jsonl")} == {None}
+
+
+def test_the_documented_code_chooses_the_rows_that_are_judged():
+    page = (ROOT / "docs" / "trial-format.md").read_text("utf-8")
+    (code,) = re.findall(r"```python\n((?:(?!```).)*chosen = .*?)```", page, re.DOTALL)
+    folder = FOLDERS[1] / "trial"
+    told = {"rows": lines(folder, "measurements.jsonl")}
+    exec(code, told)
+    trial = read_trial(folder)
+    assert len(told["chosen"]) == 48
+    assert {row["position"] for row in told["chosen"]} == set(trial.position[trial.chosen].tolist())
 
 
 # --- what it promised is still written ----------------------------------------------------------

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .advice import chances as chances
     from .compare import multilevel as multilevel
     from .estimates import FLAT as FLAT, satterthwaite as satterthwaite
+    from .failures import fisher as fisher
     from .law import Law as Law
     from .result import (
         BenchmarkLine as BenchmarkLine,
@@ -29,6 +30,7 @@ else:
             "advice": "chances",
             "compare": "multilevel",
             "estimates": "FLAT satterthwaite",
+            "failures": "fisher",
             "law": "Law",
             "result": "BenchmarkLine Line MoreSessions Multilevel",
             "wording": "advice_text interval_text speedup_text",

@@ -13,6 +13,7 @@ from .accounting import Account
 from .counters import Counters
 from .endings import ENDING
 from .family import Family
+from .leaves import GroupFailed, leaves_for
 from .messages import Hangup, receive, send
 from .output import open_output
 from .programs import Program, Programs
@@ -28,8 +29,9 @@ class Launcher:
         self.control = control
         self.account = Account()
         self.counters = counters or Counters(config.get("counters"))
-        self.family = Family(contained=config["containment"] != "none")
         self.attributes = spawn_attributes(config)
+        self.leaves = leaves_for(config.get("cgroup"), self.attributes)
+        self.family = Family(self.leaves, contained=config["containment"] != "none")
         self.call = SpawnCall(self.attributes)
         self.programs = Programs()
         self.null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
@@ -46,6 +48,7 @@ class Launcher:
                 request = receive(self.control)
                 if request["op"] == "run":
                     send(self.control, self._execute(self.programs[request["handle"]], request))
+                    self.leaves.renew()
                     self._stay()
                 elif request["op"] == "prepare":
                     self.programs.add(request)
@@ -57,6 +60,7 @@ class Launcher:
             for number in ENDING:  # a second one does not end the sweep
                 signal.signal(number, signal.SIG_IGN)
             self.family.sweep()
+            self.leaves.close()
 
     def _stay(self) -> None:
         """Keep the CPU for a moment: the next request comes soon, and finds nothing asleep or cold."""
@@ -101,6 +105,8 @@ class Launcher:
                 raise program.failure
             self.call.prepare(program, tuple(sources), run["padding"])
             return self._timed(request, saved)
+        except GroupFailed as error:
+            return {"error": "cgroup", "errno": error.errno}
         except OSError as error:
             return {"error": stage, "errno": error.errno}
         except ValueError:  # setrlimit: above the hard limit
@@ -117,13 +123,16 @@ class Launcher:
         path, timeout = request["path"], request["timeout_ms"]
         poller = select.poll()
         poller.register(self.control, select.POLLIN)
+        self.leaves.warm()
         started = time.time_ns()
         # Spawn what does not exist: it walks the same code, so that the timed spawn finds it warm.
         spawn(_NOWHERE)
+        self.leaves.enter()
         self.account.begin()
         t0 = clock()
         failure = spawn(path)
         spawned = clock()
+        self.leaves.leave(call.pid.value, spawned)
         if failure:
             raise OSError(failure, os.strerror(failure))
         pid = call.pid.value
@@ -150,14 +159,18 @@ class Launcher:
         _, status, usage = os.wait4(pid, 0)
         counted = self.counters.taken()
         os.close(pidfd)
+        # before what was left behind is killed: its end is not the run's
+        grouped, out_of_memory = self.leaves.numbers(), self.leaves.out_of_memory()
         orphans, survivors = self.family.sweep() if request["sweep"] or hangup else (0, 0)
         if hangup:
             raise Hangup
+        self.leaves.raise_problem()
         return {
             "started_ns": started,
             "status": status,
             "reason": reason,
             "survivors": survivors,
+            "out_of_memory": out_of_memory,
             "counters": counted,
             "numbers": {  # those of the table in analysis/run_numbers.py whose source is the launcher
                 "start_ns": t0,
@@ -172,6 +185,7 @@ class Launcher:
                 "voluntary_switches": usage.ru_nvcsw,
                 "involuntary_switches": usage.ru_nivcsw,
                 "orphans": orphans,
+                **grouped,
                 **self.account.numbers(t1 - t0, spawned - t0, usage.ru_utime + usage.ru_stime),
             },
         }
