@@ -377,18 +377,6 @@ class Measurer:
         )
 
 
-def finding_of_threads(cell: Cell, threads: int, cpus: object) -> Finding:
-    """Make the finding that a target has more threads than CPUs, for which `isolation.cpus` is set."""
-    return Finding(
-        check="threads",
-        status="warn",
-        what=f"{cell.benchmark} / {cell.variant} has {threads} threads, pinned to one CPU",
-        where=f"isolation.cpus = {cpus}",
-        fix="name as many CPUs as it has threads, such as 'cpus: [2, 3]'",
-        reason="threads that share one CPU wait for each other: the time is not the program's",
-    )
-
-
 def _first_line(error: CommandFailedError) -> str:
     """Say why a hook failed, without what it wrote: that stays in its log."""
     return f"{error.where}: {error.what.splitlines()[0]}; {error.fix}"
