@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import datetime
 import functools
 import math
@@ -34,7 +35,7 @@ from .files.spools import Spools
 from .launchers import SessionLauncher
 from .matching import Matching
 from .order import padding
-from .repeating import repeats_of
+from .deciding.repeating import repeats_of
 
 PADDING_VARIABLE = "FAIRTRIAL_PADDING"
 _WATCH_S = 0.25
@@ -42,7 +43,6 @@ _FIRST_LOOK_S = 0.02
 _STEAL_FRESH_S = 0.005  # the kernel counts in ticks of 10 ms
 _TIME_CAP = "time-cap"
 _LOW_DISK_BYTES = 1024 * 1024
-_NO_METRICS: Mapping[str, tuple[float, ...]] = {}
 _TRIES = 2  # of a run whose launcher died
 
 
@@ -165,9 +165,7 @@ class Measurer:
             )
         except LauncherDiedError as error:  # that of hooks is another one
             raise _RunDied(error.what) from error
-        energy = _NO_METRICS
-        if setting.energy is not None:
-            energy = setting.energy.end(execution.wall_ns)
+        energy = {} if setting.energy is None else setting.energy.end(execution.wall_ns)
         steal_after = setting.host.steal_s(setting.cpus or ())
         self._steal = (time.monotonic(), steal_after)
         if execution.killed == _TIME_CAP:
@@ -188,14 +186,9 @@ class Measurer:
         except CommandFailedError as error:
             examined = Examined(outcome="hook-failed", detail=_first_line(error))
         stolen = None if steal is None or steal_after is None else steal_after - steal
+        examined = dataclasses.replace(examined, metrics={**examined.metrics, **energy})
         return self._row(
-            run,
-            execution,
-            examined,
-            pad=pad,
-            steal_s=stolen,
-            hooks_s=(before_s, after_s),
-            energy=energy,
+            run, execution, examined, pad=pad, steal_s=stolen, hooks_s=(before_s, after_s)
         )
 
     def _steal_before(self) -> float | None:
@@ -339,7 +332,6 @@ class Measurer:
         pad: int | None = None,
         steal_s: float | None = None,
         hooks_s: tuple[float | None, float | None] = (None, None),
-        energy: Mapping[str, tuple[float, ...]] = _NO_METRICS,
         began_ns: int = 0,
     ) -> Measurement:
         setting, done = self._setting, execution
@@ -364,7 +356,7 @@ class Measurer:
             padding_bytes=pad,
             outcome=examined.outcome,
             detail=None if examined.detail is None else self._conceal(examined.detail),
-            metrics={**examined.metrics, **counted, **energy},
+            metrics={**examined.metrics, **counted},
             counted=bool(counted) if apart else None,
             stdout_bytes=examined.stdout_bytes,
             stdout_sha256=examined.stdout_sha256,

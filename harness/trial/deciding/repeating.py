@@ -22,7 +22,7 @@ from analysis.record import (
     records_of,
 )
 
-from ..campaign import Campaign
+from ...campaign import Campaign
 
 _IN_A_ROW = 4  # rows of a cell, repeats and one warm-up included, that were all disturbed
 _NAMED = 3
