@@ -20,7 +20,7 @@ from analysis.record import (
     records_of,
 )
 
-from ..campaign import Campaign
+from ...campaign import Campaign
 
 
 class SessionStop:
