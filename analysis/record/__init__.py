@@ -36,6 +36,15 @@ if TYPE_CHECKING:
         judged_row as judged_row,
         waited_ns as waited_ns,
     )
+    from .energy import (
+        ENERGY as ENERGY,
+        ENERGY_METRICS as ENERGY_METRICS,
+        NET_ENERGY as NET_ENERGY,
+        RESOLUTION_S as RESOLUTION_S,
+        STEADY as STEADY,
+        IdlePower as IdlePower,
+        is_steady as is_steady,
+    )
     from .kinds import (
         CAMPAIGN as CAMPAIGN,
         CERTIFICATES as CERTIFICATES,
@@ -91,6 +100,7 @@ else:
         {
             "changes": "Change describe_changes diff findings_of",
             "disturbance": "MOST_REPEATS DisturbanceTally Disturbances is_disturbed judged_row waited_ns",
+            "energy": "ENERGY ENERGY_METRICS NET_ENERGY RESOLUTION_S STEADY IdlePower is_steady",
             "kinds": "CAMPAIGN CERTIFICATES ENVIRONMENT FINDINGS IMPORT MANIFEST MEASUREMENTS OUTPUTS PLAIN_SCHEMA PLAN "
             "REPEATING_SCHEMA RESOLVED SCHEMA "
             "Appended CheckStatus EnvironmentShape Finding GivenUp Manifest MergedTrial PlannedRun RowShape "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import datetime
 import functools
 import math
@@ -27,13 +28,14 @@ from ..launch import (
     limit_numbers,
 )
 from ..meters.counters import CounterTally
+from .deciding.repeating import repeats_of
+from .energy import SessionEnergy
 from .examine import Examined, examine
 from .files import metric_files
 from .files.spools import Spools
 from .launchers import SessionLauncher
 from .matching import Matching
 from .order import padding
-from .repeating import repeats_of
 
 PADDING_VARIABLE = "FAIRTRIAL_PADDING"
 _WATCH_S = 0.25
@@ -62,7 +64,8 @@ class Setting:
 
     `environment` is what targets and hooks start from; `outputs` the trial's folder for output;
     `on_threads` hears of a multithreaded target pinned to one CPU; `on_tick` is called while a
-    run lasts, a few times a second. `tally` takes what counters gave. `deadline` is the monotonic time that no run may pass.
+    run lasts, a few times a second. `tally` takes what counters gave, `energy` is read before and
+    after each run. `deadline` is the monotonic time that no run may pass.
     """
 
     campaign: Campaign
@@ -80,6 +83,7 @@ class Setting:
     on_threads: Callable[[Cell, int], None]
     on_tick: Callable[[], None]
     tally: CounterTally | None = None
+    energy: SessionEnergy | None = None
 
 
 class Measurer:
@@ -149,6 +153,8 @@ class Measurer:
         pad = padding(setting.seed, run.session, place, setting.campaign.isolation.padding)
         kept = metric_files.clear(cell)
         steal = self._steal_before()
+        if setting.energy is not None:
+            setting.energy.begin()
         try:
             execution = setting.launcher.execute(
                 self._request(cell),
@@ -159,6 +165,7 @@ class Measurer:
             )
         except LauncherDiedError as error:  # that of hooks is another one
             raise _RunDied(error.what) from error
+        energy = {} if setting.energy is None else setting.energy.end(execution.wall_ns)
         steal_after = setting.host.steal_s(setting.cpus or ())
         self._steal = (time.monotonic(), steal_after)
         if execution.killed == _TIME_CAP:
@@ -179,6 +186,7 @@ class Measurer:
         except CommandFailedError as error:
             examined = Examined(outcome="hook-failed", detail=_first_line(error))
         stolen = None if steal is None or steal_after is None else steal_after - steal
+        examined = dataclasses.replace(examined, metrics={**examined.metrics, **energy})
         return self._row(
             run, execution, examined, pad=pad, steal_s=stolen, hooks_s=(before_s, after_s)
         )

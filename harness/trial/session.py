@@ -16,16 +16,17 @@ from ..errors import FairtrialError, StoreError
 from ..launch import Interrupted, Interrupts, LauncherClient, SideCommands
 from ..store import Store
 from .clockwatch import ClockWatch
+from .deciding.hopeless import finding_of_given_up
+from .deciding.session_rules import Earlier, SessionRules
+from .deciding.session_stop import finding_of
 from .ending import Ending
+from .energy import SessionEnergy
 from .files.agreement import Agreement
 from .files.inputs import ArgumentFiles
-from .hopeless import finding_of_given_up
 from .launchers import SessionLauncher
 from .measure import CapReached, Measurer, Setting
 from .preparation import Prepared
 from .resuming.way_on import RUN_CAP
-from .session_rules import Earlier, SessionRules
-from .session_stop import finding_of
 from .surroundings import Surroundings
 from .trial_hooks import TrialHooks
 from .watcher import Watcher
@@ -89,6 +90,7 @@ class TrialRun:
         self._measured = prepared.measured
         cap = campaign.protocol.max_time_s
         self._deadline = None if cap is None else time.monotonic() + cap
+        self._energy = SessionEnergy(prepared.energy, store, interrupts, watcher, self._deadline)
         self._sessions_planned = {run.session for run in store.planned()}
         self._threaded: set[tuple[str, str]] = set()
         self._executed_before = store.executed
@@ -205,7 +207,7 @@ class TrialRun:
         self._prepared.require(found)
         try:  # a setup that fails half-way is cleaned up too
             self._hooks.setup(session)
-            with self._launcher() as launcher:
+            with self._launcher() as launcher, self._energy.around(session, segment):
                 self._runs(rules, segment, launcher)
             if (end := rules.end()) is not None:
                 self._session_ended(end)
@@ -273,8 +275,9 @@ class TrialRun:
                 outputs=self._store.path / "outputs",
                 deadline=self._deadline,
                 on_threads=self._found_threads,
-                on_tick=self._watcher.tick,
+                on_tick=self._energy.ticking(self._watcher.tick),
                 tally=self._prepared.tally(),
+                energy=self._energy,
             )
         )
         host = self._prepared.host
