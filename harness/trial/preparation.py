@@ -27,8 +27,8 @@ from ..store import cpus_in_use
 from .counting import counter_plan
 from .files.inputs import declared_inputs
 from .grouping import Grouping, group_runs
+from .launchers import stays
 from .situation import look_at_cpus, situation_of
-from .staying import stays
 
 _ROW_BYTES = 1200  # a row of measurements and one of the plan, generously
 _MARGIN_BYTES = 16 * 1024 * 1024

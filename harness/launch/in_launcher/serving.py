@@ -34,6 +34,7 @@ class Launcher:
         self.family = Family(self.leaves, contained=config["containment"] != "none")
         self.call = SpawnCall(self.attributes)
         self.programs = Programs()
+        self.pollers: dict[int, select.poll] = {}
         self.null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
         self.home = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self.status = os.open("/proc/self/status", os.O_RDONLY | os.O_CLOEXEC)
@@ -121,8 +122,7 @@ class Launcher:
     def _timed(self, request: dict, saved: list) -> dict:  # type: ignore[type-arg]  # the messages
         call, spawn, clock = self.call, self.call.spawn, time.monotonic_ns
         path, timeout = request["path"], request["timeout_ms"]
-        poller = select.poll()
-        poller.register(self.control, select.POLLIN)
+        pidfd_open, pollers = os.pidfd_open, self.pollers
         self.leaves.warm()
         started = time.time_ns()
         # Spawn what does not exist: it walks the same code, so that the timed spawn finds it warm.
@@ -140,9 +140,8 @@ class Launcher:
             for what, old in saved:
                 resource.setrlimit(what, old)
             saved.clear()
-        pidfd = os.pidfd_open(pid)
-        poller.register(pidfd, select.POLLIN)
-        events = poller.poll(timeout)
+        pidfd = pidfd_open(pid)
+        events = (pollers.get(pidfd) or self._poller(pidfd)).poll(timeout)
         t1 = clock()
         reason = None
         hangup = False
@@ -189,6 +188,16 @@ class Launcher:
                 **self.account.numbers(t1 - t0, spawned - t0, usage.ru_utime + usage.ru_stime),
             },
         }
+
+    def _poller(self, pidfd: int) -> select.poll:
+        """Make what waits for an end and hears the orchestrator: once for each number of a pidfd.
+
+        That number is nearly always the same, and setting one up would be measured.
+        """
+        poller = self.pollers[pidfd] = select.poll()
+        poller.register(self.control, select.POLLIN)
+        poller.register(pidfd, select.POLLIN)
+        return poller
 
     def _stop(self, pid: int, pidfd: int, grace_ms: int) -> None:
         """TERM (and CONT, for a stopped one), grace, then KILL the target's process group."""
