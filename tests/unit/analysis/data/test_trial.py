@@ -14,14 +14,13 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, InsufficientDataError, StoreError, UsageError
 from analysis.record import SessionEnd, StopRule, encode_checked
-from analysis.run_numbers import NUMBERS
+from analysis.run_numbers import BUILTIN_METRICS, NUMBERS
 
 Build = Callable[..., Any]
 TIMES = {
     "a": {"x": [1.0, 2.0, 3.0, 4.0], "y": [5.0, 6.0, 7.0, 8.0]},
     "b": {"x": [1.5, 2.5, 3.5, 4.5], "y": [5.5, 6.5, 7.5, 8.5]},
 }
-from analysis.run_numbers import BUILTIN_METRICS
 
 
 def change(path: Path, name: str, old: bytes, new: bytes) -> None:
