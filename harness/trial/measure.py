@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import datetime
 import functools
 import math
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from analysis.record import Finding, Measurement, PlannedRun, is_disturbed, waited_ns
@@ -36,7 +37,6 @@ _FIRST_LOOK_S = 0.02
 _STEAL_FRESH_S = 0.005  # the kernel counts in ticks of 10 ms
 _TIME_CAP = "time-cap"
 _LOW_DISK_BYTES = 1024 * 1024
-_NO_METRICS: Mapping[str, tuple[float, ...]] = {}
 _TRIES = 2  # of a run whose launcher died
 
 
@@ -131,9 +131,7 @@ class Measurer:
             )
         except LauncherDiedError as error:  # that of hooks is another one
             raise _RunDied(error.what) from error
-        energy = _NO_METRICS
-        if setting.energy is not None:
-            energy = setting.energy.end(execution.wall_ns)
+        energy = {} if setting.energy is None else setting.energy.end(execution.wall_ns)
         steal_after = setting.host.steal_s(setting.cpus or ())
         self._steal = (time.monotonic(), steal_after)
         if execution.killed == _TIME_CAP:
@@ -157,14 +155,9 @@ class Measurer:
         except CommandFailedError as error:
             examined = Examined(outcome="hook-failed", detail=_first_line(error))
         stolen = None if steal is None or steal_after is None else steal_after - steal
+        examined = dataclasses.replace(examined, metrics={**examined.metrics, **energy})
         return self._row(
-            run,
-            execution,
-            examined,
-            pad=pad,
-            steal_s=stolen,
-            hooks_s=(before_s, after_s),
-            energy=energy,
+            run, execution, examined, pad=pad, steal_s=stolen, hooks_s=(before_s, after_s)
         )
 
     def _steal_before(self) -> float | None:
@@ -308,12 +301,11 @@ class Measurer:
         pad: int | None = None,
         steal_s: float | None = None,
         hooks_s: tuple[float | None, float | None] = (None, None),
-        energy: Mapping[str, tuple[float, ...]] = _NO_METRICS,
         began_ns: int = 0,
     ) -> Measurement:
         setting, done = self._setting, execution
         tally, counting = setting.tally, setting.campaign.counters
-        counted = tally.metrics(done.counters) if tally is not None and done is not None else {}
+        counted = {} if tally is None or done is None else _counted(tally, done)
         apart = done is not None and counting is not None and counting.apart
         return Measurement(
             position=run.position,
@@ -333,7 +325,7 @@ class Measurer:
             padding_bytes=pad,
             outcome=examined.outcome,
             detail=None if examined.detail is None else self._conceal(examined.detail),
-            metrics={**examined.metrics, **counted, **energy},
+            metrics={**examined.metrics, **counted},
             counted=bool(counted) if apart else None,
             stdout_bytes=examined.stdout_bytes,
             stdout_sha256=examined.stdout_sha256,
@@ -346,16 +338,11 @@ class Measurer:
         )
 
 
-def finding_of_threads(cell: Cell, threads: int, cpus: object) -> Finding:
-    """Make the finding that a target has more threads than CPUs, for which `isolation.cpus` is set."""
-    return Finding(
-        check="threads",
-        status="warn",
-        what=f"{cell.benchmark} / {cell.variant} has {threads} threads, pinned to one CPU",
-        where=f"isolation.cpus = {cpus}",
-        fix="name as many CPUs as it has threads, such as 'cpus: [2, 3]'",
-        reason="threads that share one CPU wait for each other: the time is not the program's",
-    )
+def _counted(tally: CounterTally, done: Execution) -> dict[str, tuple[float, ...]]:
+    """Give the metrics that the counters of one run are."""
+    numbers = done.numbers
+    spent = numbers["user_s"] + numbers["system_s"]
+    return tally.metrics(done.counters, cpu_s=spent, spawn_ns=numbers["spawn_ns"])
 
 
 def _first_line(error: CommandFailedError) -> str:

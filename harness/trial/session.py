@@ -23,7 +23,7 @@ from .ending import Ending
 from .files.agreement import Agreement
 from .files.inputs import ArgumentFiles
 from .launchers import SessionLauncher
-from .measure import CapReached, Measurer, finding_of_threads
+from .measure import CapReached, Measurer
 from .metering.energy import SessionEnergy
 from .preparation import Prepared
 from .resuming.way_on import RUN_CAP
@@ -361,6 +361,13 @@ class TrialRun:
         if key in self._threaded:
             return
         self._threaded.add(key)
-        finding = finding_of_threads(cell, threads, self._campaign.isolation.cpus)
+        finding = Finding(
+            check="threads",
+            status="warn",
+            what=f"{cell.benchmark} / {cell.variant} has {threads} threads, pinned to one CPU",
+            where=f"isolation.cpus = {self._campaign.isolation.cpus}",
+            fix="name as many CPUs as it has threads, such as 'cpus: [2, 3]'",
+            reason="threads that share one CPU wait for each other: the time is not the program's",
+        )
         self._store.append_findings("during", [finding])
         self._watcher.findings((finding,))
