@@ -22,7 +22,7 @@ from analysis.record import (
     records_of,
 )
 
-from ..campaign import Campaign
+from ...campaign import Campaign
 
 _IN_A_ROW = 4  # rows of a cell, repeats and one warm-up included, that were all disturbed
 _NAMED = 3
@@ -170,7 +170,7 @@ def still_to_do(
         repeats is None or not repeats_left(runs, done, repeats, without)
     ):
         return
-    fresh = -min([0, *done])
+    fresh = -min(0, min(done, default=0))
     # else nothing was done of it, or it has no warm-ups
     for run in [run for run in runs if run.warmup and run.position in done]:
         fresh += 1

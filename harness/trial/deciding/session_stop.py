@@ -20,7 +20,7 @@ from analysis.record import (
     records_of,
 )
 
-from ..campaign import Campaign
+from ...campaign import Campaign
 
 
 class SessionStop:
@@ -70,6 +70,8 @@ class SessionStop:
 
     def _put(self, row: Measurement) -> None:
         """Take a row for the value of its run, in place of one that was disturbed."""
+        if row.counted:
+            return  # there for its counters alone
         wall_ns = row.wall_ns or 0
         judged = row.outcome == "ok" and not row.counted
         good = judged and wall_ns > 0  # a damaged row may say anything
