@@ -398,3 +398,12 @@ def test_nights_whose_programs_printed_other_metrics_are_not(night, tmp_path):
     printed = {"loops": {"unit": "1", "better": "lower"}}
     with pytest.raises(StoreError, match="metrics is"):
         merge_trials([night(1), night(2, metrics=printed)], tmp_path / "all")
+
+
+def test_what_repeats_wrote_is_named_after_their_new_positions():
+    place = Place(sessions=2, positions=30, repeated=3)
+    assert place.output("0004.stdout", "t") == "0034.stdout"
+    assert place.output("w1.stderr", "t") == "w4.stderr"
+    assert place.output("r2.stdout", "t") == "r5.stdout"
+    assert place.output("r2.before.log", "t") == "r5.before.log"
+    assert place.output("run2.stdout", "t") == "t/run2.stdout"
