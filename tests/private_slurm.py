@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import getpass
 import os
+import pwd
 import select
 import shutil
 import signal
@@ -167,7 +167,7 @@ class _Keeper:
         (folder / "slurm.conf").write_text(
             _CONF.format(
                 host=host,
-                user=getpass.getuser(),
+                user=pwd.getpwuid(os.geteuid()).pw_name,
                 folder=folder,
                 control=control,
                 nodes="\n".join(rows),

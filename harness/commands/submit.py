@@ -25,11 +25,11 @@ def add(subparsers: Subparsers) -> None:
         "a fleet.\nA job that meets its time limit, is requeued, or loses its node goes on where it "
         "was.\nWhat stands after -- goes to sbatch.",
         examples="""
-campaign.yaml --hosts 'lab[1-8]' --dry-run       the script and the jobs; submits nothing
-campaign.yaml --hosts 'lab[1-8]' --time 2:00:00  these hosts, each for at most so long at once
-campaign.yaml --partition batch --count 4        four hosts of a partition
-campaign.yaml --hosts lab1,lab2 -- --account=me  with further options of sbatch
-runs/FLEET --resume                              jobs for the hosts that are not complete
+campaign.yaml --hosts 'lab[1-8]' --dry-run        the script and the jobs; submits nothing
+campaign.yaml --hosts 'lab[1-8]' --time 2:00:00   these hosts, each for at most so long at once
+campaign.yaml --partition batch --count 4         four hosts of a partition
+campaign.yaml --hosts lab1,lab2 -- --account=me   with further options of sbatch
+runs/FLEET --resume                               jobs for the hosts that are not complete
 """,
     )
     parser.add_argument(
