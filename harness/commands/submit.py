@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ..fleet import Submission
     from .arguments import Subparsers
 
+_SHOWN = 8
+
 
 def add(subparsers: Subparsers) -> None:
     """Add ``submit``."""
@@ -172,8 +174,9 @@ def _told(submitted: Submission) -> str:
     place = shlex.quote(str(submitted.folder))
     if not submitted.hosts:
         return f"{submitted.folder.name}: no host needs another job\n"
-    pairs = zip(submitted.hosts, submitted.jobs, strict=True)
-    jobs = ", ".join(f"{host} ({job})" for host, job in pairs)
+    pairs = list(zip(submitted.hosts, submitted.jobs, strict=True))
+    jobs = ", ".join(f"{host} ({job})" for host, job in pairs[:_SHOWN])
+    jobs += f" and {len(pairs) - _SHOWN} more" if len(pairs) > _SHOWN else ""
     return (
         f"submitted {counted(len(submitted.jobs), 'job')}: {jobs}\n"
         f"follow: fairtrial status {place}\n"

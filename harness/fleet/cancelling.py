@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from .submission import comment_of, user_name
 
 _PATIENCE_S = 120.0  # Slurm kills what has not ended KillWait seconds (30 by default) after TERM
 _LOOK_S = 0.5
+_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,20 +54,25 @@ class Cancelled:
             verb = "is" if len(self.cancelled) == 1 else "are"
             lines.append(
                 f"{self.path.name}: {counted(len(self.cancelled), 'job')} {verb} cancelled "
-                f"({', '.join(self.cancelled)}); what was measured is kept"
+                f"({_some(self.cancelled)}); what was measured is kept"
             )
         if self.ending:
             lines.append(
-                f"still ending: {', '.join(self.ending)}; 'squeue' shows them until their nodes answer"
+                f"still ending: {_some(self.ending)}; 'squeue' shows them until their nodes answer"
             )
         if self.others:
             lines.append(
-                f"left alone: {', '.join(self.others)}, whose comment, user or cluster is not this "
+                f"left alone: {_some(self.others)}, whose comment, user or cluster is not this "
                 "fleet's"
             )
         if not lines:
             lines.append(f"{self.path.name}: no job of it is in the queue")
         return "\n".join(lines)
+
+
+def _some(jobs: Sequence[str]) -> str:
+    more = f" and {len(jobs) - _SHOWN} more" if len(jobs) > _SHOWN else ""
+    return ", ".join(jobs[:_SHOWN]) + more
 
 
 def cancel(
@@ -106,7 +112,7 @@ def cancel(
     if left:
         with contextlib.suppress(OSError):  # the queue tells the script too
             (folder / CANCELLED).touch()
-        say(f"waiting until {counted(len(left), 'job')} ended: {', '.join(left)}")
+        say(f"waiting until {counted(len(left), 'job')} ended: {_some(left)}")
     end = time.monotonic() + patience_s
     with Interrupts() as interrupts:
         while left:

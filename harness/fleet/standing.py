@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -167,7 +167,9 @@ def read_standing(
     for progress in read_hosts(folder, fleet):
         ids = next(one.jobs for one in fleet.hosts if one.host == progress.host)
         job = newest(ids, fleet, jobs or {})
-        found.append(_standing(progress, ids, job, nodes.get(progress.host)))
+        planned = _planned(fleet) if progress.planned is None else progress.planned
+        known = replace(progress, planned=planned)
+        found.append(_standing(known, ids, job, nodes.get(progress.host)))
     return FleetStanding(path=folder, fleet=fleet, hosts=tuple(found), problem=problem)
 
 
@@ -204,6 +206,13 @@ def agrees(job: Job, fleet: Fleet) -> bool:
         return False
     same = (job.comment, job.user, job.cluster)
     return same == (comment_of(fleet), slurm.get("user"), slurm.get("cluster"))
+
+
+def _planned(fleet: Fleet) -> int | None:
+    """Give how many runs each host was submitted for, as long as no trial says it."""
+    slurm = fleet.further.get(SLURM)
+    planned = slurm.get("planned") if isinstance(slurm, dict) else None
+    return planned if type(planned) is int else None
 
 
 def _standing(

@@ -22,6 +22,7 @@ from ..campaign import Campaign, identity_of
 from ..errors import StoreError
 from ..launch import Interrupts, base_environment
 from ..store import new_trial_name, storing
+from ..trial import planned_runs
 from .building import build_once
 from .estimate import estimate_of
 from .places import places_for, require_time
@@ -198,6 +199,7 @@ def submission_of(
         "time": limit,
         "campaign": str(campaign.source.absolute()),
         "exported": _exported(campaign),
+        "planned": planned_runs(campaign, campaign.protocol.sessions),
     }
     fleet = Fleet(
         campaign=campaign.name,
