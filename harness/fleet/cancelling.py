@@ -63,7 +63,7 @@ class Cancelled:
         if self.others:
             lines.append(
                 f"left alone: {_some(self.others)}, whose comment, user or cluster is not this "
-                "fleet's"
+                "fleet's, or which measure into another folder"
             )
         if not lines:
             lines.append(f"{self.path.name}: no job of it is in the queue")
@@ -107,8 +107,8 @@ def cancel(
     scheduler = scheduler or Scheduler()
     jobs = scheduler.jobs(user_name())
     ids = [job for host in fleet.hosts for job in host.jobs]
-    others = [job for job in ids if job in jobs and not agrees(jobs[job], fleet)]
-    first = left = _ours(fleet, jobs)
+    others = [job for job in ids if job in jobs and not agrees(jobs[job], folder, fleet)]
+    first = left = _ours(folder, fleet, jobs)
     if left:
         with contextlib.suppress(OSError):  # the queue tells the script too
             (folder / CANCELLED).touch()
@@ -120,7 +120,7 @@ def cancel(
             if time.monotonic() > end:
                 break
             interrupts.sleep(_LOOK_S)
-            left = _ours(fleet, scheduler.jobs(user_name()))
+            left = _ours(folder, fleet, scheduler.jobs(user_name()))
     return Cancelled(
         path=folder,
         cancelled=tuple(job for job in first if job not in left),
@@ -129,6 +129,6 @@ def cancel(
     )
 
 
-def _ours(fleet: Fleet, jobs: dict[str, Job]) -> list[str]:
+def _ours(folder: Path, fleet: Fleet, jobs: dict[str, Job]) -> list[str]:
     """List the jobs of a fleet that are in the queue, also those that its file does not know yet."""
-    return [job.id for job in jobs.values() if job.live and agrees(job, fleet)]
+    return [job.id for job in jobs.values() if job.live and agrees(job, folder, fleet)]

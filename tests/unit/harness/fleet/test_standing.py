@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 
 import pytest
 
@@ -147,3 +148,22 @@ def test_a_fleet_that_was_put_together_by_hand_asks_nobody(fleet, played):
 def test_results_are_frozen(fleet, played):
     with pytest.raises(dataclasses.FrozenInstanceError):
         read_standing(fleet, played).problem = "x"
+
+
+def test_a_copy_has_no_jobs_and_gets_its_own(fleet, played, tmp_path):
+    played.add("7")
+    text = json.loads((fleet / "fleet.json").read_text())
+    text["slurm"] |= {"folder": str(fleet), "inode": fleet.stat().st_ino}
+    (fleet / "fleet.json").write_text(json.dumps(text))
+    assert hosts_of(read_standing(fleet, played))["lab1"]["queue"] == "RUNNING"
+    copy = tmp_path / "copy"
+    shutil.copytree(fleet, copy)
+    assert hosts_of(read_standing(copy, played))["lab1"]["queue"] is None
+    assert cancel(copy, [].append, played).others == ("7",)
+    assert played.ended == []
+    planned = resubmission_of(copy, scheduler=played)
+    assert planned.hosts == ("lab1", "lab2")
+    assert planned.fleet.further["slurm"]["fleet"] != text["slurm"]["fleet"]
+    moved = tmp_path / "moved"  # its inode is the same
+    fleet.rename(moved)
+    assert hosts_of(read_standing(moved, played))["lab1"]["queue"] == "RUNNING"
