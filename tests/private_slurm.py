@@ -5,15 +5,18 @@ nodes are this machine: they share its CPUs, host name and machine id, and only 
 tells them apart. When whoever started it ends, in whatever way, a pipe closes, and everything that
 it started ends too, jobs included.
 
-python tests/private_slurm.py FOLDER            says "ready", serves until its standard input closes
+python tests/private_slurm.py FOLDER [COUNT]    says "ready", serves until its standard input closes
+
+With COUNT there are so many further nodes in the partition "absent", which never answer: jobs for them
+wait for ever.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-import getpass
 import os
+import pwd
 import select
 import shutil
 import signal
@@ -69,6 +72,10 @@ _NODE = (
     "NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=2 Boards=1 "
     "SocketsPerBoard=1 CoresPerSocket=2 ThreadsPerCore=1 RealMemory=1000 State=UNKNOWN"
 )
+_ABSENT = """\
+NodeName=absent[1-{count}] NodeHostname={host} NodeAddr=127.0.0.1 Port=[20001-2{count:04}] RealMemory=1
+PartitionName=absent Nodes=absent[1-{count}] MaxTime=01:00:00 OverSubscribe=NO State=UP
+"""
 
 
 def missing() -> list[str]:
@@ -83,7 +90,7 @@ def _program(name: str) -> str | None:
 class PrivateSlurm:
     """What a test sees: the variables that lead to it, and its daemons."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, absent: int = 0) -> None:
         self.folder = folder
         self.environment = {
             **{name: text for name, text in os.environ.items() if not name.startswith("SLURM")},
@@ -91,7 +98,7 @@ class PrivateSlurm:
         }
         self._log = (folder.parent / f"{folder.name}.log").open("wb")
         self._keeper = subprocess.Popen(
-            [sys.executable, str(Path(__file__).resolve()), str(folder)],
+            [sys.executable, str(Path(__file__).resolve()), str(folder), str(absent)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
@@ -151,7 +158,7 @@ class _Keeper:
         self._started: dict[str, subprocess.Popen[bytes]] = {}
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)  # who forks away from a daemon falls to us
 
-    def start(self) -> None:
+    def start(self, absent: int) -> None:
         folder = self.folder
         for name in ("munge", "state", "spool", "log"):
             (folder / name).mkdir(parents=True, mode=0o755)
@@ -167,13 +174,14 @@ class _Keeper:
         (folder / "slurm.conf").write_text(
             _CONF.format(
                 host=host,
-                user=getpass.getuser(),
+                user=pwd.getpwuid(os.geteuid()).pw_name,
                 folder=folder,
                 control=control,
                 nodes="\n".join(rows),
                 all=",".join(NODES),
                 pair=",".join(NODES[:2]),
             )
+            + (_ABSENT.format(host=host, count=absent) if absent else "")
         )
         os.environ["SLURM_CONF"] = str(folder / "slurm.conf")
         self._execute(
@@ -259,7 +267,7 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(1))
     try:
-        keeper.start()
+        keeper.start(int(sys.argv[2]) if len(sys.argv) > 2 else 0)
         print("ready", flush=True)
         for line in sys.stdin:
             what, _, name = line.strip().partition(" ")

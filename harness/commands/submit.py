@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ..fleet import Submission
     from .arguments import Subparsers
 
+_SHOWN = 8
+
 
 def add(subparsers: Subparsers) -> None:
     """Add ``submit``."""
@@ -25,11 +27,11 @@ def add(subparsers: Subparsers) -> None:
         "a fleet.\nA job that meets its time limit, is requeued, or loses its node goes on where it "
         "was.\nWhat stands after -- goes to sbatch.",
         examples="""
-campaign.yaml --hosts 'lab[1-8]' --dry-run       the script and the jobs; submits nothing
-campaign.yaml --hosts 'lab[1-8]' --time 2:00:00  these hosts, each for at most so long at once
-campaign.yaml --partition batch --count 4        four hosts of a partition
-campaign.yaml --hosts lab1,lab2 -- --account=me  with further options of sbatch
-runs/FLEET --resume                              jobs for the hosts that are not complete
+campaign.yaml --hosts 'lab[1-8]' --dry-run        the script and the jobs; submits nothing
+campaign.yaml --hosts 'lab[1-8]' --time 2:00:00   these hosts, each for at most so long at once
+campaign.yaml --partition batch --count 4         four hosts of a partition
+campaign.yaml --hosts lab1,lab2 -- --account=me   with further options of sbatch
+runs/FLEET --resume                               jobs for the hosts that are not complete
 """,
     )
     parser.add_argument(
@@ -172,8 +174,9 @@ def _told(submitted: Submission) -> str:
     place = shlex.quote(str(submitted.folder))
     if not submitted.hosts:
         return f"{submitted.folder.name}: no host needs another job\n"
-    pairs = zip(submitted.hosts, submitted.jobs, strict=True)
-    jobs = ", ".join(f"{host} ({job})" for host, job in pairs)
+    pairs = list(zip(submitted.hosts, submitted.jobs, strict=True))
+    jobs = ", ".join(f"{host} ({job})" for host, job in pairs[:_SHOWN])
+    jobs += f" and {len(pairs) - _SHOWN} more" if len(pairs) > _SHOWN else ""
     return (
         f"submitted {counted(len(submitted.jobs), 'job')}: {jobs}\n"
         f"follow: fairtrial status {place}\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from .submission import comment_of, user_name
 
 _PATIENCE_S = 120.0  # Slurm kills what has not ended KillWait seconds (30 by default) after TERM
 _LOOK_S = 0.5
+_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,20 +54,25 @@ class Cancelled:
             verb = "is" if len(self.cancelled) == 1 else "are"
             lines.append(
                 f"{self.path.name}: {counted(len(self.cancelled), 'job')} {verb} cancelled "
-                f"({', '.join(self.cancelled)}); what was measured is kept"
+                f"({_some(self.cancelled)}); what was measured is kept"
             )
         if self.ending:
             lines.append(
-                f"still ending: {', '.join(self.ending)}; 'squeue' shows them until their nodes answer"
+                f"still ending: {_some(self.ending)}; 'squeue' shows them until their nodes answer"
             )
         if self.others:
             lines.append(
-                f"left alone: {', '.join(self.others)}, whose comment, user or cluster is not this "
-                "fleet's"
+                f"left alone: {_some(self.others)}, whose comment, user or cluster is not this "
+                "fleet's, or which measure into another folder"
             )
         if not lines:
             lines.append(f"{self.path.name}: no job of it is in the queue")
         return "\n".join(lines)
+
+
+def _some(jobs: Sequence[str]) -> str:
+    more = f" and {len(jobs) - _SHOWN} more" if len(jobs) > _SHOWN else ""
+    return ", ".join(jobs[:_SHOWN]) + more
 
 
 def cancel(
@@ -101,12 +107,12 @@ def cancel(
     scheduler = scheduler or Scheduler()
     jobs = scheduler.jobs(user_name())
     ids = [job for host in fleet.hosts for job in host.jobs]
-    others = [job for job in ids if job in jobs and not agrees(jobs[job], fleet)]
-    first = left = _ours(fleet, jobs)
+    others = [job for job in ids if job in jobs and not agrees(jobs[job], folder, fleet)]
+    first = left = _ours(folder, fleet, jobs)
     if left:
         with contextlib.suppress(OSError):  # the queue tells the script too
             (folder / CANCELLED).touch()
-        say(f"waiting until {counted(len(left), 'job')} ended: {', '.join(left)}")
+        say(f"waiting until {counted(len(left), 'job')} ended: {_some(left)}")
     end = time.monotonic() + patience_s
     with Interrupts() as interrupts:
         while left:
@@ -114,7 +120,7 @@ def cancel(
             if time.monotonic() > end:
                 break
             interrupts.sleep(_LOOK_S)
-            left = _ours(fleet, scheduler.jobs(user_name()))
+            left = _ours(folder, fleet, scheduler.jobs(user_name()))
     return Cancelled(
         path=folder,
         cancelled=tuple(job for job in first if job not in left),
@@ -123,6 +129,6 @@ def cancel(
     )
 
 
-def _ours(fleet: Fleet, jobs: dict[str, Job]) -> list[str]:
+def _ours(folder: Path, fleet: Fleet, jobs: dict[str, Job]) -> list[str]:
     """List the jobs of a fleet that are in the queue, also those that its file does not know yet."""
-    return [job.id for job in jobs.values() if job.live and agrees(job, fleet)]
+    return [job.id for job in jobs.values() if job.live and agrees(job, folder, fleet)]

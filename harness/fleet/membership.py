@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,8 +57,15 @@ def membership_of(trial: Path) -> Membership | None:
     StoreError
         If it lies in a fleet that cannot be read.
     UsageError
-        If it lies in a fleet that does not know it.
+        If it lies in a fleet that does not know it, or is a fleet itself.
     """
+    if is_fleet(trial):
+        raise UsageError(
+            "this is a fleet, and no trial",
+            str(trial),
+            f"submit jobs for what is missing: fairtrial submit {shlex.quote(str(trial))} --resume; or "
+            "name the trial of one host, below it",
+        )
     folder = trial.absolute().parent
     if not is_fleet(folder):
         return None

@@ -44,8 +44,9 @@ def places_for(wishes: Wishes, scheduler: Scheduler) -> Places:
     if wishes.hosts is not None:
         hosts = scheduler.names(wishes.hosts)
         _require(hosts, nodes, partition, scheduler)
-        notes = [_unusable(nodes[host]) for host in hosts if not nodes[host].usable]
-        return Places(hosts=hosts, partition=partition, notes=tuple(notes))
+        waiting = [nodes[host] for host in hosts if not nodes[host].usable]
+        notes = _noted(waiting, "", "; jobs for such a host wait until it is back")
+        return Places(hosts=hosts, partition=partition, notes=notes)
     good = [name for name, node in nodes.items() if node.usable]
     left_out = [node for node in nodes.values() if not node.usable]
     count = len(good) if wishes.count is None else wishes.count
@@ -61,8 +62,7 @@ def places_for(wishes: Wishes, scheduler: Scheduler) -> Places:
     # those that are free now first; the choice is told, and stands in fleet.json
     chosen = sorted(good, key=lambda name: nodes[name].state != "idle")[:count]
     hosts = tuple(name for name in good if name in set(chosen))
-    notes = [f"left out: {node.name} is {_said(node)}" for node in left_out]
-    return Places(hosts=hosts, partition=partition, notes=tuple(notes))
+    return Places(hosts=hosts, partition=partition, notes=_noted(left_out, "left out: ", ""))
 
 
 def require_time(limit: str, partition: Partition) -> None:
@@ -131,8 +131,12 @@ def _listed(hosts: Sequence[str]) -> str:
     return ", ".join(hosts[:_SHOWN]) + more
 
 
-def _unusable(node: Node) -> str:
-    return f"{node.name} is {_said(node)}: its job waits until it is back"
+def _noted(nodes: Sequence[Node], before: str, behind: str) -> tuple[str, ...]:
+    """Say which hosts cannot be used now, the first ones where there are many."""
+    notes = [f"{before}{node.name} is {_said(node)}{behind}" for node in nodes[:_SHOWN]]
+    if len(nodes) > _SHOWN:
+        notes.append(f"and {len(nodes) - _SHOWN} more that are not up ('sinfo -R' says why)")
+    return tuple(notes)
 
 
 def _said(node: Node) -> str:

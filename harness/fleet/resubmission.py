@@ -10,11 +10,12 @@ from typing import Any
 from analysis.record import Fleet, read_fleet
 
 from ..errors import UsageError
+from ..store import new_trial_name
 from .jobs import Job
 from .scheduler import Scheduler
 from .script import script_of
 from .standing import FleetStanding, agrees, read_standing
-from .submission import SLURM, Submission, user_name
+from .submission import SLURM, Submission, at_home, user_name
 from .time_limit import limit_of
 
 
@@ -46,11 +47,14 @@ def resubmission_of(
     fleet = read_fleet(folder)
     slurm = _submitted(folder, fleet)
     _require_ours(folder, slurm, scheduler)
+    if not at_home(folder, fleet):  # moved, or a copy: from now on a fleet with jobs of its own
+        slurm = slurm | {"fleet": new_trial_name(fleet.campaign)}
+        fleet = replace(fleet, further={**fleet.further, SLURM: slurm})
     if time is not None:
         slurm = slurm | {"time": limit_of(time, None, None)}
         fleet = replace(fleet, further={**fleet.further, SLURM: slurm})
     jobs = scheduler.jobs(user_name())
-    fleet, held = _taken_in(fleet, jobs)
+    fleet, held = _taken_in(folder, fleet, jobs)
     standing = read_standing(folder, scheduler, fleet=fleet, jobs=jobs)
     hosts = _needing(standing)
     notes = [
@@ -110,12 +114,12 @@ def _require_ours(folder: Path, slurm: dict[str, Any], scheduler: Scheduler) -> 
         )
 
 
-def _taken_in(fleet: Fleet, jobs: dict[str, Job]) -> tuple[Fleet, tuple[str, ...]]:
+def _taken_in(folder: Path, fleet: Fleet, jobs: dict[str, Job]) -> tuple[Fleet, tuple[str, ...]]:
     """Add jobs of the fleet that its file does not know; give those that may still be held."""
     known = {job for host in fleet.hosts for job in host.jobs}
     found = []
     for job in jobs.values():
-        mine = job.live and job.id not in known and agrees(job, fleet)
+        mine = job.live and job.id not in known and agrees(job, folder, fleet)
         if mine and job.wanted in fleet.names:
             fleet = fleet.with_job(job.wanted, job.id)
             found.append(job.id)
@@ -123,7 +127,7 @@ def _taken_in(fleet: Fleet, jobs: dict[str, Job]) -> tuple[Fleet, tuple[str, ...
         job
         for host in fleet.hosts
         for job in host.jobs
-        if job in jobs and jobs[job].held and agrees(jobs[job], fleet)
+        if job in jobs and jobs[job].held and agrees(jobs[job], folder, fleet)
     ]
     return fleet, tuple(dict.fromkeys([*found, *waiting]))
 

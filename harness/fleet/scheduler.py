@@ -18,6 +18,12 @@ from .jobs import Job, jobs_of_json, jobs_of_lines
 
 _PATIENCE_S = 60.0
 _FIELDS = "%i|%T|%N|%n|%u|%k|%r"  # a job: id, state, nodes, wanted nodes, user, comment, reason
+# What changes the answers of its commands, or makes of a job what no fleet has. All else that a person
+# sets for sbatch, such as SBATCH_ACCOUNT, goes through.
+_UNSET = (
+    *("SQUEUE_", "SINFO_", "SCANCEL_", "SCONTROL_", "SLURM_CLUSTERS", "SBATCH_CLUSTERS"),
+    *("SBATCH_ARRAY_INX", "SBATCH_WAIT", "SBATCH_IMMEDIATE", "SBATCH_OVERCOMMIT"),
+)
 _MANY = 200  # ids in one command line
 
 
@@ -173,9 +179,7 @@ class Scheduler:
     def _execute(self, *words: str) -> subprocess.CompletedProcess[str]:
         command = [self.place(words[0]) if "/" not in words[0] else words[0], *words[1:]]
         plain = {"LC_ALL": "C", "SLURM_TIME_FORMAT": "standard"}
-        # what changes the answers of its commands is no wish of who executes ours
-        unset = ("SQUEUE_", "SINFO_", "SCANCEL_", "SCONTROL_", "SBATCH_", "SLURM_CLUSTERS")
-        env = {k: v for k, v in os.environ.items() if not k.startswith(unset)} | plain
+        env = {k: v for k, v in os.environ.items() if not k.startswith(_UNSET)} | plain
         try:
             return subprocess.run(
                 command,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..errors import HostError, StoreError
 from ..wording import counted, moment
 from .jobs import Job
 from .scheduler import Node, Scheduler
-from .submission import SLURM, comment_of
+from .submission import SLURM, at_home, comment_of
 
 _STATES: tuple[HostState, ...] = ("complete", "running", "partial", "failed", "missing")
 
@@ -166,8 +166,10 @@ def read_standing(
     found = []
     for progress in read_hosts(folder, fleet):
         ids = next(one.jobs for one in fleet.hosts if one.host == progress.host)
-        job = newest(ids, fleet, jobs or {})
-        found.append(_standing(progress, ids, job, nodes.get(progress.host)))
+        job = newest(ids, folder, fleet, jobs or {})
+        planned = _planned(fleet) if progress.planned is None else progress.planned
+        known = replace(progress, planned=planned)
+        found.append(_standing(known, ids, job, nodes.get(progress.host)))
     return FleetStanding(path=folder, fleet=fleet, hosts=tuple(found), problem=problem)
 
 
@@ -186,24 +188,32 @@ def trials_standing(runs: Path) -> tuple[tuple[FleetStanding, ...], tuple[StoreE
     return tuple(found), tuple(unreadable)
 
 
-def newest(ids: tuple[str, ...], fleet: Fleet, jobs: Mapping[str, Job]) -> Job | None:
+def newest(ids: tuple[str, ...], folder: Path, fleet: Fleet, jobs: Mapping[str, Job]) -> Job | None:
     """Give the newest of some jobs that Slurm knows and that is this fleet's; a live one first."""
-    known = [jobs[each] for each in ids if each in jobs and agrees(jobs[each], fleet)]
+    known = [jobs[each] for each in ids if each in jobs and agrees(jobs[each], folder, fleet)]
     live = [job for job in known if job.live]
     best = live or known
     return best[-1] if best else None
 
 
-def agrees(job: Job, fleet: Fleet) -> bool:
+def agrees(job: Job, folder: Path, fleet: Fleet) -> bool:
     """Tell whether a job is one of a fleet: its comment, its user and its cluster are the fleet's.
 
-    An id alone says nothing: another cluster, or this one later, gives the same number to others.
+    An id alone says nothing: another cluster, or this one later, gives the same number to others. And
+    a copy of a fleet's folder has no jobs: they measure into the folder that was submitted.
     """
     slurm = fleet.further.get(SLURM)
-    if not isinstance(slurm, dict):
+    if not isinstance(slurm, dict) or not at_home(folder, fleet):
         return False
     same = (job.comment, job.user, job.cluster)
     return same == (comment_of(fleet), slurm.get("user"), slurm.get("cluster"))
+
+
+def _planned(fleet: Fleet) -> int | None:
+    """Give how many runs each host was submitted for, as long as no trial says it."""
+    slurm = fleet.further.get(SLURM)
+    planned = slurm.get("planned") if isinstance(slurm, dict) else None
+    return planned if type(planned) is int else None
 
 
 def _standing(

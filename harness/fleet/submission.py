@@ -22,6 +22,7 @@ from ..campaign import Campaign, identity_of
 from ..errors import StoreError
 from ..launch import Interrupts, base_environment
 from ..store import new_trial_name, storing
+from ..trial import planned_runs
 from .building import build_once
 from .estimate import estimate_of
 from .places import places_for, require_time
@@ -121,7 +122,7 @@ class Submission:
                 self._write(self.script)
                 if self.campaign is not None:
                     build_once(self.campaign, self.folder, interrupts, say)
-                fleet = self.fleet
+                fleet = _placed(self.fleet, self.folder)
                 write_fleet(self.folder, fleet)
                 for host, command in zip(self.hosts, self.commands, strict=True):
                     interrupts.check()
@@ -198,6 +199,7 @@ def submission_of(
         "time": limit,
         "campaign": str(campaign.source.absolute()),
         "exported": _exported(campaign),
+        "planned": planned_runs(campaign, campaign.protocol.sessions),
     }
     fleet = Fleet(
         campaign=campaign.name,
@@ -237,6 +239,31 @@ def comment_of(fleet: Fleet) -> str | None:
     slurm = fleet.further.get(SLURM)
     name = slurm.get("fleet") if isinstance(slurm, dict) else None
     return f"{_PREFIX}{name}" if isinstance(name, str) else None
+
+
+def at_home(folder: Path, fleet: Fleet) -> bool:
+    """Tell whether a folder is the one that a fleet was submitted into, and no copy of it.
+
+    Its path may be another one on another host, or after it was moved: then its inode tells.
+    """
+    slurm = fleet.further.get(SLURM)
+    known = slurm if isinstance(slurm, dict) else {}
+    if "folder" not in known:
+        return True
+    try:
+        return known["folder"] == str(folder.resolve()) or known.get("inode") == _inode(folder)
+    except OSError:
+        return False
+
+
+def _placed(fleet: Fleet, folder: Path) -> Fleet:
+    """Note in which folder the jobs of a fleet measure."""
+    place = {"folder": str(folder.resolve()), "inode": _inode(folder)}
+    return replace(fleet, further={**fleet.further, SLURM: fleet.further[SLURM] | place})
+
+
+def _inode(folder: Path) -> int:
+    return folder.stat().st_ino
 
 
 def _doubts(campaign: Campaign, wishes: Wishes, limit: str, longest_s: float | None) -> list[str]:

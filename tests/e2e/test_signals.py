@@ -146,7 +146,7 @@ def test_runs_that_kill_their_parent_are_outcomes_and_given_up(lab):
     path = lab.write_campaign(
         benchmarks={
             "parent": {"command": lab.sh("kill -9 $PPID; sleep $0")},
-            "asks": {"command": lab.sh("kill $PPID; sleep $0")},
+            "asks": {"command": lab.sh("kill -HUP $PPID; sleep $0")},
             "good": {"command": lab.sh(":")},
         },
         protocol={"sessions": 1, "runs": 4, "warmup": 0, "give_up": 2},

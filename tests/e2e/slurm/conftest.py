@@ -17,10 +17,11 @@ private = SimpleNamespace(**runpy.run_path(str(TESTS / "private_slurm.py")))
 NODES = private.NODES
 
 
-def pytest_collection_modifyitems(items):
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("slurm"))  # one Slurm for all of them
+def pytest_itemcollected(item):
+    # one Slurm for all of them, but for what takes a CPU's lock
+    xdist = item.config.pluginmanager.hasplugin("xdist")
+    if xdist and not item.get_closest_marker("host"):
+        item.add_marker(pytest.mark.xdist_group("slurm"))
 
 
 @pytest.fixture(scope="session")

@@ -45,7 +45,12 @@ def assert_no_failed_row(cluster, host="lab1"):
 @pytest.mark.parametrize("whom", ["--batch", "--full"])
 def test_a_job_that_is_told_to_end_comes_back_and_executes_each_run_once(cluster, whom):
     # --batch: the shell alone, as at the time limit; --full: every process, the targets too
-    path = cluster.submit(slow(cluster), hosts="lab1")
+    note = f"{cluster.lab.folder}/cleanups"
+    hooks = {
+        "before": [cluster.lab.sh("sleep 0.1")],  # half of the time TERM hits one of these
+        "cleanup": [cluster.lab.sh(f"sleep 0.1; echo done >> {note}")],
+    }
+    path = cluster.submit(slow(cluster, hooks=hooks), hosts="lab1")
     job = job_of(cluster)
     wait_for_rows(cluster)
     cluster.slurm.client("scancel", "--signal=TERM", whom, job)
@@ -57,7 +62,9 @@ def test_a_job_that_is_told_to_end_comes_back_and_executes_each_run_once(cluster
     assert {row["segment"] for row in cluster.rows("lab1")} == {0, 1}
     assert "requeued after" in cluster.log()
     assert cluster.jobs()["lab1"] == [job]
+    assert (cluster.lab.folder / "cleanups").read_text() == "done\n" * 2  # in both starts
     findings = cluster.lab.findings(path / "lab1")
+    assert not [f for f in findings if f["check"] == "hook"]
     assert not [f for f in findings if "SLURM" in f["what"]]  # its variables are no drift
     assert not [f for f in findings if f["check"] == "drift"]
 
@@ -106,9 +113,10 @@ def test_a_copied_fleet_cancels_nothing_of_others(cluster):
     (job,) = cluster.jobs(other)["lab1"]
     mine = cluster.lab.folder / "runs" / "copy"
     for changed in (
-        {"fleet": "c-20200101-000000-0000"},
-        {"user": "somebody"},
-        {"cluster": "elsewhere"},
+        {},  # the copy is not where they measure
+        {"folder": str(mine), "fleet": "c-20200101-000000-0000"},
+        {"folder": str(mine), "user": "somebody"},
+        {"folder": str(mine), "cluster": "elsewhere"},
     ):
         mine.mkdir(exist_ok=True)
         fleet = cluster.fleet(other)
@@ -140,6 +148,7 @@ def test_a_killed_start_takes_nothing_back_and_the_next_resume_finds_its_jobs(cl
     assert cluster.status()["lab2"]["state"] == "complete"
 
 
+@pytest.mark.host
 def test_nodes_that_share_a_machine_meet_in_the_lock_of_a_cpu(cluster):
     cpu = min(os.sched_getaffinity(0))
     campaign = slow(cluster, 0.3, isolation={"cpus": cpu}, checks={"probe": "0s"})

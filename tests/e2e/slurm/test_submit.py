@@ -9,6 +9,8 @@ import json
 import shlex
 import shutil
 
+import pytest
+
 
 def plan(trial):
     lines = (trial / "plan.jsonl").read_text().splitlines()
@@ -39,6 +41,8 @@ def test_three_hosts_measure_one_campaign_each_in_an_order_of_its_own(cluster):
     assert len({tuple(sorted(order)) for order in orders}) == 1
     text = cluster.run("status", path).stdout
     assert "3 complete" in text
+    with pytest.raises(AssertionError, match="disabled"):  # no accounting was needed for that
+        cluster.slurm.client("sacct")
     assert cluster.run("status").returncode == 0  # the list of trials knows what a fleet is
 
 

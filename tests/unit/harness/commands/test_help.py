@@ -11,13 +11,15 @@ import shutil
 import pytest
 
 from harness.cli import main
-from harness.commands import compare, doctor, init, run, status, tune
+from harness.commands import cancel, compare, doctor, init, run, status, submit, tune
 
 COMMANDS = {
     "run": run,
     "compare": compare,
     "init": init,
     "status": status,
+    "submit": submit,
+    "cancel": cancel,
     "doctor": doctor,
     "tune": tune,
 }

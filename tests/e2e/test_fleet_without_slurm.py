@@ -1,0 +1,99 @@
+"""A fleet where there is no Slurm: a laptop that got the folder, a login node without its module.
+
+Authority: the exit codes of the contract, and the rows on the disk.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+
+@pytest.fixture
+def fleet(lab):
+    """Measure two trials, and lay them down as a submitted fleet."""
+    lab.environment["PATH"] = "/nonexistent"
+    campaign = lab.write_campaign(benchmarks={"one": {"command": ["/bin/true"]}})
+    assert lab.run_fairtrial("run", campaign).returncode == 0
+    trial = lab.trial()
+    path = lab.folder / "fleet"
+    path.mkdir()
+    shutil.copytree(trial, path / "lab1")
+    record = {
+        "schema": 1,
+        "campaign": "c",
+        "identity": lab.manifest()["campaign_sha256"],
+        "submitted_at": "2026-11-22T10:15:00Z",
+        "script": "job.sh",
+        "hosts": [
+            {"host": "lab1", "jobs": ["7"], "trial": "lab1"},
+            {"host": "lab2", "jobs": ["8"], "trial": "lab2"},
+        ],
+        "slurm": {
+            "fleet": "c-1",
+            "user": "anna",
+            "cluster": "lab",
+            "partition": "p",
+            "time": "10",
+            "campaign": str(campaign),
+            "options": [],
+            "arguments": [],
+            "exported": [],
+        },
+    }
+    (path / "fleet.json").write_text(json.dumps(record))
+    return path
+
+
+def test_status_tells_what_is_measured_and_why_not_more(lab, fleet):
+    done = lab.run_fairtrial("status", fleet, "--json")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert "'squeue' is not on this host" in answer["problem"]
+    states = {host["host"]: host["state"] for host in answer["hosts"]}
+    assert states == {"lab1": "complete", "lab2": "missing"}
+    text = lab.run_fairtrial("status", fleet).stdout
+    assert "the queue is unknown" in text
+    assert any("lab2" in line and "missing" in line for line in text.splitlines())
+    assert "missing" in lab.run_fairtrial("status", "--dir", lab.folder).stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("submit", "c.yaml", "--hosts", "lab1"), ("submit", "fleet", "--resume"), ("cancel", "fleet")],
+)
+def test_what_needs_slurm_says_that_it_is_not_there(lab, fleet, words):
+    done = lab.run_fairtrial(*words)
+    assert done.returncode == 3, done.stderr
+    assert "is not on this host" in done.stderr
+    assert "login node" in done.stderr
+    assert not (fleet / "cancelled").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("submit", "fleet", "--hosts", "lab1"), "this is a fleet, and no campaign"),
+        (("run", "c.yaml", "--resume", "--trial", "fleet"), "this is a fleet, and no trial"),
+        (("run", "c.yaml", "--resume", "--trial", "fleet/lab3"), "no host whose trial is 'lab3'"),
+        (("submit", "fleet", "--resume", "--count", "2"), "--count does not go with --resume"),
+        (("run", "c.yaml", "--scratch", "x"), "--scratch is for a trial"),
+    ],
+)
+def test_what_cannot_stand_together_is_refused(lab, fleet, words, said):
+    done = lab.run_fairtrial(*words)
+    assert done.returncode == 2, done.stderr
+    assert said in done.stderr
+
+
+def test_a_node_measures_its_trial_by_hand(lab, fleet):
+    again = lab.run_fairtrial("run", "c.yaml", "--resume", "--trial", "fleet/lab2")
+    assert again.returncode == 0, again.stderr
+    assert lab.manifest(fleet / "lab2")["node"] == "lab2"
+    wrong = lab.environment | {"SLURMD_NODENAME": "lab1"}
+    lab.environment = wrong
+    refused = lab.run_fairtrial("run", "c.yaml", "--resume", "--trial", "fleet/lab2")
+    assert refused.returncode == 3
+    assert "this is node lab1" in refused.stderr

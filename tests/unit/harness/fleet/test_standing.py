@@ -1,0 +1,169 @@
+"""What is said of a fleet and its queue. Authority: the queue that is played, and the contract."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+
+import pytest
+
+from harness.errors import UsageError
+from harness.fleet.cancelling import cancel
+from harness.fleet.resubmission import resubmission_of
+from harness.fleet.scheduler import Node
+from harness.fleet.standing import read_standing, trials_standing
+
+
+def hosts_of(standing):
+    return {host["host"]: host for host in standing.to_dict()["hosts"]}
+
+
+def test_every_host_is_told_with_its_job_and_the_reason(fleet, played):
+    played.add("7")
+    played.add("8", "PENDING", reason="Priority", nodes=None)
+    played.known["lab2"] = Node(name="lab2", state="down*", reason="not responding")
+    standing = read_standing(fleet, played)
+    hosts = hosts_of(standing)
+    assert hosts["lab1"]["state"] == "missing"  # no row is measured, whatever the queue says
+    assert (hosts["lab1"]["job"], hosts["lab1"]["queue"], hosts["lab1"]["node"]) == (
+        "7",
+        "RUNNING",
+        "lab1",
+    )
+    assert (hosts["lab2"]["queue"], hosts["lab2"]["reason"]) == ("PENDING", "Priority")
+    assert hosts["lab2"]["node"] is None
+    (line,) = (line for line in str(standing).splitlines() if line.lstrip().startswith("lab2"))
+    assert "missing" in line
+    assert "job 8 PENDING (Priority)" in line
+    assert "the host is down*: not responding" in line
+    json.dumps(standing.to_dict(), allow_nan=False)
+
+
+def test_a_job_that_slurm_has_forgotten_is_none(fleet, played):
+    hosts = hosts_of(read_standing(fleet, played))
+    assert (hosts["lab1"]["job"], hosts["lab1"]["queue"]) == ("7", None)
+    assert "job 7 is no longer in the queue" in str(read_standing(fleet, played))
+    assert "--resume" in str(read_standing(fleet, played))
+
+
+def test_without_slurm_the_rows_are_told_and_why_the_queue_is_not(fleet, played):
+    played.down = True
+    standing = read_standing(fleet, played)
+    assert standing.problem == "Slurm does not answer: no controller"
+    assert "the queue is unknown" in str(standing)
+    assert hosts_of(standing)["lab1"]["queue"] is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"comment": "fairtrial:c-other"},
+        {"comment": None},
+        {"user": "bert"},
+        {"cluster": "other"},
+        {"cluster": None},
+    ],
+)
+def test_a_job_of_others_is_not_this_fleets(fleet, played, changes):
+    played.add("7", **changes)
+    assert hosts_of(read_standing(fleet, played))["lab1"]["queue"] is None
+    done = cancel(fleet, [].append, played)
+    assert (done.cancelled, done.others, played.ended) == ((), ("7",), [])
+
+
+def test_cancel_ends_what_is_live_and_says_so(fleet, played):
+    played.add("7")
+    played.add("8", "COMPLETED")
+    said = []
+    done = cancel(fleet, said.append, played)
+    assert (done.cancelled, done.ending, done.others) == (("7",), (), ())
+    assert played.ended == ["7"]
+    assert (fleet / "cancelled").exists()
+    assert said == ["waiting until 1 job ended: 7"]
+    assert "1 job is cancelled" in str(done)
+
+
+def test_cancel_says_which_do_not_end(fleet, played):
+    played.add("7", "COMPLETING")
+    played.stubborn = True
+    done = cancel(fleet, [].append, played, patience_s=0.1)
+    assert (done.cancelled, done.ending) == ((), ("7",))
+    assert "still ending: 7" in str(done)
+
+
+def test_cancel_of_nothing_marks_nothing(fleet, played):
+    done = cancel(fleet, [].append, played)
+    assert "no job of it is in the queue" in str(done)
+    assert not (fleet / "cancelled").exists()
+
+
+def test_resume_leaves_hosts_with_a_job_alone_and_finds_lost_ones(fleet, played):
+    played.add("7", "PENDING", reason="JobHeldUser")
+    played.add("9", "PENDING", wanted="lab2", reason="JobHeldUser")  # no file knows it
+    planned = resubmission_of(fleet, scheduler=played)
+    assert planned.hosts == ()
+    assert planned.held == ("9", "7")
+    assert [host.jobs for host in planned.fleet.hosts] == [("7",), ("8", "9")]
+    played.queue.clear()
+    planned = resubmission_of(fleet, "30", played)
+    assert planned.hosts == ("lab1", "lab2")
+    assert all(command[command.index("-t") + 1] == "30" for command in planned.commands)
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"user": "bert"}, "bert"),
+        ({"cluster": "other"}, "cluster 'other'"),
+        ({"time": 3}, "by hand"),
+    ],
+)
+def test_resume_refuses_what_was_not_submitted_here(fleet, played, changes, word):
+    text = json.loads((fleet / "fleet.json").read_text())
+    text["slurm"] |= changes
+    (fleet / "fleet.json").write_text(json.dumps(text))
+    with pytest.raises(UsageError, match=word):
+        resubmission_of(fleet, scheduler=played)
+
+
+def test_the_list_of_a_folder_says_which_fleets_are_damaged(fleet):
+    damaged = fleet.with_name("damaged")
+    damaged.mkdir()
+    (damaged / "fleet.json").write_text("{")
+    found, unreadable = trials_standing(fleet.parent)
+    assert [standing.path for standing in found] == [fleet]
+    assert [error.where for error in unreadable] == [str(damaged / "fleet.json")]
+
+
+def test_a_fleet_that_was_put_together_by_hand_asks_nobody(fleet, played):
+    text = json.loads((fleet / "fleet.json").read_text())
+    del text["slurm"]
+    (fleet / "fleet.json").write_text(json.dumps(text))
+    played.down = True
+    assert read_standing(fleet, played).problem is None
+    assert cancel(fleet, [].append, played).cancelled == ()
+
+
+def test_results_are_frozen(fleet, played):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        read_standing(fleet, played).problem = "x"
+
+
+def test_a_copy_has_no_jobs_and_gets_its_own(fleet, played, tmp_path):
+    played.add("7")
+    text = json.loads((fleet / "fleet.json").read_text())
+    text["slurm"] |= {"folder": str(fleet), "inode": fleet.stat().st_ino}
+    (fleet / "fleet.json").write_text(json.dumps(text))
+    assert hosts_of(read_standing(fleet, played))["lab1"]["queue"] == "RUNNING"
+    copy = tmp_path / "copy"
+    shutil.copytree(fleet, copy)
+    assert hosts_of(read_standing(copy, played))["lab1"]["queue"] is None
+    assert cancel(copy, [].append, played).others == ("7",)
+    assert played.ended == []
+    planned = resubmission_of(copy, scheduler=played)
+    assert planned.hosts == ("lab1", "lab2")
+    assert planned.fleet.further["slurm"]["fleet"] != text["slurm"]["fleet"]
+    moved = tmp_path / "moved"  # its inode is the same
+    fleet.rename(moved)
+    assert hosts_of(read_standing(moved, played))["lab1"]["queue"] == "RUNNING"
