@@ -16,8 +16,8 @@ from scipy.stats import binom
 
 from analysis import PerformanceMatrix, multilevel
 from analysis.comparison import compare_answers
-from analysis.methods.multilevel.differences import differences_of
 from analysis.comparison.effects import Answers
+from analysis.methods.multilevel.differences import differences_of
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check
