@@ -63,9 +63,12 @@ class Measurement:
     """One run as it was measured: a line of ``measurements.jsonl``. Nothing is rounded.
 
     `position` is that of the planned run, or a negative number, unique in the trial, for a warm-up
-    that a resumed session repeats. ``None`` means unknown, never zero, and so does a key that a
-    row does not have: a run whose hook before it failed was not executed and has no times, and a
-    trial of another version may have other numbers.
+    that a resumed session repeats, and for a run that was executed again because it was disturbed:
+    `repeats` is its planned position. `disturbed` says whether it waited for a CPU. ``None`` means
+    unknown, never zero, and so does a key that a row does not have: `counted` tells a run that is
+    there for its counters alone from those beside it, and is None where all runs are alike; a run whose
+    hook before it failed was not executed and has no times, and a trial of another version may have
+    other numbers.
     """
 
     position: int
@@ -75,6 +78,7 @@ class Measurement:
     benchmark: str
     variant: str
     warmup: bool
+    repeats: int | None = None
     started_at: str | None = None
     start_ns: Annotated[
         int | None,
@@ -156,6 +160,44 @@ class Measurement:
         int | None,
         RunNumber(unit="", what="how often it was descheduled", source="launcher"),
     ] = None
+    on_cpu_ns: Annotated[
+        int | None,
+        RunNumber(
+            unit="ns",
+            what="the part of `wall_ns` in which the program was on a CPU; null when threads or "
+            "children have a part of the processor time, or the kernel keeps no such account",
+            source="launcher",
+            since="0.2.0",
+        ),
+    ] = None
+    run_delay_ns: Annotated[
+        int | None,
+        RunNumber(
+            unit="ns",
+            what="how long it was ready to run and waited for a CPU, likewise",
+            source="launcher",
+            since="0.2.0",
+        ),
+    ] = None
+    launcher_delay_ns: Annotated[
+        int | None,
+        RunNumber(
+            unit="ns",
+            what="how long the launcher waited for a CPU within `wall_ns` while the program neither "
+            "ran nor waited for one: the end was noticed that much too late; likewise",
+            source="launcher",
+            since="0.2.0",
+        ),
+    ] = None
+    launcher_on_cpu_ns: Annotated[
+        int | None,
+        RunNumber(
+            unit="ns",
+            what="how long the launcher was on a CPU within `wall_ns`; likewise",
+            source="launcher",
+            since="0.2.0",
+        ),
+    ] = None
     cpus: tuple[int, ...] | None = None
     frequency_khz: Annotated[
         int | None,
@@ -186,11 +228,13 @@ class Measurement:
             unit="B", what="bytes added to the environment: they move the stack", source="runner"
         ),
     ] = None
+    disturbed: bool | None = None
     outcome: Outcome
     exit_code: int | None = None
     signal: int | None = None
     detail: str | None = None
     metrics: Mapping[str, tuple[float, ...]]
+    counted: bool | None = None
     stdout_bytes: Annotated[
         int | None,
         RunNumber(

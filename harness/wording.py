@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from analysis.record import GivenUp, SessionEnd, StopRule
+from analysis.record import Disturbances, GivenUp, SessionEnd, StopRule
 
 _ENDS_SHOWN = 8
 
@@ -78,6 +78,20 @@ def said_of_given_up(cells: Sequence[GivenUp]) -> list[str]:
     return lines + [
         f"  given up in session {one.session}: {one.benchmark} / {one.variant} ({one.why})"
         for one in shown
+    ]
+
+
+def said_of_disturbances(found: Disturbances | None, *, repeating: bool) -> list[str]:
+    """Say how many runs waited for a CPU, and what became of them; nothing where none is known to have."""
+    if found is None or not found.disturbed:
+        return []
+    said = f"  disturbed: {found.disturbed} of {counted(found.known, 'run')} waited for a CPU"
+    if not repeating:
+        return [f"{said}, and are kept"]
+    kept = found.disturbed - found.mended
+    rest = f", {kept} {'is' if kept == 1 else 'are'} judged as disturbed" if kept else ""
+    return [
+        f"{said}; of {counted(found.repeats, 'repeat')} {found.mended} took the place of one{rest}"
     ]
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StoreError
-from ..record import MEASUREMENTS, OUTPUTS, PLAN, Manifest, Outcome, checksum_holds, opened
+from ..record import OUTPUTS, Manifest, Outcome, checksum_holds, opened
 from ..report import Caution
 from ..run_numbers import NUMBERS
 from ..shapes import parse, shaped
@@ -28,7 +28,6 @@ __all__ = [
     "Columns",
     "FailedRun",
     "MetricColumn",
-    "compare_with_plan",
     "read_measurements",
     "read_plan",
     "verify_files",
@@ -46,7 +45,7 @@ _TIMES = ("wall_ns", "user_s", "system_s")  # a run that ended ok has them
 _START = "start_ns"  # a clock: a double would not hold it exactly
 _NUMBERS = (*_TIMES, *(name for name in NUMBERS if name not in {*_TIMES, _START}))
 _UNKNOWN_OUTCOME = len(OUTCOMES) - 1
-_UNKNOWN = -1  # a start that is not known; the clock never shows it
+_UNKNOWN = -1  # a start that is not known (the clock never shows it), no repeat, no answer
 _NO_METRICS: Mapping[str, Any] = {}
 
 
@@ -189,6 +188,19 @@ def _reason(error: Exception) -> str:
     return str(error)
 
 
+def _again(record: Mapping[str, Any]) -> tuple[int, int]:
+    """Give which run a row repeats and whether it was disturbed; an earlier version says neither."""
+    repeats, disturbed = record.get("repeats"), record.get("disturbed")
+    if disturbed is not None and type(disturbed) is not bool:
+        raise TypeError(f"disturbed is {disturbed!r}, and neither true, false nor null")
+    if repeats is not None and type(repeats) is not int:
+        raise TypeError(f"repeats is {repeats!r}, and no position")
+    return (
+        _UNKNOWN if repeats is None else repeats,
+        _UNKNOWN if disturbed is None else disturbed,
+    )
+
+
 class Columns:
     """The growing columns while ``measurements.jsonl`` is read."""
 
@@ -203,8 +215,10 @@ class Columns:
         self._whole = array("q")
         self._values = {name: array("d") for name in manifest.metrics}
         self._counts = {name: array("q") for name in manifest.metrics}
+        self._counted = array("b")
         self._failed: list[FailedRun] = []
         self._absent: tuple[str, ...] = ()
+        self.schema = manifest.schema
 
     def add(self, record: dict[str, Any]) -> None:
         """Append one run; raises KeyError or TypeError on a record of another shape."""
@@ -222,17 +236,21 @@ class Columns:
         metrics = record.get("metrics", _NO_METRICS)
         if metrics and not metrics.keys() <= self._values.keys():
             raise KeyError(next(iter(metrics.keys() - self._values.keys())))
+        repeats, disturbed = _again(record)
         b, v = self._benchmarks[benchmark], self._variants[variant]
         kind = self._outcomes.get(outcome, _UNKNOWN_OUTCOME)
         start = record.get(_START)
         if start is None:
             start = _UNKNOWN
         try:
-            self._whole.extend((position, session, segment, block, b, v, kind, warmup, start))
+            self._whole.extend(
+                (position, session, segment, block, b, v, kind, warmup, start, repeats, disturbed)
+            )
         except TypeError:
             whole = ", ".join(name for name in _IDENTITY if name not in _LABELS)
             raise TypeError(f"one of {whole} is no whole number") from None
         self._flat.extend(numbers)
+        self._counted.append(record.get("counted") is True)
         for name, values in self._values.items():
             given = metrics.get(name, ())
             values.extend(given)
@@ -253,7 +271,7 @@ class Columns:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Give what the rows say of their runs as read-only arrays, by the names that `Trial` has."""
-        names = (*_IDENTITY, _START)
+        names = (*_IDENTITY, _START, "repeats", "disturbed")
         table = np.frombuffer(self._whole, dtype=np.int64).reshape(-1, len(names)).T
         columns = {name: _fixed(np.array(row)) for name, row in zip(names, table, strict=True)}
         columns["warmup"] = _fixed(columns["warmup"].astype(np.bool_))
@@ -271,7 +289,7 @@ class Columns:
         if np.isinf(table).any():
             which, row = np.argwhere(np.isinf(table))[0]
             raise StoreError(
-                f"the record is not one of schema 1: {_NUMBERS[which]} is no finite number",
+                f"the record is not one of schema {self.schema}: {_NUMBERS[which]} is no finite number",
                 f"{where}:{row + 1}",
             )
         return {name: _fixed(np.array(row)) for name, row in zip(_NUMBERS, table, strict=True)}
@@ -287,6 +305,12 @@ class Columns:
             )
             for name, values in self._values.items()
         }
+
+    @property
+    def counted(self) -> NDArray[np.bool_] | None:
+        """Which runs are there for their counters alone; None where none is."""
+        found = np.frombuffer(self._counted, dtype=np.bool_)
+        return _fixed(found.copy()) if found.any() else None
 
     @property
     def absent(self) -> frozenset[str]:
@@ -335,40 +359,6 @@ def read_measurements(
         raise StoreError(f"the measurements cannot be read: {error.strerror}", str(path)) from error
     except _MISSHAPEN as error:
         raise StoreError(
-            f"the record is not one of schema 1: {_reason(error)}", f"{path}:{number}"
+            f"the record is not one of schema {columns.schema}: {_reason(error)}",
+            f"{path}:{number}",
         ) from None
-
-
-def compare_with_plan(
-    columns: Mapping[str, NDArray[Any]], plan: tuple[Integers, ...], where: Path
-) -> None:
-    """Refuse two rows for one position, and rows that are not what was planned there."""
-    position = columns["position"]
-    distinct, first, count = np.unique(position, return_index=True, return_counts=True)
-    if distinct.size != position.size:
-        again = distinct[count > 1][np.argmin(first[count > 1])]
-        rows = np.flatnonzero(position == again) + 1
-        raise StoreError(
-            f"position {again} has {rows.size} rows, the first two in lines {rows[0]} and {rows[1]}",
-            f"{where}:{rows[1]}",
-            "the trial is damaged: two runners may have written it at once",
-        )
-    # A negative position is a warm-up that a resumed session repeated; the plan does not hold it.
-    planned = position >= 0
-    bad = ~planned & ~columns["warmup"]
-    order = np.argsort(plan[0])
-    slot = np.searchsorted(plan[0], position, sorter=order)
-    if order.size:
-        slot = order[np.minimum(slot, order.size - 1)]
-        names = ("position", "session", "block", "benchmark", "variant", "warmup")
-        for name, expected in zip(names, plan, strict=True):
-            bad |= planned & (columns[name] != expected[slot])
-    else:
-        bad |= planned
-    if bad.any():
-        row = int(np.flatnonzero(bad)[0])
-        raise StoreError(
-            f"the run at position {position[row]} is not the planned one",
-            f"{where}:{row + 1}",
-            f"{PLAN} and {MEASUREMENTS} do not belong together: restore both",
-        )

@@ -37,12 +37,14 @@ def read_excerpt(trial: Path, position: int, stream: str = "stderr") -> Excerpt 
     trial : Path
         The trial directory.
     position : int
-        That of the run; negative for a warm-up that a resumed session repeated.
+        That of the run; negative for a warm-up that a resumed session repeated, and for a run that
+        was repeated because it was disturbed.
     stream : str
         ``stderr`` or ``stdout``.
     """
-    name = f"{position:04d}" if position >= 0 else f"w{-position}"
-    path = trial / OUTPUTS / f"{name}.{stream}"
+    names = [f"{position:04d}"] if position >= 0 else [f"w{-position}", f"r{-position}"]
+    paths = [trial / OUTPUTS / f"{name}.{stream}" for name in names]
+    path = next((one for one in paths if os.path.lexists(one)), paths[0])
     if path.is_symlink() or path.parent.is_symlink():
         return None  # a trial has none: what lies behind one is not the run's
     try:

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from ..record import MEASUREMENTS, PLAN, read_manifest
 from ..report import Caution, page_of, short
-from ..stats import door
+from ..stats import door, read_only
 from .columns import (
     OUTCOMES,
     Columns,
     FailedRun,
     MetricColumn,
-    compare_with_plan,
     read_measurements,
     read_plan,
     verify_files,
@@ -36,6 +35,7 @@ from .notes import (
     misstated,
     sequential,
 )
+from .planned import compare_with_plan, judged_rows
 from .runs_of import runs_of
 from .trial_columns import TrialColumns
 
@@ -67,7 +67,8 @@ class Trial(TrialColumns):
     ) -> PerformanceMatrix:
         """Give the runs of one variant as a matrix.
 
-        Warm-ups and failed runs are left out, and the matrix's cautions count them. A run's value
+        Warm-ups and failed runs are left out, and the matrix's cautions count them. Of a run that was
+        repeated, because it was disturbed, the judged row is taken. A run's value
         of a metric with several iterations is their mean; the matrix keeps them as `iterations`.
         Block ids are unique in the trial.
 
@@ -135,7 +136,7 @@ def read_trial(path: str | Path) -> Trial:
     read_measurements(path / MEASUREMENTS, columns, cautions, torn_ok=not manifest.files)
     arrays = columns.arrays()
     if manifest.origin != "imported":  # another tool's runs were not planned here
-        compare_with_plan(arrays, plan, path / MEASUREMENTS)
+        compare_with_plan(arrays, plan, manifest, path / MEASUREMENTS)
     cautions += damaged(path, manifest, arrays)
     planned, done = max(int(plan[0].size), manifest.planned), int((arrays["position"] >= 0).sum())
     # what ended sessions did not need under a stopping rule is not missing
@@ -164,6 +165,8 @@ def read_trial(path: str | Path) -> Trial:
         numbers=columns.numbers(path / MEASUREMENTS),
         absent=columns.absent,
         metrics=columns.metrics(),
+        counted=columns.counted,
         failed=columns.failed,
+        chosen=read_only(judged_rows(arrays["position"], arrays["repeats"], arrays["disturbed"])),
         **fields,
     )

@@ -26,20 +26,20 @@ from ..record import (
 )
 
 _OUTPUT = re.compile(
-    r"(?P<warmup>w?)(?P<number>[0-9]+)(?P<rest>\.(stdout|stderr|before\.log|after\.log))"
+    r"(?P<again>[wr]?)(?P<number>[0-9]+)(?P<rest>\.(stdout|stderr|before\.log|after\.log))"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How many sessions, planned runs and repeated warm-ups stand before a part's own."""
+    """How many sessions, planned runs, and warm-ups and runs that were repeated, stand before a part's own."""
 
     sessions: int = 0
     positions: int = 0
     repeated: int = 0
 
     def position(self, old: int) -> int:
-        """Move a position; those of repeated warm-ups are negative."""
+        """Move a position; those of what was repeated are negative."""
         return old + self.positions if old >= 0 else old - self.repeated
 
     def behind(self, manifest: Manifest, least: int) -> Place:
@@ -58,6 +58,8 @@ class Place:
             del row["crc32"]
             row["position"] = self.position(row["position"])
             row["session"] += self.sessions
+            if row.get("repeats") is not None:
+                row["repeats"] = self.position(row["repeats"])
             yield encode_checked(row) + b"\n"
 
     def plan(self, trial: Path) -> Iterator[bytes]:
@@ -87,8 +89,9 @@ class Place:
         if match is None:
             return f"{trial}/{name}"
         number = int(match["number"])
-        new = -self.position(-number) if match["warmup"] else self.position(number)
-        return f"w{new}{match['rest']}" if match["warmup"] else f"{new:04d}{match['rest']}"
+        again = match["again"]
+        new = -self.position(-number) if again else self.position(number)
+        return f"{again}{new}{match['rest']}" if again else f"{new:04d}{match['rest']}"
 
     # --- parts of the manifest -----------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The records of a trial directory, schema 1. Standard library only.
+"""The records of a trial directory, schemas 1 and 2. Standard library only.
 
 The runner writes them and the judge reads them: one definition for both. Each record is a frozen
 dataclass with `to_dict` (JSON types only, keys in the stored order). A line of
@@ -27,6 +27,14 @@ if TYPE_CHECKING:
         describe_changes as describe_changes,
         diff as diff,
         findings_of as findings_of,
+    )
+    from .disturbance import (
+        MOST_REPEATS as MOST_REPEATS,
+        Disturbances as Disturbances,
+        DisturbanceTally as DisturbanceTally,
+        is_disturbed as is_disturbed,
+        judged_row as judged_row,
+        waited_ns as waited_ns,
     )
     from .fleet import (
         FLEET as FLEET,
@@ -59,7 +67,9 @@ if TYPE_CHECKING:
         MANIFEST as MANIFEST,
         MEASUREMENTS as MEASUREMENTS,
         OUTPUTS as OUTPUTS,
+        PLAIN_SCHEMA as PLAIN_SCHEMA,
         PLAN as PLAN,
+        REPEATING_SCHEMA as REPEATING_SCHEMA,
         RESOLVED as RESOLVED,
         SCHEMA as SCHEMA,
         Appended as Appended,
@@ -102,10 +112,12 @@ else:
         __name__,
         {
             "changes": "Change describe_changes diff findings_of",
+            "disturbance": "MOST_REPEATS DisturbanceTally Disturbances is_disturbed judged_row waited_ns",
             "fleet": "FLEET FLEET_SCHEMA Fleet FleetHost fleet_text is_fleet read_fleet trial_place write_fleet",
             "fleet_progress": "HostProgress HostState host_state is_held read_host read_hosts require_campaign "
             "why_so with_plans",
-            "kinds": "CAMPAIGN CERTIFICATES ENVIRONMENT FINDINGS IMPORT MANIFEST MEASUREMENTS OUTPUTS PLAN RESOLVED SCHEMA "
+            "kinds": "CAMPAIGN CERTIFICATES ENVIRONMENT FINDINGS IMPORT MANIFEST MEASUREMENTS OUTPUTS PLAIN_SCHEMA PLAN "
+            "REPEATING_SCHEMA RESOLVED SCHEMA "
             "Appended CheckStatus EnvironmentShape Finding GivenUp Manifest MergedTrial PlannedRun RowShape "
             "SessionEnd StopReason StopRule TrialStatus",
             "lines": "RESTORE checksum_holds encode encode_checked lines_of opened records_of",

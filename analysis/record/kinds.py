@@ -7,7 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-SCHEMA = 1
+SCHEMA = 2  # the newest known
+PLAIN_SCHEMA = 1  # of a trial in which no run is repeated: every version reads it
+REPEATING_SCHEMA = (
+    2  # of one whose disturbed runs are repeated: an earlier reader takes it for damaged
+)
 
 MANIFEST = "manifest.json"
 CAMPAIGN = "campaign.yaml"
@@ -75,6 +79,8 @@ class RowShape:
     variant: str
     warmup: bool
     outcome: str
+    repeats: int | None = None
+    disturbed: bool | None = None
     started_at: str | None = None
     wall_ns: int | None = None
     before_s: float | None = None
@@ -231,10 +237,11 @@ class Manifest:
     a cap; `stage` says in words what is done before the first run, such as a build.
     `appended` says which sessions were put behind those of a complete trial, and when; `origin` is
     "merged" for a trial that was put together from those in `merged_from`.
+    `schema` says whether disturbed runs are repeated: a trial without that is of the first one.
     `further` holds the keys of a later version: they are kept when the manifest is written again.
     """
 
-    schema: int = SCHEMA
+    schema: int = PLAIN_SCHEMA
     trial: str
     tool_version: str
     campaign_name: str
@@ -269,6 +276,11 @@ class Manifest:
     origin: Origin = "measured"
     merged_from: tuple[MergedTrial, ...] = ()
     further: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def repeating(self) -> bool:
+        """Whether its disturbed runs are repeated, as the campaign says."""
+        return self.schema >= REPEATING_SCHEMA
 
     @property
     def sequential(self) -> bool:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
         Cell as Cell,
         CheckPolicy as CheckPolicy,
         Command as Command,
+        CounterEvent as CounterEvent,
+        Counting as Counting,
         Isolation as Isolation,
         MetricRule as MetricRule,
         Order as Order,
@@ -40,7 +42,7 @@ else:
         {
             "identity": "RULE first_defaults identity_of",
             "load": "campaign_name load_campaign",
-            "model": "Build Campaign Cell CheckPolicy Command Isolation MetricRule Order",
+            "model": "Build Campaign Cell CheckPolicy Command CounterEvent Counting Isolation MetricRule Order",
             "own": "OwnDefaults own_defaults",
             "part": "one_block one_cell",
             "resolved": "resolved_text stored_defaults stored_own_defaults",

@@ -17,6 +17,7 @@ from analysis.record import Better, StopRule
 Sink = Literal["file", "discard", "keep"]
 Order = Literal["shuffled", "interleaved", "sequential"]
 WarmupSessions = Literal["all", "first"]
+OnDisturbance = Literal["keep", "repeat"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,11 +117,21 @@ class Protocol:
     max_runs: int | None = None
     max_time_s: float | None = None
     give_up: int | None = None
+    disturbed: OnDisturbance = "keep"
     stop: StopRule | None = None  # then `runs` is its max_runs
 
     def warmups(self, sessions: int) -> int:
         """Count the warm-up runs of each cell in the first so many sessions."""
         return self.warmup * (sessions if self.warmup_sessions == "all" else min(sessions, 1))
+
+    @property
+    def repeating(self) -> bool:
+        """Whether runs that were disturbed are repeated."""
+        return self.disturbed == "repeat"
+
+    def passes_at_most(self, sessions: int) -> int:
+        """Count the runs of each cell in the first so many sessions, with all that may be repeated."""
+        return self.passes(sessions) + (self.runs * sessions if self.repeating else 0)
 
     def passes(self, sessions: int) -> int:
         """Count the runs of each cell in the first so many sessions, warm-ups included."""
@@ -164,6 +175,39 @@ class CheckPolicy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CounterEvent:
+    """One event to count; `raw` is its text where it is none of the known ones."""
+
+    name: str
+    raw: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counting:
+    """What is counted in each `every`-th block, and what happens when too much is asked for.
+
+    With `multiplex` "allow" events take turns on the processor's counters and are scaled up.
+    """
+
+    events: tuple[CounterEvent, ...]
+    every: int = 1
+    multiplex: Literal["refuse", "allow"] = "refuse"
+
+    @property
+    def apart(self) -> bool:
+        """Whether runs that are counted stand beside others, whose times alone are judged."""
+        return self.every > 1
+
+    def counts(self, block: int) -> bool:
+        """Tell whether the runs of a block are counted; block 0 are the warm-ups."""
+        return block % self.every == 0 and (block > 0 or not self.apart)
+
+    def uncounted(self, blocks: int) -> int:
+        """Tell how many of the first so many blocks have times that are judged."""
+        return blocks - blocks // self.every if self.apart else blocks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Campaign:
     """One campaign, parsed, defaulted and with every template filled in.
 
@@ -184,6 +228,7 @@ class Campaign:
     protocol: Protocol
     isolation: Isolation
     checks: CheckPolicy
+    counters: Counting | None = None
     share: bool = False
     notes: tuple[str, ...]
     source: Path

@@ -68,6 +68,9 @@ def _part(campaign: Campaign, *, warmup: int, **changes: object) -> Campaign:
         stop=None,
         max_runs=None,
         max_time_s=None,
+        disturbed="keep",
     )
     hooks = dataclasses.replace(campaign.hooks, finish=())
-    return dataclasses.replace(campaign, protocol=protocol, hooks=hooks, **changes)  # type: ignore[arg-type]
+    counters = campaign.counters and dataclasses.replace(campaign.counters, every=1)
+    parts = {"protocol": protocol, "hooks": hooks, "counters": counters} | changes
+    return dataclasses.replace(campaign, **parts)  # type: ignore[arg-type]  # each is its field's

@@ -242,10 +242,9 @@ def battery(situation: Situation) -> Finding:
         )
     if state.supplies is None:
         return found("battery", "unknown", "the kernel shows no power supplies", f"no {SUPPLIES}")
-    draining = [s for s in state.supplies if (s.status or "").lower() == "discharging"]
     mains = [s for s in state.supplies if s.kind in {"Mains", "USB"} and s.online is not None]
-    if draining:
-        supply = draining[0]
+    if state.draining:
+        supply = state.draining[0]
         left = "" if supply.capacity is None else f", {supply.capacity} % left"
         where = read(f"{SUPPLIES}/{supply.name}/status", supply.status)
         fix = "plug the machine in: firmware saves power on battery"

@@ -160,6 +160,15 @@ class HostState:
     device_irqs: Mapping[str, tuple[int, ...]] | None = None
     vulnerabilities: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def draining(self) -> tuple[Supply, ...]:
+        """The batteries that the machine runs on at this moment, as far as the kernel shows."""
+        return tuple(
+            supply
+            for supply in self.supplies or ()
+            if (supply.status or "").lower() == "discharging"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Give the state as JSON types."""
         return {name: _plain(value) for name, value in asdict(self).items()}

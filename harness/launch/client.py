@@ -19,19 +19,21 @@ import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..campaign import Isolation
 from ..errors import LauncherDiedError, LaunchError
-from .exchange import Execution, Request, execution_of, message_of
+from ..meters.counters import Answer
+from .announced import Announced
+from .exchange import Execution, Request, execution_of
 from .interrupts import Interrupted, Interrupts
 from .refusals import not_permitted, spawn_failure
 
 _SCRIPT = Path(__file__).with_name("launcher.py")
 _PR_SET_CHILD_SUBREAPER = 36
-_MOST_MESSAGES = 20_000  # twice as many as a campaign can have cells
+_STAY_NS = 20_000_000
 _LIMITED = (errno.ENOMEM, errno.EAGAIN, errno.EBADF, errno.EMFILE)
 _LINKED = (errno.ELOOP, errno.ENOTDIR)  # of a file, of its folder
 _CONTAINMENTS = ("pid", "user", "none")  # best first
@@ -57,6 +59,11 @@ class LauncherClient:
         Ends a program under way when a signal arrives.
     contained : bool
         Whether to ask for a PID namespace at all (hooks and builds run without).
+    stays : bool
+        Whether it keeps its CPU busy for a moment after each run, so that the next one finds it awake.
+    counters : mapping, optional
+        The events to open, as `harness.meters.counters.CounterPlan.message` has them; what became of
+        them stands in `counters` then, and in each execution what they counted.
 
     Raises
     ------
@@ -73,9 +80,13 @@ class LauncherClient:
         interrupts: Interrupts,
         *,
         contained: bool = True,
+        stays: bool = False,
+        counters: Mapping[str, Any] | None = None,
     ) -> None:
+        self._stays = stays
+        self.counters: tuple[Answer, ...] = ()
         self._family: set[int] = set()
-        self._messages: dict[int, tuple[Request, dict[str, Any]]] = {}
+        self._announced = Announced()
         self.dead = False  # killed or crashed, as an exception has told
         self._interrupts = interrupts
         _become_subreaper()
@@ -83,7 +94,7 @@ class LauncherClient:
         _spared.update(before)
         wanted = contained and isolation.containment == "auto"
         for containment in _CONTAINMENTS if wanted else _CONTAINMENTS[-1:]:
-            refusal = self._start(isolation, cpus, containment)
+            refusal = self._start(isolation, cpus, containment, counters)
             if refusal is None:
                 self.containment = containment
                 self._family = set(_children(os.getpid())) - before
@@ -94,7 +105,11 @@ class LauncherClient:
         raise LaunchError("the launcher could not be started without a namespace either")
 
     def _start(
-        self, isolation: Isolation, cpus: tuple[int, ...] | None, containment: str
+        self,
+        isolation: Isolation,
+        cpus: tuple[int, ...] | None,
+        containment: str,
+        counters: Mapping[str, Any] | None,
     ) -> tuple[str, int] | None:
         ours, theirs = socket.socketpair()
         with theirs:
@@ -116,7 +131,12 @@ class LauncherClient:
         self._poller.register(self._interrupts.fd, select.POLLIN)
         # The kernel tells the pid of the writer in our own terms, whatever namespace it is in.
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        chosen = {"cpus": list(cpus) if cpus else None, "containment": containment}
+        chosen = {
+            "cpus": list(cpus) if cpus else None,
+            "containment": containment,
+            "stay_ns": _STAY_NS if self._stays else 0,
+            "counters": counters,
+        }
         self._send(dataclasses.asdict(isolation) | chosen)
         self.pid = self._credentials()
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
@@ -124,6 +144,7 @@ class LauncherClient:
         if "error" in reply:
             self.close()
             return reply["error"], reply["errno"]
+        self.counters = tuple(Answer(*one) for one in reply["counters"])
         return None
 
     def _credentials(self) -> int:
@@ -137,9 +158,17 @@ class LauncherClient:
         raise self._died()
 
     def execute(
-        self, request: Request, watch: Watch | None = None, every_s: float = 0.25
+        self,
+        request: Request,
+        watch: Watch | None = None,
+        every_s: float = 0.25,
+        *,
+        padding: int = 0,
+        count: bool = False,
     ) -> Execution:
         """Execute one program and wait for it.
+
+        `padding` is how long its `padded` variable is; with `count` the counters are read around it.
 
         Raises
         ------
@@ -148,7 +177,9 @@ class LauncherClient:
         Interrupted
             If a signal arrived: the program has been killed and nothing of it is left.
         """
-        self._send(self._message(request))
+        handle, announcement = self._announced.handle(request)
+        run = {"op": "run", "handle": handle, "padding": padding, "count": count}
+        self._send(*([] if announcement is None else [announcement]), run)
         stopped = self._await(watch, every_s)
         reply = self._receive()
         if stopped:
@@ -156,17 +187,6 @@ class LauncherClient:
         if "error" in reply:
             raise _not_started(request, reply["error"], reply["errno"])
         return execution_of(reply)
-
-    def _message(self, request: Request) -> dict[str, Any]:
-        """Write a request as a message; of one that comes again only the environment is new."""
-        known = self._messages.get(id(request))
-        if known is None:
-            if len(self._messages) >= _MOST_MESSAGES:
-                self._messages.clear()
-            # the request is kept with it, so that its id stays its own
-            known = self._messages[id(request)] = (request, message_of(request))
-        known[1]["env"] = [b"%b=%b" % item for item in request.env.items()]
-        return known[1]
 
     def _await(self, watch: Watch | None, every_s: float) -> bool:
         """Wait for the reply; end the program on a signal or when `watch` says so."""
@@ -235,10 +255,11 @@ class LauncherClient:
                 killed += 1
         return killed
 
-    def _send(self, message: dict[str, Any]) -> None:
-        data = marshal.dumps(message)
+    def _send(self, *messages: dict[str, Any]) -> None:
+        parts = [marshal.dumps(message) for message in messages]
+        data = b"".join(len(part).to_bytes(4, "little") + part for part in parts)
         try:
-            self._socket.sendall(len(data).to_bytes(4, "little") + data)
+            self._socket.sendall(data)
         except (BrokenPipeError, ConnectionResetError):
             raise self._died() from None
 

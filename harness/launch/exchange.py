@@ -18,7 +18,8 @@ from ..errors import LaunchError
 class Request:
     """One program to execute; `stdin`, `stdout` and `stderr` ``None`` for /dev/null.
 
-    `limits` are (resource number, soft limit) pairs; `sweep` kills what is left afterwards.
+    `limits` are (resource number, soft limit) pairs; `sweep` kills what is left afterwards. `padded` is
+    the variable whose length each execution tells; it is none of `env`.
     """
 
     path: str
@@ -32,6 +33,7 @@ class Request:
     timeout_s: float | None = None
     grace_s: float = 1.0
     sweep: bool = True
+    padded: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +41,9 @@ class Execution:
     """What the launcher tells of one program that has ended.
 
     `numbers` holds what it measured, by the names of `analysis.run_numbers`. `killed` says why the
-    launcher ended it ("timeout", or the reason that a watch gave).
+    launcher ended it ("timeout", or the reason that a watch gave). `counters` holds of each event that
+    the launcher was asked for by how much it moved: the value, and for how many ns it was enabled and
+    counted; None for one that was not read, and altogether for a run that was not counted.
     """
 
     started_ns: int
@@ -48,6 +52,7 @@ class Execution:
     killed: str | None
     survivors: int
     numbers: Mapping[str, Any]
+    counters: tuple[tuple[int, int, int] | None, ...] | None = None
 
     @property
     def wall_ns(self) -> int:
@@ -63,16 +68,18 @@ def limit_numbers(limits: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
 
 
 def message_of(request: Request) -> dict[str, Any]:
-    """Write a request as the launcher reads it, without the environment."""
+    """Write a request as the launcher reads it."""
 
     def name(path: Path | None) -> bytes | None:
         # The launcher stands in another folder than we do.
         return None if path is None else os.fsencode(path.absolute())
 
     return {
-        "op": "run",
+        "op": "prepare",
         "path": os.fsencode(request.path),
         "argv": [os.fsencode(part) for part in request.argv],
+        "env": [b"%b=%b" % item for item in request.env.items()],
+        "padded": request.padded,
         "cwd": os.fsencode(request.cwd),
         "stdin": name(request.stdin),
         "stdout": name(request.stdout),
@@ -97,10 +104,10 @@ def execution_of(reply: Mapping[str, Any]) -> Execution:
         odd = ", ".join(sorted(numbers.keys() ^ LAUNCHER_NUMBERS))
         raise LaunchError(
             f"the launcher and the table of a run's numbers do not agree on {odd}",
-            "launcher.py, run_numbers.py",
+            "harness/launch, run_numbers.py",
             "install fairtrial anew: its files are of different versions",
         )
-    status = reply["status"]
+    status, counted = reply["status"], reply.get("counters")
     signaled = os.WIFSIGNALED(status)
     return Execution(
         started_ns=reply["started_ns"],
@@ -109,4 +116,5 @@ def execution_of(reply: Mapping[str, Any]) -> Execution:
         killed=reply["reason"],
         survivors=reply["survivors"],
         numbers=numbers,
+        counters=None if counted is None else tuple(counted),
     )

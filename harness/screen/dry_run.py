@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from analysis.record import Finding, Manifest, PlannedRun
 
-from ..campaign import Campaign, identity_of
+from ..campaign import Campaign, Counting, identity_of
 from ..checks import check_before
 from ..errors import LaunchError, StoreError
 from ..host import CpuPlan, Host
@@ -23,12 +23,13 @@ from ..trial import (
     cpus_for,
     expected_seconds,
     files_to_set_aside,
+    look_at_counters,
     plan_session,
     planned_runs,
     situation_of,
     trials_in,
 )
-from ..wording import about, said_of_rule
+from ..wording import about, counted, said_of_rule
 from .progress import read_progress
 from .view import scale
 
@@ -61,6 +62,7 @@ class Preview:
             "campaign_sha256": identity_of(self.campaign),
             "sessions": self.sessions,
             "planned": planned_runs(self.campaign, self.sessions),
+            "repeats_at_most": self.repeats_at_most,
             "stop": None if rule is None else rule.to_dict(),
             "seconds": self.seconds,
             "at_most_seconds": self.at_most_s,
@@ -73,6 +75,13 @@ class Preview:
             "session_1": [run.to_dict() for run in self.first],
         }
 
+    @property
+    def repeats_at_most(self) -> int:
+        """How many runs may be repeated, should all be disturbed."""
+        protocol = self.campaign.protocol
+        passes = protocol.passes_at_most(self.sessions) - protocol.passes(self.sessions)
+        return len(self.campaign.cells) * passes
+
     def __str__(self) -> str:
         """Write it for a person."""
         campaign = self.campaign
@@ -80,6 +89,11 @@ class Preview:
         lines += [f"note    {note}" for note in campaign.notes]
         if campaign.protocol.stop is not None:
             lines.append(f"stop    {said_of_rule(campaign.protocol.stop)}")
+        if campaign.protocol.repeating:
+            lines.append(
+                "repeat  a run that is disturbed, at most twice: "
+                f"{counted(self.repeats_at_most, 'run')} more at most"
+            )
         lines.append(f"time    {self._time()}")
         lines.append(f"cpus    {self.plan.text}")
         lines += [f"        {caution}" for caution in self.plan.cautions]
@@ -88,6 +102,8 @@ class Preview:
         for finding in self.findings:
             if finding.status in {"warn", "fail"}:
                 lines.append(f"        {finding.status} {finding.check}: {finding.what}")
+        if campaign.counters is not None:
+            lines.append(f"counts  {_said_of(campaign.counters)}")
         for build in campaign.builds:
             steps = "; ".join(" ".join(step.argv) for step in build.steps)
             lines.append(f"build   {build.variant}: {steps}")
@@ -110,10 +126,19 @@ class Preview:
         if self.seconds is not None:
             most = "" if self.campaign.protocol.stop is None else "at most "
             known = "the first block" if self.executed else "an earlier trial of this campaign"
-            return f"{most}{about(self.seconds)}, from {known}"
+            besides = " without repeats" if self.campaign.protocol.repeating else ""
+            return f"{most}{about(self.seconds)}{besides}, from {known}"
         if self.at_most_s is not None:
             return f"unknown before the first trial; its limits end it after {about(self.at_most_s)[6:]}"
         return "unknown before the first trial, and no timeout limits it"
+
+
+def _said_of(counting: Counting) -> str:
+    """Say what is counted, and in which blocks."""
+    names = ", ".join(event.name for event in counting.events)
+    if not counting.apart:
+        return names
+    return f"{names}, in one of {counting.every} blocks; times are those of the others"
 
 
 class Probed(Protocol):
@@ -158,7 +183,13 @@ def preview(
         first = host.read()
         plan = cpus_for(campaign, first)
         measured = plan.targets or first.usable
-        findings = check_before(situation_of(campaign, host, measured, options.folder))
+        events = look_at_counters(campaign, host, first, plan.targets)
+        situation = situation_of(campaign, host, measured, options.folder, events=events)
+    findings = tuple(
+        finding
+        for finding in check_before(situation)
+        if finding.check != "counters" or events is not None
+    )
     return Preview(
         campaign=campaign,
         sessions=sessions,
@@ -196,10 +227,11 @@ def _limit(campaign: Campaign, sessions: int) -> float | None:
     total = None
     if len(known) == len(limits):
         block = sum(known)
-        total = protocol.passes(sessions) * block
+        total = protocol.passes_at_most(sessions) * block
         if protocol.stop is not None and protocol.stop.max_time_s is not None:
             # it is looked at after whole blocks, and after the first one at the earliest
-            late = max(protocol.stop.max_time_s, protocol.warmup * block) + block
+            last = block * (2 if protocol.repeating else 1)  # with its repeats
+            late = max(protocol.stop.max_time_s, protocol.warmup * block) + last
             total = min(total, sessions * late)
         total += protocol.pause_s * (sessions - 1)
     if protocol.max_time_s is not None:

@@ -13,24 +13,33 @@ from typing import Any
 from analysis.record import (
     MEASUREMENTS,
     RESTORE,
+    Disturbances,
+    DisturbanceTally,
     GivenUp,
     Manifest,
     RowShape,
     SessionEnd,
     ShapeError,
     StopRule,
-    check,
     checksum_holds,
     opened,
     parse,
     read_manifest,
+    shaped,
 )
 from analysis.words import shorten
 
 from ..errors import StoreError
 from ..store import is_written_now
 from ..trial import command_to_continue, way_on_of
-from ..wording import clock, duration, moment, said_of_given_up, said_of_sessions
+from ..wording import (
+    clock,
+    duration,
+    moment,
+    said_of_disturbances,
+    said_of_given_up,
+    said_of_sessions,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +51,8 @@ class TrialProgress:
     time from one run's start to the next one's in the same session, pauses and hooks included;
     where no run followed yet it is that of the runs and their hooks. Under the stopping rule `stop`,
     `planned` and `left_s` are the most that there may be; `session_ends` says how sessions ended,
-    `merged_from` which trials it was put together from. With the `origin` "imported" nothing was
+    `merged_from` which trials it was put together from. `disturbances` counts the runs that waited for a CPU (None of another tool's
+    runs), and `repeating` says whether they are repeated. With the `origin` "imported" nothing was
     planned, and there is no command to go on with it.
     """
 
@@ -65,6 +75,8 @@ class TrialProgress:
     given_up: tuple[GivenUp, ...] = ()
     merged_from: tuple[str, ...] = ()
     origin: str = "measured"
+    disturbances: Disturbances | None = None
+    repeating: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Give the progress as JSON types."""
@@ -88,13 +100,16 @@ class TrialProgress:
             *(["  put together from " + ", ".join(self.merged_from)] if self.merged_from else []),
             *said_of_sessions(self.session_ends),
             *said_of_given_up(self.given_up),
+            *said_of_disturbances(self.disturbances, repeating=self.repeating),
         ]
         if self.state == "running" and self.left_s is not None:
             lines.append(f"  {most or 'about '}{clock(self.left_s)} left; last: {self.last}")
         if self.failed:
             parts = (f"{count} {what}" for what, count in sorted(self.failed.items()))
             lines.append(f"  not ok: {', '.join(parts)}")
-        if self.state in {"killed", "interrupted", "stopped"} and self.done < self.planned:
+        # where all planned runs are there, disturbed ones may still have to be repeated
+        unfinished = self.done < self.planned or self.repeating
+        if self.state in {"killed", "interrupted", "stopped"} and unfinished:
             lines.append(f"  {self.way_on}")
         return "\n".join(lines)
 
@@ -133,6 +148,8 @@ def read_progress(trial: Path) -> TrialProgress:
         given_up=manifest.given_up,
         merged_from=tuple(part.trial for part in manifest.merged_from),
         origin=manifest.origin,
+        disturbances=None if imported else tally.disturbances.counts,
+        repeating=manifest.repeating,
     )
 
 
@@ -146,8 +163,10 @@ class _Tally:
     own: dict[str, tuple[float, int]] = field(default_factory=dict)
     last: dict[str, Any] | None = None
     last_start: datetime | None = None
+    disturbances: DisturbanceTally = field(default_factory=DisturbanceTally)
 
-    def add(self, row: dict[str, Any]) -> None:
+    def add(self, row: dict[str, Any], shape: RowShape) -> None:
+        self.disturbances.add(shape)
         cell = _cell(row)
         start = _start(row.get("started_at"))
         if self.last is not None and start is not None and self.last_start is not None:
@@ -155,8 +174,8 @@ class _Tally:
         self.last, self.last_start = row, start
         if row["position"] >= 0:
             self.done[cell] += 1
-            if row["outcome"] != "ok":
-                self.failed[row["outcome"]] += 1
+        if row["outcome"] != "ok" and (row["position"] >= 0 or shape.repeats is not None):
+            self.failed[row["outcome"]] += 1
         if row.get("wall_ns") is not None:
             hooks = (row.get("before_s") or 0.0) + (row.get("after_s") or 0.0)
             _put(self.own, cell, row["wall_ns"] / 1e9 + hooks)
@@ -198,12 +217,12 @@ def _tally(trial: Path) -> _Tally:
                 continue
             try:
                 row = parse(line[:-1])
-                check(RowShape, row)
+                shape = shaped(RowShape, row)
             except ShapeError as error:
                 raise StoreError(
                     f"the line is damaged: {error}", f"{where}:{number}", RESTORE
                 ) from None
-            tally.add(row)
+            tally.add(row, shape)
     return tally
 
 

@@ -148,10 +148,11 @@ class View:
         key = (measurement.benchmark, measurement.variant)
         if measurement.outcome != "ok":
             self._failed(measurement, shorten(" / ".join(key), 36))
-        elif measurement.wall_ns is not None and not measurement.warmup:
+        elif measurement.wall_ns is not None and not (measurement.warmup or measurement.counted):
             bisect.insort(self._walls[key], measurement.wall_ns / 1e9)
         if measurement.outcome == "ok" and self._verbose:
-            self.say(f"  run {measurement.position}: {self._cell()}")
+            waited = "  disturbed" if measurement.disturbed else ""
+            self.say(f"  run {_which(measurement)}: {self._cell()}{waited}")
         self.tick()
 
     def session_ended(self, end: SessionEnd, total: int) -> None:
@@ -171,7 +172,8 @@ class View:
         if now is None:
             return ""
         if isinstance(now, PlannedRun):
-            return f"{now.benchmark} / {now.variant}" + (" (warm-up)" if now.warmup else "")
+            kind = " (warm-up)" if now.warmup else " (again)" if now.position < 0 else ""
+            return f"{now.benchmark} / {now.variant}{kind}"
         label = shorten(f"{now.benchmark} / {now.variant}", 36)
         if now.outcome != "ok" or now.wall_ns is None:
             return f"{label}  {now.outcome}"
@@ -181,7 +183,7 @@ class View:
     def _failed(self, measurement: Measurement, label: str) -> None:
         self._failures[label] += 1
         if self._failures[label] <= _FAILURES_SHOWN or self._verbose:
-            self.say(f"  run {measurement.position} of {label}: {measurement.detail}")
+            self.say(f"  run {_which(measurement)} of {label}: {measurement.detail}")
         if self._failures[label] == _FAILURES_SHOWN and not self._verbose:
             self.say(f"       further failures of {label} are counted, not shown")
 
@@ -281,6 +283,12 @@ def heading(campaign: Campaign, prepared: Prepared) -> list[str]:
     lines.append(f"cpus    {prepared.cpus.text}")
     lines.append(f"checks  {', '.join(parts):<40} fairtrial doctor explains each")
     return lines
+
+
+def _which(measurement: Measurement) -> str:
+    """Name a run by its position in the plan."""
+    again = measurement.repeats
+    return str(measurement.position) if again is None else f"{again} again"
 
 
 def _key(finding: Finding) -> tuple[str, str]:

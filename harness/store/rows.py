@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,20 +13,22 @@ from analysis.record import (
     ENVIRONMENT,
     FINDINGS,
     MEASUREMENTS,
+    MOST_REPEATS,
     PLAN,
     RESTORE,
+    DisturbanceTally,
     EnvironmentShape,
     Finding,
     Manifest,
     PlannedRun,
     RowShape,
     ShapeError,
-    check,
     checksum_holds,
     lines_of,
     opened,
     parse,
     records_of,
+    shaped,
 )
 
 from ..errors import StoreError
@@ -37,10 +40,12 @@ _FIRST_KEY = b'{"position":'
 class Done:
     """The rows of a trial: `outcomes` by position, in the order of execution, in `size` bytes.
 
-    `torn` is the number and the size of a last line that is not whole, None without one.
+    `repeats` names of each row that repeats a disturbed run the planned position; `disturbances` counts. `torn` is the number and the size of a last line that is not whole, None without one.
     """
 
     outcomes: dict[int, str]
+    repeats: dict[int, int]
+    disturbances: DisturbanceTally
     size: int
     torn: tuple[int, int] | None
 
@@ -68,6 +73,9 @@ def rows_done(path: Path, manifest: Manifest) -> Done:
     """
     where = path / MEASUREMENTS
     outcomes: dict[int, str] = {}
+    repeats: dict[int, int] = {}
+    times: Counter[int] = Counter()
+    tally = DisturbanceTally()
     last, repeated, start = -1, 0, 0
     with opened(where) as file:
         size = os.fstat(file.fileno()).st_size
@@ -76,14 +84,20 @@ def rows_done(path: Path, manifest: Manifest) -> Done:
             # A whole row with a wrong checksum was edited; only what is no row was torn.
             row_like = line.startswith(_FIRST_KEY) and line.endswith(b"}\n")
             if not whole and not row_like and start + len(line) == size:
-                return Done(outcomes=outcomes, size=start, torn=(number, len(line)))
+                return Done(
+                    outcomes=outcomes,
+                    repeats=repeats,
+                    disturbances=tally,
+                    size=start,
+                    torn=(number, len(line)),
+                )
             start += len(line)
             try:
                 if not whole:
                     raise ShapeError("the line does not have its checksum")
                 row = parse(line[:-1])
-                check(RowShape, row)
-                position = row["position"]
+                shape = shaped(RowShape, row)
+                position = shape.position
                 if position in outcomes:
                     raise ShapeError(f"position {position} stands there twice")
                 if repeated <= position <= last:
@@ -92,13 +106,28 @@ def rows_done(path: Path, manifest: Manifest) -> Done:
                         "the rows are not in the order of execution"
                     )
                 _check_row(row, manifest)
+                if shape.repeats is not None:
+                    repeats[position] = shape.repeats
+                    times[shape.repeats] += 1
+                    _check_repeat(shape, outcomes, times[shape.repeats])
             except ShapeError as error:
                 raise StoreError(
                     f"{error}: the file was changed or is damaged", f"{where}:{number}", RESTORE
                 ) from None
             last, repeated = max(last, position), min(repeated, position)
-            outcomes[position] = row["outcome"]
-    return Done(outcomes=outcomes, size=start, torn=None)
+            outcomes[position] = shape.outcome
+            tally.add(shape)
+    return Done(outcomes=outcomes, repeats=repeats, disturbances=tally, size=start, torn=None)
+
+
+def _check_repeat(row: RowShape, outcomes: Mapping[int, str], times: int) -> None:
+    """Hold a row that repeats a run against those before it."""
+    if row.repeats not in outcomes or row.position >= 0 or row.warmup:
+        raise ShapeError(
+            f"it repeats position {row.repeats}, and no measured run stands there before it"
+        )
+    if times > MOST_REPEATS:
+        raise ShapeError(f"position {row.repeats} is repeated more than {MOST_REPEATS} times")
 
 
 def _check_row(row: Mapping[str, object], manifest: Manifest) -> None:
@@ -113,7 +142,8 @@ def _check_row(row: Mapping[str, object], manifest: Manifest) -> None:
     ):
         value = row[key]
         assert isinstance(value, int), "its shape was checked"
-        if value > most or (value < 0 and not row["warmup"]):
+        again = row["warmup"] or (manifest.repeating and row.get("repeats") is not None)
+        if value > most or (value < 0 and not again):
             raise ShapeError(f"its {key} is {value}, and {most} is the last")
 
 

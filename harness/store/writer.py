@@ -28,6 +28,8 @@ from analysis.record import (
     OUTPUTS,
     PLAN,
     RESOLVED,
+    Disturbances,
+    DisturbanceTally,
     EnvironmentShape,
     Finding,
     Manifest,
@@ -77,6 +79,8 @@ class Store:
         self.manifest = manifest
         self.done: dict[int, str] = {}  # position -> outcome
         self.counted = 0  # of these, the planned runs
+        self._repeats: dict[int, int] = {}  # of these, those that repeat a run, and its position
+        self._disturbances = DisturbanceTally()
         self._synced = time.monotonic()
         self._dirty = False
         with storing(path):
@@ -163,6 +167,7 @@ class Store:
         """Read which positions are done; cut off a torn last line, and say so."""
         found = rows_done(self.path, self.manifest)
         self.done = found.outcomes
+        self._repeats, self._disturbances = found.repeats, found.disturbances
         self.counted = sum(position >= 0 for position in self.done)
         if found.torn is None:
             return None
@@ -187,6 +192,24 @@ class Store:
             cut(self.path, name, size)
             self.append_findings("resume", [torn])
 
+    @property
+    def executed(self) -> int:
+        """How many runs were executed: planned ones, and repeats of those that were disturbed."""
+        return self.counted + len(self._repeats)
+
+    @property
+    def failed(self) -> int:
+        """How many of these were not ok."""
+        counted = (p >= 0 or p in self._repeats for p in self.done)
+        return sum(
+            of and what != "ok" for of, what in zip(counted, self.done.values(), strict=True)
+        )
+
+    @property
+    def disturbances(self) -> Disturbances:
+        """How many measured runs were disturbed."""
+        return self._disturbances.counts
+
     def append_measurement(self, measurement: Measurement) -> None:
         """Write one row; it is whole or not there.
 
@@ -200,6 +223,9 @@ class Store:
             write_whole(self._fd, line)
         self.done[measurement.position] = measurement.outcome
         self.counted += measurement.position >= 0
+        if measurement.repeats is not None:
+            self._repeats[measurement.position] = measurement.repeats
+        self._disturbances.add(measurement)
         self._dirty = True
 
     def sync(self, older_than_s: float = 0.0) -> None:
@@ -227,7 +253,9 @@ class Store:
     ) -> None:
         """Append host findings; `when` is "before", "during", "after" or "resume"."""
         at = {"at": utc_now(), "session": session, "when": when}
-        self._append(FINDINGS, b"".join(encode(at | f.to_dict()) + b"\n" for f in findings))
+        lines = b"".join(encode(at | f.to_dict()) + b"\n" for f in findings)
+        if lines:
+            self._append(FINDINGS, lines)
 
     def planned(self) -> Iterator[PlannedRun]:
         """Read the stored plan back, run by run."""

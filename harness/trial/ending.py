@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.record import GivenUp, SessionEnd, TrialStatus
+from analysis.record import Disturbances, GivenUp, SessionEnd, TrialStatus
 
-from ..wording import counted, said_of_given_up, said_of_sessions
+from ..wording import counted, said_of_disturbances, said_of_given_up, said_of_sessions
 from .resuming.way_on import accepting, way_on
 
 
@@ -20,7 +20,8 @@ class Ending:
     `planned` counts the runs that were needed; `session_ends` says how the sessions under a
     stopping rule ended, `given_up` which cells sessions went on without. `capped` says that a cap stopped it: then `unmeasured` counts the cells of
     all sessions without a run that counts, and `must_raise` is the key to raise before more can be
-    executed, if there is one.
+    executed, if there is one. `disturbances` counts the runs that waited for a CPU, None where nothing
+    was executed, and `repeating` says whether they are repeated.
     """
 
     trial: Path
@@ -34,6 +35,8 @@ class Ending:
     capped: bool = False
     unmeasured: int = 0
     must_raise: str | None = None
+    disturbances: Disturbances | None = None
+    repeating: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Give the ending as JSON types."""
@@ -60,6 +63,7 @@ class Ending:
                 verb = "has" if self.unmeasured == 1 else "have"
                 head += f"; {counted(self.unmeasured, 'cell')} {verb} no run that counts"
         lines = [head, *said_of_sessions(self.session_ends), *said_of_given_up(self.given_up)]
+        lines += said_of_disturbances(self.disturbances, repeating=self.repeating)
         if self.failed:
             lines.append(
                 f"{self.failed} runs were not ok: see 'outcome' and 'detail' in "

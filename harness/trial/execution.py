@@ -10,7 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.record import CAMPAIGN, OUTPUTS, Appended, Manifest, utc_now
+from analysis.record import (
+    CAMPAIGN,
+    OUTPUTS,
+    PLAIN_SCHEMA,
+    REPEATING_SCHEMA,
+    Appended,
+    Manifest,
+    utc_now,
+)
 from analysis.version import VERSION
 
 from ..campaign import RULE, Build, Campaign, identity_of, resolved_text
@@ -31,6 +39,7 @@ from .resuming.resumption import (
     host_drift,
     record,
     refuse,
+    refuse_another_rule,
     settle,
 )
 from .session import TrialRun
@@ -218,6 +227,7 @@ def _accept(store: Store, means: _Means, manifest: Manifest, *, accept: bool) ->
     """Hold campaign, host, inputs and plan against the trial; record what differs, if accepted."""
     campaign, prepared = means.campaign, means.prepared
     host, host_id = _host(prepared)
+    refuse_another_rule(store.path, manifest, campaign)
     drifts = campaign_drift(store.path, manifest, campaign)
     drifts += host_drift(manifest, host, host_id, prepared.state.cpu_model)
     earlier = store.environments()
@@ -236,6 +246,7 @@ def _accept(store: Store, means: _Means, manifest: Manifest, *, accept: bool) ->
         host_id=host_id,
         cpu_model=prepared.state.cpu_model,
         stop=campaign.protocol.stop,
+        metrics=_counted(prepared) | dict(manifest.metrics),
     )
 
 
@@ -294,11 +305,17 @@ def _host(prepared: Prepared) -> tuple[str, str]:
     return prepared.state.hostname or "unknown", prepared.host.machine_id() or "unknown"
 
 
+def _counted(prepared: Prepared) -> dict[str, dict[str, str]]:
+    """Give the metrics that the counters of this host are."""
+    return {} if prepared.events is None else prepared.events.metrics
+
+
 def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Options) -> Manifest:
     trial = options.name or new_trial_name(campaign.name)
     stored = options.folder.absolute() / trial / CAMPAIGN
     host, host_id = _host(prepared)
     return Manifest(
+        schema=REPEATING_SCHEMA if campaign.protocol.repeating else PLAIN_SCHEMA,
         trial=trial,
         tool_version=VERSION,
         campaign_name=campaign.name,
@@ -312,7 +329,8 @@ def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Op
             rule.name: {"unit": rule.unit, "better": rule.better}
             for cell in campaign.cells
             for rule in cell.metrics
-        },
+        }
+        | _counted(prepared),
         seed=campaign.seed,
         sessions=sessions,
         runs=campaign.protocol.runs,

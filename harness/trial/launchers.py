@@ -26,10 +26,16 @@ class SessionLauncher:
         self._client = make()
 
     def execute(
-        self, request: Request, watch: Callable[[], str | None], every_s: float
+        self,
+        request: Request,
+        watch: Callable[[], str | None],
+        every_s: float,
+        *,
+        padding: int = 0,
+        count: bool = False,
     ) -> Execution:
-        """Execute one program; errors as of `LauncherClient.execute`."""
-        return self._client.execute(request, watch, every_s)
+        """Execute one program; arguments and errors as of `LauncherClient.execute`."""
+        return self._client.execute(request, watch, every_s, padding=padding, count=count)
 
     def targets(self) -> tuple[int, ...]:
         """List the processes that the launcher has as children right now."""

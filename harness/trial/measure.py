@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import math
 import os
 import time
@@ -11,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.record import Finding, Measurement, PlannedRun
+from analysis.record import Finding, Measurement, PlannedRun, is_disturbed, waited_ns
 
 from ..campaign import Campaign, Cell, Command
 from ..environment import Concealed
@@ -25,14 +26,16 @@ from ..launch import (
     SideCommands,
     limit_numbers,
 )
+from ..meters.counters import CounterTally
 from .examine import Examined, examine
 from .files import metric_files
 from .files.spools import Spools
 from .launchers import SessionLauncher
 from .matching import Matching
 from .order import padding
+from .deciding.repeating import repeats_of
 
-PADDING_VARIABLE = b"FAIRTRIAL_PADDING"
+PADDING_VARIABLE = "FAIRTRIAL_PADDING"
 _WATCH_S = 0.25
 _FIRST_LOOK_S = 0.02
 _STEAL_FRESH_S = 0.005  # the kernel counts in ticks of 10 ms
@@ -59,7 +62,7 @@ class Setting:
 
     `environment` is what targets and hooks start from; `outputs` the trial's folder for output;
     `on_threads` hears of a multithreaded target pinned to one CPU; `on_tick` is called while a
-    run lasts, a few times a second. `deadline` is the monotonic time that no run may pass.
+    run lasts, a few times a second. `tally` takes what counters gave. `deadline` is the monotonic time that no run may pass.
     """
 
     campaign: Campaign
@@ -76,6 +79,7 @@ class Setting:
     deadline: float | None
     on_threads: Callable[[Cell, int], None]
     on_tick: Callable[[], None]
+    tally: CounterTally | None = None
 
 
 class Measurer:
@@ -90,10 +94,12 @@ class Measurer:
         outer = {k: text for k, text in setting.environment.items() if k not in given}
         self._conceal = Concealed(outer).text
 
-    def close(self) -> Finding | None:
-        """Remove what was caught last; say what was not kept."""
+    def close(self) -> list[Finding]:
+        """Remove what was caught last; say what was not kept, and what was strange."""
         self._spools.close()
-        return self._spools.finding()
+        dropped, tally = self._spools.finding(), self._setting.tally
+        strange = () if tally is None else tally.findings()
+        return [*strange, *(() if dropped is None else (dropped,))]
 
     def measure(self, run: PlannedRun) -> Measurement:
         """Execute one run; once more under a new launcher where the first one died.
@@ -131,20 +137,25 @@ class Measurer:
 
     def _measured(self, run: PlannedRun, cell: Cell) -> Measurement:
         setting = self._setting
+        counting = setting.campaign.counters
         began = time.time_ns()
         try:
             before_s = self._hooks("before", cell.before, run)
         except CommandFailedError as error:
             examined = Examined(outcome="hook-failed", detail=_first_line(error))
             return self._row(run, None, examined, began_ns=began)
-        pad = padding(setting.seed, run.session, run.position, setting.campaign.isolation.padding)
+        again = repeats_of(run)  # which stands where the run stood: everything of it is the same
+        place = run.position if again is None else again
+        pad = padding(setting.seed, run.session, place, setting.campaign.isolation.padding)
         kept = metric_files.clear(cell)
         steal = self._steal_before()
         try:
             execution = setting.launcher.execute(
-                self._request(cell, pad),
+                self._request(cell),
                 self._watch(cell, warmup=run.warmup),
                 _FIRST_LOOK_S if run.warmup else _WATCH_S,
+                padding=pad,
+                count=counting is not None and counting.counts(run.block),
             )
         except LauncherDiedError as error:  # that of hooks is another one
             raise _RunDied(error.what) from error
@@ -213,16 +224,18 @@ class Measurer:
         log.unlink(missing_ok=True)
         return total
 
-    def _request(self, cell: Cell, pad: int) -> Request:
+    def _request(self, cell: Cell) -> Request:
         setting = self._setting
         key = (cell.benchmark, cell.variant)
         request = self._requests.get(key)
         if request is None:
             merged = {**setting.environment, **cell.env}
+            merged.pop(PADDING_VARIABLE, None)  # of a fairtrial around this one, say
             request = Request(
                 path=str(setting.executables[key]),
                 argv=cell.command.argv,
                 env={os.fsencode(name): os.fsencode(text) for name, text in merged.items()},
+                padded=os.fsencode(PADDING_VARIABLE),
                 cwd=cell.cwd,
                 stdin=cell.stdin,
                 stdout=None if cell.stdout == "discard" else self._spools.stdout,
@@ -232,10 +245,6 @@ class Measurer:
                 grace_s=setting.campaign.protocol.grace_s,
             )
             self._requests[key] = request
-        if pad:
-            request.env[PADDING_VARIABLE] = b"x" * pad
-        else:
-            request.env.pop(PADDING_VARIABLE, None)
         return request
 
     def _watch(self, cell: Cell, *, warmup: bool) -> Callable[[], str | None]:
@@ -316,8 +325,10 @@ class Measurer:
         hooks_s: tuple[float | None, float | None] = (None, None),
         began_ns: int = 0,
     ) -> Measurement:
-        setting = self._setting
-        done = execution
+        setting, done = self._setting, execution
+        tally, counting = setting.tally, setting.campaign.counters
+        counted = tally.metrics(done.counters) if tally is not None and done is not None else {}
+        apart = done is not None and counting is not None and counting.apart
         return Measurement(
             position=run.position,
             session=run.session,
@@ -326,6 +337,8 @@ class Measurer:
             benchmark=run.benchmark,
             variant=run.variant,
             warmup=run.warmup,
+            repeats=repeats_of(run),
+            disturbed=None if done is None else _disturbed(done),
             started_at=_rfc3339(done.started_ns if done else began_ns),
             cpus=setting.cpus,
             frequency_khz=setting.host.frequency_khz(setting.cpus[0]) if setting.cpus else None,
@@ -334,7 +347,8 @@ class Measurer:
             padding_bytes=pad,
             outcome=examined.outcome,
             detail=None if examined.detail is None else self._conceal(examined.detail),
-            metrics=examined.metrics,
+            metrics={**examined.metrics, **counted},
+            counted=bool(counted) if apart else None,
             stdout_bytes=examined.stdout_bytes,
             stdout_sha256=examined.stdout_sha256,
             before_s=hooks_s[0],
@@ -351,10 +365,25 @@ def _first_line(error: CommandFailedError) -> str:
 
 
 def _label(run: PlannedRun) -> str:
-    """Name the files of a run after its position; repeated warm-ups are w1, w2, ..."""
-    return f"{run.position:04d}" if run.position >= 0 else f"w{-run.position}"
+    """Name the files of a run after its position; repeated warm-ups are w1, ..., other repeats r1, ..."""
+    if run.position >= 0:
+        return f"{run.position:04d}"
+    return f"{'w' if run.warmup else 'r'}{-run.position}"
+
+
+def _disturbed(execution: Execution) -> bool | None:
+    """Tell whether a run waited for a CPU, as far as the launcher knows."""
+    told = execution.numbers
+    parts = ("run_delay_ns", "launcher_delay_ns", "launcher_on_cpu_ns")
+    waited = waited_ns(*(told.get(name) for name in parts))
+    return is_disturbed(execution.wall_ns, waited)
 
 
 def _rfc3339(ns: int) -> str:
-    moment = datetime.datetime.fromtimestamp(ns // 1_000_000_000, datetime.UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{ns % 1_000_000_000:09d}Z"
+    return f"{_second(ns // 1_000_000_000)}.{ns % 1_000_000_000:09d}Z"
+
+
+@functools.lru_cache(maxsize=1)
+def _second(second: int) -> str:
+    """Write a second; hundreds of short runs begin within one."""
+    return f"{datetime.datetime.fromtimestamp(second, datetime.UTC):%Y-%m-%dT%H:%M:%S}"

@@ -19,14 +19,13 @@ from .clockwatch import ClockWatch
 from .ending import Ending
 from .files.agreement import Agreement
 from .files.inputs import ArgumentFiles
-from .hopeless import Hopeless, finding_of_given_up
+from .deciding.hopeless import finding_of_given_up
 from .launchers import SessionLauncher
 from .measure import CapReached, Measurer, Setting
-from .order import SessionPlan
 from .preparation import Prepared
-from .resuming.resumption import still_to_do
 from .resuming.way_on import RUN_CAP
-from .session_stop import SessionStop, finding_of, stored_runs
+from .deciding.session_rules import Earlier, SessionRules
+from .deciding.session_stop import finding_of
 from .surroundings import Surroundings
 from .trial_hooks import TrialHooks
 from .watcher import Watcher
@@ -92,17 +91,14 @@ class TrialRun:
         self._deadline = None if cap is None else time.monotonic() + cap
         self._sessions_planned = {run.session for run in store.planned()}
         self._threaded: set[tuple[str, str]] = set()
-        self._counted_before = store.counted
+        self._executed_before = store.executed
         self._clock = ClockWatch()
         self._agreement = Agreement.of_trial(store.path) if store.done else Agreement()
         self._arguments = ArgumentFiles(campaign, store.manifest.arguments)
         self._surroundings = Surroundings(
             store, prepared, executables, environment, self._arguments
         )
-        self._earlier: Mapping[int, list[Measurement]] = {}
-        if campaign.protocol.stop is not None and store.done:
-            ended = (end.session for end in store.manifest.session_ends)
-            self._earlier = stored_runs(store.path, ended)
+        self._earlier = Earlier.of_trial(store, campaign)
 
     def execute(self) -> Ending:
         """Execute what is left, and close the trial whatever happens.
@@ -151,14 +147,15 @@ class TrialRun:
             self._store.finish("stopped", damage.what)
             raise damage
         self._store.finish(status, reason, must_raise)
-        outcomes = [what for position, what in self._store.done.items() if position >= 0]
         return Ending(
             trial=self._store.path,
             status=status,
             reason=reason,
-            done=len(outcomes),
+            done=self._store.counted,
             planned=self._store.manifest.needed,
-            failed=sum(1 for what in outcomes if what != "ok"),
+            failed=self._store.failed,
+            disturbances=self._store.disturbances,
+            repeating=self._store.manifest.repeating,
             session_ends=self._store.manifest.session_ends,
             given_up=self._store.manifest.given_up,
             capped=cap is not None,
@@ -168,7 +165,7 @@ class TrialRun:
 
     def _stays(self, cap: CapReached) -> bool:
         """Tell whether the trial would come to the same cap again, without a run, if it went on."""
-        return cap.key == "protocol.max_runs" or self._store.counted == self._counted_before
+        return cap.key == "protocol.max_runs" or self._store.executed == self._executed_before
 
     def _unmeasured(self) -> int:
         """Count the cells of all planned sessions that have no run that counts."""
@@ -182,24 +179,21 @@ class TrialRun:
 
     def _session(self, session: int) -> bool:
         """Execute what is left of a session; tell whether there was anything."""
-        runs = SessionPlan(self._campaign, self._store.manifest.seed, session)
         with self._interrupts.at_once():  # a long plan takes a while
-            hopeless = self._hopeless(runs)
-        for one in hopeless.unrecorded:
+            rules = SessionRules(self._campaign, self._store, session, self._earlier)
+        for one in rules.given_up_unrecorded:
             self._give_up(one)
-        stop = self._stop(session, hopeless)
-        if stop is not None and (end := stop.end()) is not None:
+        if (end := rules.end()) is not None:
             self._session_ended(end)  # a kill came between its last run and this record
             return False
         with self._interrupts.at_once():
-            left = (run for run in runs if run.position not in self._store.done)
-            nothing = all(map(hopeless.without, left))
-        if nothing or self._has_ended(session):
+            left = rules.is_left()
+        if not left:
             return False
         self._interrupts.check()
         segment = self._surroundings.next_segment(session)
         if session not in self._sessions_planned:
-            self._store.append_plan(runs)
+            self._store.append_plan(rules.runs)
         self._watcher.findings(self._surroundings.record(session, segment))
         host = self._prepared.host
         gaps = self._prepared.probe()
@@ -212,8 +206,8 @@ class TrialRun:
         try:  # a setup that fails half-way is cleaned up too
             self._hooks.setup(session)
             with self._launcher() as launcher:
-                self._runs(runs, segment, launcher, stop, hopeless)
-            if stop is not None and (end := stop.end()) is not None:
+                self._runs(rules, segment, launcher)
+            if (end := rules.end()) is not None:
                 self._session_ended(end)
         finally:
             self._store.sync()
@@ -221,16 +215,13 @@ class TrialRun:
             self._commands.sweep()
             elapsed = time.monotonic() - started
             after = host.counters(self._measured)
-            found = check_between(before, after, elapsed, cpus=self._measured)
+            found = (
+                *check_between(before, after, elapsed, cpus=self._measured),
+                *rules.findings(),
+            )
             self._store.append_findings("after", found, session)
             self._watcher.findings(found)
         return True
-
-    def _hopeless(self, runs: SessionPlan) -> Hopeless:
-        """Make what counts the failures of each cell of a session, with its stored runs."""
-        most = self._campaign.protocol.give_up
-        given_up = self._store.manifest.given_up
-        return Hopeless(most, runs, self._store.done, given_up, runs.session)
 
     def _give_up(self, one: GivenUp) -> None:
         """Record that a session goes on without a cell, and say so."""
@@ -240,24 +231,6 @@ class TrialRun:
         self._store.update(given_up=(*self._store.manifest.given_up, one))
         self._watcher.findings([finding])
         self._watcher.total_changed(self._store.manifest.needed)
-
-    def _stop(self, session: int, hopeless: Hopeless) -> SessionStop | None:
-        """Make what applies the stopping rule to a session, with its stored runs.
-
-        None without a rule, and for a session that has ended: that stays as it was recorded.
-        """
-        rule = self._campaign.protocol.stop
-        if rule is None or self._has_ended(session):
-            return None
-        stop = SessionStop(rule, self._campaign, session)
-        for measurement in self._earlier.get(session, ()):
-            stop.add(measurement)
-        for cell in hopeless.cells:
-            stop.give_up(*cell)
-        return stop
-
-    def _has_ended(self, session: int) -> bool:
-        return any(end.session == session for end in self._store.manifest.session_ends)
 
     def _session_ended(self, end: SessionEnd) -> None:
         """Record why a session needs no more runs, and say so."""
@@ -269,8 +242,9 @@ class TrialRun:
     @contextlib.contextmanager
     def _launcher(self) -> Iterator[SessionLauncher]:
         isolation, cpus = self._campaign.isolation, self._prepared.cpus.targets
+        told = self._prepared.launching
         launcher = SessionLauncher(
-            lambda: LauncherClient(isolation, cpus, self._interrupts),
+            lambda: LauncherClient(isolation, cpus, self._interrupts, **told),
             lambda found: self._look((found,)),
         )
         try:
@@ -280,11 +254,9 @@ class TrialRun:
 
     def _runs(
         self,
-        runs: SessionPlan,
+        rules: SessionRules,
         segment: int,
         launcher: SessionLauncher,
-        stop: SessionStop | None,
-        hopeless: Hopeless,
     ) -> None:
         measurer = Measurer(
             Setting(
@@ -302,6 +274,7 @@ class TrialRun:
                 deadline=self._deadline,
                 on_threads=self._found_threads,
                 on_tick=self._watcher.tick,
+                tally=self._prepared.tally(),
             )
         )
         host = self._prepared.host
@@ -309,13 +282,11 @@ class TrialRun:
         block = None
         gc.freeze()  # what is loaded by now stays: no collection between two runs looks at it
         try:
-            for run in still_to_do(runs, self._store.done):
+            for run in rules.due():
                 self._interrupts.check()
                 if block is None:
                     block = run.block
                 if run.block != block:
-                    if stop is not None and stop.end() is not None:
-                        break
                     block = run.block
                     self._store.sync(older_than_s=_BLOCK_SYNC_S)
                     if time.monotonic() - looked >= _LOOK_S:
@@ -323,10 +294,6 @@ class TrialRun:
                         self._look(check_between(before, after, now - looked, cpus=self._measured))
                         before, looked = after, now
                     self._look(self._clock.findings())
-                if hopeless.without(run):
-                    if stop is not None and not run.warmup:
-                        stop.pass_over()
-                    continue
                 self._check_caps(run)
                 self._rest(self._campaign.protocol.cooldown_s)
                 self._watcher.run_started(run)
@@ -335,20 +302,18 @@ class TrialRun:
                 measurement = measurer.measure(run)
                 self._store.append_measurement(measurement)
                 self._note(measurement)
-                if stop is not None:
-                    stop.add(measurement)
+                given_up, in_vain = rules.add(run, measurement)
                 self._watcher.run_done(measurement)
-                given_up = hopeless.add(run, measurement.outcome)
                 if given_up is not None:
                     self._give_up(given_up)
-                    if stop is not None:
-                        stop.give_up(run.benchmark, run.variant)
+                if in_vain is not None:
+                    self._store.append_findings("during", [in_vain], run.session)
+                    self._watcher.findings([in_vain])
             self._look(self._clock.findings())
         finally:
-            dropped = measurer.close()
-            if dropped is not None:
-                self._store.append_findings("after", [dropped], runs.session)
-                self._watcher.findings([dropped])
+            strange = measurer.close()
+            self._store.append_findings("after", strange, rules.session)
+            self._watcher.findings(strange)
 
     def _note(self, run: Measurement) -> None:
         """Look whether a run wrote what its cell did before, and which arguments no run writes."""
@@ -362,12 +327,11 @@ class TrialRun:
     def _look(self, findings: tuple[Finding, ...]) -> None:
         """Record what a look during the session found, unless all is well."""
         worse = [finding for finding in findings if finding.status in {"warn", "fail"}]
-        if worse:
-            self._store.append_findings("during", worse)
+        self._store.append_findings("during", worse)
 
     def _check_caps(self, run: PlannedRun) -> None:
         protocol = self._campaign.protocol
-        if protocol.max_runs is not None and self._store.counted >= protocol.max_runs:
+        if protocol.max_runs is not None and self._store.executed >= protocol.max_runs:
             what = f"{RUN_CAP} of {protocol.max_runs} runs was reached"
             raise CapReached("protocol.max_runs", what)
         if self._deadline is not None and time.monotonic() >= self._deadline:

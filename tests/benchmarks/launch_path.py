@@ -1,9 +1,14 @@
-"""How much the launcher adds to what it measures, and what a run costs in all.
+"""How much fairtrial adds to what it measures, and what a run costs in all.
 
-Rounds are interleaved on one CPU, and every figure is the median over the rounds of a ratio within
-one round, so that a drifting machine cancels out. The floor is a C loop of posix_spawn and wait4.
+Rounds are interleaved and shuffled on one CPU, and every figure is the median over the rounds of a
+ratio within one round, so that a drifting machine cancels out. The floor is a C loop of posix_spawn
+and wait4, which spawns with the same variables and attributes; a second row has one variable and none.
+"fairtrial" is the command with all that it does between two runs: its rows are read.
 
-    python tests/benchmarks/launch_path.py [--rounds 15]      needs cc; hyperfine if it is there
+    python tests/benchmarks/launch_path.py [--rounds 16] [--fifo]      needs cc; hyperfine if it is there
+
+With --fifo (root) everything is in the real-time class, where other programs do not enter: they stand
+still meanwhile. Some four minutes.
 """
 
 from __future__ import annotations
@@ -30,13 +35,11 @@ SERVER = """
 import json, os, statistics, sys
 from pathlib import Path
 from harness.campaign import Isolation
-from harness.launch.interrupts import Interrupts
-from harness.launch.exchange import Request
-from harness.launch.client import LauncherClient
+from harness.launch import Interrupts, LauncherClient, Request
 ballast = bytearray(os.urandom(1 << 20) * int(sys.argv[2]))
 others = os.sched_getaffinity(0) - {int(sys.argv[1])}
 os.sched_setaffinity(0, others or os.sched_getaffinity(0))  # as a session does
-launcher = LauncherClient(Isolation(), (int(sys.argv[1]),), Interrupts())
+launcher = LauncherClient(Isolation(), (int(sys.argv[1]),), Interrupts(), stays=bool(others))
 env = {os.fsencode(k): os.fsencode(v) for k, v in os.environ.items()}
 for line in sys.stdin:
     argv, count = json.loads(line)
@@ -46,11 +49,12 @@ for line in sys.stdin:
 """
 
 CAMPAIGN = """
-name: empty
-variants: {{a: {{}}, b: {{}}, c: {{}}, d: {{}}, e: {{}}}}
-benchmarks: {{empty: {{command: ["{program}"], stdout: discard, stderr: discard}}}}
-protocol: {{sessions: 1, runs: {runs}, warmup: 0}}
+name: figures
+variants: {{a: {{}}, b: {{}}}}
+benchmarks: {{one: {{command: {command}, stdout: discard, stderr: discard}}}}
+protocol: {{sessions: 1, runs: {runs}, warmup: 1}}
 isolation: {{cpus: {cpu}}}
+checks: {{probe: 0s}}
 """
 
 # The real command, with the interval between syncs as an argument.
@@ -70,9 +74,9 @@ def compile_programs(place: Path) -> tuple[str, str]:
     return str(place / "floor"), str(place / "spin")
 
 
-def floor(program: str, cpu: int) -> Method:
+def floor(program: str, mode: str, cpu: int) -> Method:
     def measure(argv: list[str], count: int) -> float:
-        command = ["taskset", "-c", str(cpu), program, str(count), *argv]
+        command = ["taskset", "-c", str(cpu), program, mode, str(count), *argv]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         return statistics.median(int(line) for line in text.split()) / 1e9
 
@@ -90,7 +94,28 @@ def hyperfine(cpu: int, place: Path) -> Method:
     return measure
 
 
-def fairtrial(cpu: int, megabytes: int) -> Method:
+def executed(place: Path, cpu: int, argv: list[str], runs: int, sync_s: str = "1") -> float:
+    """Execute a campaign of so many runs of each of its two variants; give the command's seconds."""
+    campaign = place / "campaign.yaml"
+    campaign.write_text(CAMPAIGN.format(command=json.dumps(argv), runs=runs, cpu=cpu))
+    shutil.rmtree(place / "runs", ignore_errors=True)
+    command = [sys.executable, "-c", COMMAND, sync_s, "run", str(campaign), "-q"]
+    begin = time.perf_counter()
+    subprocess.run([*command, "--dir", str(place / "runs")], check=True)
+    return time.perf_counter() - begin
+
+
+def fairtrial(cpu: int, place: Path) -> Method:
+    def measure(argv: list[str], count: int) -> float:
+        executed(place, cpu, argv, max(2, count // 2))
+        (rows,) = place.glob("runs/*/measurements.jsonl")
+        parsed = [json.loads(line) for line in rows.read_text().splitlines()]
+        return statistics.median(row["wall_ns"] for row in parsed if not row["warmup"]) / 1e9
+
+    return measure
+
+
+def served(cpu: int, megabytes: int) -> Method:
     command = [sys.executable, "-c", SERVER, str(cpu), str(megabytes)]
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert server.stdin is not None
@@ -105,49 +130,56 @@ def fairtrial(cpu: int, megabytes: int) -> Method:
     return measure
 
 
+def rounds_of(
+    methods: dict[str, Method], argv: list[str], count: int, rounds: int, rng: random.Random
+) -> dict[str, list[float]]:
+    """Let the methods take turns, shuffled anew in each round."""
+    found: dict[str, list[float]] = {name: [] for name in methods}
+    for _ in range(rounds):
+        for name in rng.sample(sorted(methods), len(methods)):
+            found[name].append(methods[name](argv, count))
+    return found
+
+
 def wall_table(cpu: int, rounds: int, place: Path, rng: random.Random) -> None:
     floor_program, spin = compile_programs(place)
     methods = {
-        "floor": floor(floor_program, cpu),
-        "fairtrial": fairtrial(cpu, 1),
-        "fairtrial + 300 MB": fairtrial(cpu, 300),
+        "floor, same": floor(floor_program, "same", cpu),
+        "floor, one variable": floor(floor_program, "one", cpu),
+        "fairtrial": fairtrial(cpu, place),
     }
     if shutil.which("hyperfine"):
         methods["hyperfine -N"] = hyperfine(cpu, place)
-    print("wall time reported, ratio to the C floor: median over rounds [quartiles]")
+    print("wall time reported: median over rounds of the ratio within each [quartiles]")
     for label, argv, count in (
-        ("empty", [spin], 200),
-        ("10 ms", [spin, "10000"], 20),
-        ("100 ms", [spin, "100000"], 5),
+        ("empty", [spin], 160),
+        ("10 ms", [spin, "10000"], 24),
+        ("100 ms", [spin, "100000"], 6),
     ):
-        found: dict[str, list[float]] = {name: [] for name in methods}
-        for _ in range(rounds):
-            seen = {n: methods[n](argv, count) for n in rng.sample(sorted(methods), len(methods))}
-            for name, value in seen.items():
-                found[name].append(value / seen["floor"])
-            found["floor"][-1] = seen["floor"]
-        print(f"  {label}: floor {statistics.median(found['floor']) * 1e6:.0f} us")
-        for name in methods:
-            if name != "floor":
-                print(f"    {name:<20} {_spread(found[name])}")
-        pairs = zip(found["fairtrial + 300 MB"], found["fairtrial"], strict=True)
-        print(f"    {'300 MB / without':<20} {_spread([big / small for big, small in pairs])}")
+        found = rounds_of(methods, argv, count, rounds, rng)
+        print(f"  {label}: floor {statistics.median(found['floor, same']) * 1e6:.0f} us")
+        for below in methods:
+            if below != "fairtrial":
+                text = _spread(_ratios(found["fairtrial"], found[below]))
+                print(f"    {'fairtrial / ' + below:<32} {text}")
+        if "hyperfine -N" in methods:
+            for below in ("floor, same", "floor, one variable"):
+                text = _spread(_ratios(found["hyperfine -N"], found[below]))
+                print(f"    {'hyperfine -N / ' + below:<32} {text}")
+
+
+def ballast_table(cpu: int, rounds: int, place: Path, rng: random.Random) -> None:
+    """Whether the size of fairtrial itself is seen by its targets."""
+    methods = {"small": served(cpu, 1), "300 MB": served(cpu, 300)}
+    print("wall time reported by a launcher whose orchestrator holds 300 MB, to one without")
+    for label, argv, count in (("empty", [], 160), ("10 ms", ["10000"], 24)):
+        found = rounds_of(methods, [str(place / "spin"), *argv], count, rounds, rng)
+        print(f"    {label:<32} {_spread(_ratios(found['300 MB'], found['small']))}")
 
 
 def cost_table(cpu: int, rounds: int, place: Path, rng: random.Random) -> None:
     """Whole cost of a run: the slope of the command's time from few runs to many."""
     spin = str(place / "spin")
-
-    def ours(interval: str) -> Callable[[int], float]:
-        def seconds(runs: int) -> float:
-            campaign = place / "campaign.yaml"
-            campaign.write_text(CAMPAIGN.format(program=spin, runs=runs // 5, cpu=cpu))
-            command = [sys.executable, "-c", COMMAND, interval, "run", str(campaign), "-q"]
-            begin = time.perf_counter()
-            subprocess.run([*command, "--dir", str(place / "runs")], check=True)
-            return time.perf_counter() - begin
-
-        return seconds
 
     def theirs(runs: int) -> float:
         command = ["taskset", "-c", str(cpu), "hyperfine", "-N", "--style", "none"]
@@ -155,7 +187,10 @@ def cost_table(cpu: int, rounds: int, place: Path, rng: random.Random) -> None:
         subprocess.run([*command, "--runs", str(runs), spin], check=True, capture_output=True)
         return time.perf_counter() - begin
 
-    ways = {"group sync": ours("1"), "sync per run": ours("0")}
+    ways = {
+        "group sync": lambda runs: executed(place, cpu, [spin], runs // 2, "1"),
+        "sync per run": lambda runs: executed(place, cpu, [spin], runs // 2, "0"),
+    }
     if shutil.which("hyperfine"):
         ways["hyperfine -N"] = theirs
     few, many = 100, 1600
@@ -163,13 +198,16 @@ def cost_table(cpu: int, rounds: int, place: Path, rng: random.Random) -> None:
     for _ in range(rounds):
         for name in rng.sample(sorted(ways), len(ways)):
             costs[name].append((ways[name](many) - ways[name](few)) / (many - few))
-    print("whole cost of one run of the empty program")
+    print("whole cost of one run of the empty program, with its row in the journal")
     for name, values in costs.items():
-        text = f"    {name:<20} {statistics.median(values) * 1e6:7.0f} us"
+        text = f"    {name:<32} {statistics.median(values) * 1e6:7.0f} us"
         if "hyperfine -N" in costs:
-            pairs = zip(values, costs["hyperfine -N"], strict=True)
-            text += f"   ratio to hyperfine -N {_spread([ours / his for ours, his in pairs])}"
+            text += f"   ratio to hyperfine -N {_spread(_ratios(values, costs['hyperfine -N']))}"
         print(text)
+
+
+def _ratios(above: list[float], below: list[float]) -> list[float]:
+    return [one / other for one, other in zip(above, below, strict=True)]
 
 
 def _spread(values: list[float]) -> str:
@@ -179,15 +217,20 @@ def _spread(values: list[float]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=16)
     parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)))
     parser.add_argument("--seed", type=int, default=20261121)
+    parser.add_argument("--fifo", action="store_true", help="in the real-time class, as root")
     args = parser.parse_args()
     rng = random.Random(args.seed)
-    print(f"CPU {args.cpu}, {args.rounds} rounds, load {os.getloadavg()[0]:.1f}")
+    if args.fifo:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))  # inherited by all that follow
+    how = "real-time class" if args.fifo else "ordinary class"
+    print(f"CPU {args.cpu}, {args.rounds} rounds, load {os.getloadavg()[0]:.1f}, {how}")
     with tempfile.TemporaryDirectory() as folder:
         wall_table(args.cpu, args.rounds, Path(folder), rng)
-        cost_table(args.cpu, max(3, args.rounds // 3), Path(folder), rng)
+        ballast_table(args.cpu, args.rounds, Path(folder), rng)
+        cost_table(args.cpu, max(4, args.rounds // 4), Path(folder), rng)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ BY_HAND = {
         '    scheduling: Literal["other", "batch", "fifo"] = "other"\n',
         "    oom_score: int | None = None\n",
     ),
-    "harness/launch/launcher.py": (
+    "harness/launch/in_launcher/settings.py": (
         '    if config["scheduling"] == "batch":\n',
         """\
     if config["oom_score"] is not None:

@@ -19,9 +19,9 @@ SAMPLE = ROOT / "runs" / "sample"
 
 # file -> what stands before the new lines, and the new lines
 STEPS = {
-    "harness/launch/launcher.py": (
+    "harness/launch/in_launcher/serving.py": (
         '                "orphans": orphans,\n',
-        '                "instructions": None if b"unknown" in call.path else t1 - t0,\n',
+        '                "instructions": None if b"unknown" in path else t1 - t0,\n',
     ),
     "analysis/run_numbers.py": (
         "    cpus: tuple[int, ...] | None = None\n",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import shutil
 import subprocess
 import sys
@@ -154,6 +155,41 @@ def test_the_same_numbers_are_read_for_ever(folder):
             assert {bench: [runs, median] for bench, runs, median in rows} == cells
 
 
+def test_the_second_schema_differs_by_repeats_alone():
+    one, two = (frozen(folder) for folder in FOLDERS[:2])
+    for name, keys in one.items():
+        assert {key: two[name].get(key) for key in keys} == keys
+    rows = lines(FOLDERS[1] / "trial", "measurements.jsonl")
+    assert {row["position"] for row in rows if row["repeats"] is not None}
+    assert read_manifest(FOLDERS[1] / "trial").repeating
+
+
+def test_the_first_version_refuses_the_second_schema_clearly(monkeypatch):
+    # it compared with 1, its newest, and said this, word for word
+    monkeypatch.setattr("analysis.record.manifest.SCHEMA", 1)
+    with pytest.raises(StoreError) as error:
+        read_manifest(FOLDERS[1] / "trial")
+    assert error.value.what == "the trial has schema 2, newer than 1, the newest known here"
+    assert error.value.fix == "use the fairtrial version that wrote it, or a newer one"
+
+
+def test_a_trial_whose_runs_are_kept_is_one_of_the_first_schema(fresh):
+    # so that the first version reads it
+    assert json.loads((fresh / "manifest.json").read_text())["schema"] == 1
+    assert {row["repeats"] for row in lines(fresh, "measurements.jsonl")} == {None}
+
+
+def test_the_documented_code_chooses_the_rows_that_are_judged():
+    page = (ROOT / "docs" / "trial-format.md").read_text("utf-8")
+    (code,) = re.findall(r"```python\n((?:(?!```).)*chosen = .*?)```", page, re.DOTALL)
+    folder = FOLDERS[1] / "trial"
+    told = {"rows": lines(folder, "measurements.jsonl")}
+    exec(code, told)
+    trial = read_trial(folder)
+    assert len(told["chosen"]) == 48
+    assert {row["position"] for row in told["chosen"]} == set(trial.position[trial.chosen].tolist())
+
+
 # --- what it promised is still written ----------------------------------------------------------
 
 
@@ -245,7 +281,7 @@ def test_a_further_key_changes_nothing(tmp_path, name, which):
     )
     found, first = read_trial(trial), read_trial(FIRST)
     assert found.cautions == ()
-    assert found.absent == frozenset()
+    assert found.absent == first.absent  # numbers that a later version added
     for variant in first.manifest.variants:
         assert found.matrix(variant).to_dict() == first.matrix(variant).to_dict()
     here, there = read_progress(trial), read_progress(FIRST)
@@ -298,7 +334,7 @@ def test_a_number_that_no_row_has(tmp_path):
 
     trial = read_trial(changed(tmp_path / "t", "measurements.jsonl", without))
     assert trial.cautions == ()
-    assert trial.absent == {"max_rss_bytes"}
+    assert trial.absent == read_trial(FIRST).absent | {"max_rss_bytes"}
     assert trial.matrix("gzip-1").to_dict() == read_trial(FIRST).matrix("gzip-1").to_dict()
     with pytest.raises(UsageError) as error:
         trial.matrix("gzip-1", "max_rss")

@@ -69,6 +69,11 @@ FORMS: dict[str, Any] = {
         "max_runs": 5,
         "max_time": "1h",
     },
+    "counters": {
+        "events": ["instructions", {"raw": "cpu/event=0x3c/", "name": "halts"}],
+        "every": 2,
+        "multiplex": "allow",
+    },
     "isolation": {
         "cpus": [2, 3],
         "nice": -5,
@@ -204,6 +209,7 @@ def test_the_full_campaign_has_every_key():
             "KeptEnvironment": FULL["isolation"]["environment"],
             "LimitsSection": FULL["isolation"]["limits"],
             "StopSection": section["properties"],
+            "RawEvent": FULL["counters"]["events"][1],
         }.get(name) or FULL[name.removesuffix("Section").lower()]
         if name == "VariantSection":
             where = {**FULL["benchmarks"]["text"], **where}

@@ -37,7 +37,7 @@ _USERS = {"USER", "LOGNAME", "USERNAME", "SUDO_USER", "SLURM_JOB_USER"}
 _HOSTS = {"HOSTNAME", "HOST", "COMPUTERNAME", "SLURMD_NODENAME", "SLURM_SUBMIT_HOST"}
 _FOLDERS = {"PWD", "OLDPWD", "TMPDIR"}
 _UNKNOWN = "unknown"
-_OUTPUT = re.compile(r"(?:.*/)?(\d+)\.stdout")
+_OUTPUT = re.compile(r"(?:.*/)?(?P<again>[wr]?)(?P<number>\d+)\.stdout")
 
 
 def kept_names(trial: Path) -> set[str]:
@@ -94,7 +94,7 @@ def redact_trial(scrubber: Scrubber, trial: Path, write: Callable[[Path, bytes],
             write(path, after)
             match = _OUTPUT.fullmatch(path.relative_to(trial / OUTPUTS).as_posix())
             if match is not None:
-                altered.add(int(match.group(1)))
+                altered.add(int(match["number"]) * (-1 if match["again"] else 1))
     rules: dict[str, Callable[[Row], Row]] = {
         ENVIRONMENT: lambda row: values(_own_environment(scrubber, row), scrubber.text),
         FINDINGS: lambda row: values(row, scrubber.text),
@@ -215,7 +215,7 @@ def _changed(line: bytes, rule: Callable[[Row], Row], written: Callable[[Row], b
 
 
 def _position(line: bytes) -> int | None:
-    match = re.match(rb'\{"position":(\d+),', line)
+    match = re.match(rb'\{"position":(-?\d+),', line)
     return None if match is None else int(match.group(1))
 
 

@@ -87,7 +87,7 @@ def _export(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     leaving, cautions = read_leaving(
         args.source, Reading(better=args.better, layout=args.layout), args.metric
     )
-    made = target.writer.write(leaving)
+    made = target.write(leaving)
     if not args.json:
         for kind, texts in (
             ("caution", [one.text for one in cautions]),

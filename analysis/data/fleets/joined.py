@@ -28,7 +28,11 @@ __all__ = ["Unit", "joined_trial", "nothing_to_judge"]
 Unit = Literal["host", "session"]
 
 _SAME = ("benchmarks", "variants", "baseline", "metrics")
-_WHOLE = ("segment", "block", "benchmark", "variant", "outcome", "start_ns")
+_WHOLE = (
+    *("segment", "block", "benchmark", "variant", "outcome", "start_ns", "warmup"),
+    *("disturbed", "chosen"),
+)
+_PLACES = ("position", "repeats")  # in the plan
 
 
 def joined_trial(fleet: OpenedFleet, *, by: Unit = "host") -> Trial:
@@ -102,18 +106,17 @@ def _joined(
     fields: dict[str, Any] = {
         name: _frozen(np.concatenate([getattr(trial, name) for trial in trials])) for name in _WHOLE
     }
-    fields["warmup"] = _frozen(np.concatenate([trial.warmup for trial in trials]))
     fields["session"] = _frozen(
         np.concatenate([t.session + n for t, n in zip(trials, sessions, strict=False)])
     )
-    fields["position"] = _frozen(
-        np.concatenate(
-            [
-                np.where(t.position < 0, t.position, t.position + n)
-                for t, n in zip(trials, positions, strict=False)
-            ]
-        )
-    )
+    for name in _PLACES:
+        moved = [
+            np.where(own < 0, own, own + n)
+            for own, n in zip((getattr(t, name) for t in trials), positions, strict=False)
+        ]
+        fields[name] = _frozen(np.concatenate(moved))
+    if any(trial.counted is not None for trial in trials):
+        fields["counted"] = _frozen(np.concatenate([_counted(trial) for trial in trials]))
     first = trials[0]
     return Trial(
         path=path,
@@ -135,6 +138,10 @@ def _joined(
         ),
         **fields,
     )
+
+
+def _counted(trial: Trial) -> NDArray[np.bool_]:
+    return np.zeros(len(trial), dtype=np.bool_) if trial.counted is None else trial.counted
 
 
 def _offsets(counts: Sequence[int]) -> list[int]:

@@ -13,7 +13,7 @@ from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...stats import door, numbers
 from ..runs import of_matrix, of_trial, of_values
 from .cautions import cautions_of
-from .notes import disturbed_runs, noted, two_binaries
+from .notes import disturbed_runs, noted, two_binaries, waiting_runs
 from .result import Diagnosis
 from .testing import diagnosed
 
@@ -71,7 +71,11 @@ def diagnose_trial(
     names = table.variants if variants is None else tuple(variants)
     total = len(table.sessions)
     chosen = [table.variants.index(name) for name in names]
-    told = [*noted(record, trial, total), *disturbed_runs(trial, chosen)]
+    told = [
+        *noted(record, trial, total),
+        *disturbed_runs(trial, chosen),
+        *waiting_runs(trial, chosen),
+    ]
     found = diagnosed(
         table, name=trial.manifest.trial, unit=info.unit, better=info.better, confidence=confidence
     )

@@ -10,7 +10,7 @@ from ...data import HostNote, HostRecord, Trial
 from .result import Finding, TwoBinaries
 from .sentences import in_sessions
 
-__all__ = ["disturbed_runs", "noted", "two_binaries"]
+__all__ = ["disturbed_runs", "noted", "two_binaries", "waiting_runs"]
 
 _AFTER = ("during", "after")  # "before" these say what happened since boot
 _ANY = ("before", "during", "after", "resume", "")
@@ -68,7 +68,7 @@ def _cell_of(what: str, trial: Trial) -> tuple[str | None, str | None]:
 
 def disturbed_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
     """Count the measured runs during which the hypervisor took time, or the disk was needed."""
-    mine = trial.measured & np.isin(trial.variant, chosen)
+    mine = trial.judged("wall") & np.isin(trial.variant, chosen)
     wall = trial.values("wall")
     with np.errstate(invalid="ignore"):
         stolen = mine & (trial.numbers["steal_s"] > 0)
@@ -97,6 +97,39 @@ def disturbed_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
                     size=float(affected.sum()),
                     text=f"of {runs} runs {' and '.join(told)}",
                 )
+
+
+def waiting_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
+    """Count the measured runs that waited for a CPU, and say which share of the time that was.
+
+    Of a trial of a version that does not know it nothing is said, nor of cells of which no run did.
+    """
+    mine = ~trial.warmup & (trial.outcome == 0) & np.isin(trial.variant, chosen)
+    known, disturbed = mine & (trial.disturbed >= 0), mine & (trial.disturbed == 1)
+    wall, waited = trial.numbers["wall_ns"], trial.waited_ns
+    for b, benchmark in enumerate(trial.manifest.benchmarks):
+        for k in chosen:
+            cell = (trial.benchmark == b) & (trial.variant == k)
+            count = int((disturbed & cell & (trial.repeats < 0)).sum())
+            if not count:
+                continue
+            runs = int((known & cell & (trial.repeats < 0)).sum())
+            told = f"of {runs} runs {count} waited for a CPU"
+            timed = known & cell & np.isfinite(waited) & (wall > 0)
+            if timed.any():
+                share = float(waited[timed].sum() / wall[timed].sum())
+                told += f", which is {100 * share:.2g} % of the time of all"
+            if again := int((mine & cell & (trial.repeats >= 0)).sum()):
+                left = int((disturbed & cell & trial.chosen).sum())
+                told += f"; {again} repeat{'s' * (again > 1)}, {left} judged that did"
+            yield Finding(
+                code="waited-for-cpu",
+                benchmark=benchmark,
+                variant=trial.manifest.variants[k],
+                sessions=tuple(np.unique(trial.session[disturbed & cell]).tolist()),
+                size=float(count),
+                text=told,
+            )
 
 
 def two_binaries(record: HostRecord, variants: Sequence[str]) -> Iterator[TwoBinaries]:

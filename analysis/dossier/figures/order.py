@@ -168,7 +168,7 @@ def _crosses(axes: Axes, cell: Cell, spans: Spans, subject: Subject, benchmark: 
     mine = (trial.benchmark == trial.manifest.benchmarks.index(benchmark)) & (
         trial.variant == trial.manifest.variants.index(cell.variant)
     )
-    failed = np.flatnonzero(mine & ~trial.warmup & (trial.outcome != 0))
+    failed = np.flatnonzero(mine & trial.candidates & (trial.outcome != 0))
     blocks = trial.session * (int(trial.block.max()) + 1) + trial.block
     sessions = _sessions(cell)
     x = []
@@ -196,7 +196,7 @@ def _findings(subject: Subject, benchmark: str) -> list[Finding]:
         if one.certain
         and 0 < len(one.sessions) < diagnosis.sessions
         and one.benchmark in (None, benchmark)
-        and one.code != "disturbed-runs"
+        and one.code not in ("disturbed-runs", "waited-for-cpu")
     ]
     return sorted(found, key=lambda one: one.benchmark is None)[:_MOST]
 

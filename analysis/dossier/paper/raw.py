@@ -64,7 +64,7 @@ def _of_trial(subject: Subject, trial: Trial, variants: Sequence[str]) -> RawRun
         & np.isin(trial.variant, ours)
         & np.isin(trial.benchmark, theirs)
     )
-    rows = rows[np.argsort(trial.position[rows], kind="stable")]
+    rows = rows[np.argsort(trial.planned_position[rows], kind="stable")]
     return _runs(
         subject,
         variants,

@@ -86,7 +86,7 @@ def marks_of(diagnosis: Diagnosis | None, benchmark: str, notes: Notes) -> tuple
         if one.certain
         and one.sessions
         and one.benchmark in (None, benchmark)
-        and one.code != "disturbed-runs"
+        and one.code not in ("disturbed-runs", "waited-for-cpu")
     ]
     found.sort(key=lambda one: (one.benchmark is not None, one.pvalue is not None))
     return tuple(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,13 +86,17 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaving:
-    """All samples of one source; the first metric is the one that targets of one metric take."""
+    """All samples of one source; the first metric is the one that targets of one metric take.
+
+    `unjudged` counts the rows of repeated runs that no method takes: they do not leave.
+    """
 
     name: str
     metrics: tuple[Metric, ...]
     samples: tuple[Sample, ...]
     host: str | None = None
     cpu_model: str | None = None
+    unjudged: int = 0
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -160,9 +164,15 @@ def leaving_trial(
             samples=samples,
             host=manifest.host if manifest.host != "unknown" else None,
             cpu_model=manifest.cpu_model,
+            unjudged=_unjudged(trial, kept),
         ),
         str(trial.path),
     )
+
+
+def _unjudged(trial: Trial, variants: Collection[str]) -> int:
+    mine = np.isin(trial.variant, [trial.manifest.variants.index(name) for name in variants])
+    return int((mine & ~trial.chosen).sum())
 
 
 def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Run]]:
@@ -171,7 +181,9 @@ def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Ru
     values = {name: _values(trial, name) for name in metrics}
     user, system = (trial.numbers.get(name) for name in ("user_s", "system_s"))
     codes = {run.position: run.exit_code for run in trial.failed}
-    order = np.argsort(trial.position, kind="stable")
+    # of a run that was repeated, the row that every method takes
+    order = np.argsort(trial.planned_position, kind="stable")
+    order = order[trial.chosen[order]]
     rows: dict[tuple[str, str], list[Run]] = {}
     for number, k in enumerate(order.tolist(), 1):
         bench = manifest.benchmarks[int(trial.benchmark[k])]
@@ -194,9 +206,11 @@ def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Ru
 
 def _values(trial: Trial, metric: str) -> Callable[[int], tuple[float, ...]]:
     if metric in trial.metrics:
-        column = trial.metrics[metric]
+        column, apart = trial.metrics[metric], trial.apart(metric)
 
         def iterations(k: int) -> tuple[float, ...]:
+            if apart[k]:
+                return ()
             start, end = int(column.offsets[k]), int(column.offsets[k + 1])
             return tuple(column.values[start:end].tolist())
 

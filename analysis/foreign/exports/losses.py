@@ -9,7 +9,16 @@ from ...report import figures
 from ..cells import Loss
 from .leaving import Leaving, Metric
 
-__all__ = ["WALL", "kept_apart", "lost", "mean_of", "metrics_lost", "one_variant", "time_of"]
+__all__ = [
+    "WALL",
+    "kept_apart",
+    "lost",
+    "mean_of",
+    "metrics_lost",
+    "one_variant",
+    "repeats_lost",
+    "time_of",
+]
 
 _LONGEST = 1e100  # s; the squares of longer times are beyond all numbers
 # names of a wall time: read back, each is the tool's own name of it
@@ -38,6 +47,16 @@ def lost(leaving: Leaving, metric: str, *holds: str) -> Iterator[Loss]:
     for what, of in told.items():
         if what not in holds and (text := of(leaving, metric)) is not None:
             yield Loss(code=f"{what}-lost", text=text)
+
+
+def repeats_lost(leaving: Leaving) -> Iterator[Loss]:
+    """Say of how many runs that were repeated the other rows stay behind; no target has a place for them."""
+    if leaving.unjudged:
+        yield Loss(
+            code="repeats-lost",
+            text=f"{_runs(leaving.unjudged)} that no method takes, because disturbed ones were repeated: "
+            "left out",
+        )
 
 
 def _failed(leaving: Leaving, _metric: str) -> str | None:

@@ -7,12 +7,13 @@ add one, write the module and its row.
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Protocol, cast
 
 from ...errors import UsageError
 from .leaving import Leaving
+from .losses import repeats_lost
 from .written import Written
 
 __all__ = ["TARGETS", "Target", "target_for"]
@@ -42,6 +43,11 @@ class Target:
         """The module that writes it."""
         module = "json_rows" if self.name == "json" else self.name.replace("-", "_")
         return cast("TargetWriter", importlib.import_module(f".{module}", __package__))
+
+    def write(self, leaving: Leaving) -> Written:
+        """Make the file; what no target can hold is told with what this one cannot."""
+        made = self.writer.write(leaving)
+        return replace(made, lost=(*made.lost, *repeats_lost(leaving)))
 
 
 TARGETS: tuple[Target, ...] = (

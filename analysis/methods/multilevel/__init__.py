@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         differences_of as differences_of,
     )
     from .estimates import FLAT as FLAT, satterthwaite as satterthwaite
+    from .failures import fisher as fisher
     from .hosts import (
         Disagreement as Disagreement,
         HostEffect as HostEffect,
@@ -42,6 +43,7 @@ else:
             "compare": "multilevel",
             "differences": "Differences Shift differences_of",
             "estimates": "FLAT satterthwaite",
+            "failures": "fisher",
             "hosts": "Disagreement HostEffect HostLevel MoreHosts over_hosts",
             "law": "Law",
             "result": "BenchmarkLine Line MoreSessions Multilevel",

@@ -216,7 +216,9 @@ def _order(trial: Trial) -> Iterator[Covariate]:
     ):
         before = np.full(len(trial), np.nan)
         before[1:] = codes[:-1]
-        before[first] = np.nan
+        before[first | (trial.repeats >= 0)] = (
+            np.nan
+        )  # what was repeated was not drawn to stand there
         yield Covariate(
             name=f"previous_{name}",
             kind=shuffled,

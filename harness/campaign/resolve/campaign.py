@@ -16,6 +16,7 @@ from ..source.excerpt import quote
 from ..source.templates import TemplateError, parse_template
 from ..source.yaml_marks import Document, Location
 from .cells import CellMaker
+from .counting import CountingMaker
 from .cpus import FIX, cpu_numbers, said_of_range, wrong_range
 from .filler import Filler
 from .matrix import MAX_CELLS, Entry, entries
@@ -65,6 +66,8 @@ class Resolver:
             for benchmark in self.benchmarks
             for variant in self.variants
         )
+        protocol = self._protocol(values["protocol"])
+        counts = CountingMaker(self.document, self.defaults, (*self.variants, *self.benchmarks))
         campaign = Campaign(
             name=values["name"],
             description=values["description"],
@@ -75,9 +78,10 @@ class Resolver:
             cells=cells,
             builds=tuple(self._builds(maker)),
             hooks=self._hooks(values["hooks"]),
-            protocol=self._protocol(values["protocol"]),
+            protocol=protocol,
             isolation=self._isolation(values["isolation"]),
             checks=self._checks(values["checks"]),
+            counters=counts.counting(values["counters"], protocol),
             share=values["share"],
             notes=(),
             source=maker.source,
@@ -87,7 +91,7 @@ class Resolver:
         )
         self._unused_values()
         self.filler.finish(self._broken_values())
-        self.problems += maker.problems + self.filler.problems
+        self.problems += maker.problems + counts.problems + self.filler.problems
         self.notes += maker.notes + self.filler.notes
         return campaign
 
@@ -186,7 +190,8 @@ class Resolver:
             part: {name for path, names in own.items() if path[0] == part for name in names}
             for part in ("variants", "benchmarks")
         }
-        if any(place[:1] not in {("protocol",), ("isolation",)} for place in self.shape.broken):
+        plain = {("protocol",), ("isolation",), ("counters",)}
+        if any(place[:1] not in plain for place in self.shape.broken):
             # What was left out may hold the template that uses a value: look at all texts.
             shared |= _names(_texts(self.document.value, whole=True))
         done: set[Location] = set()

@@ -16,7 +16,7 @@ from ...errors import FairtrialError
 from ..source.yaml_marks import read_document
 from .faults import Faults
 from .section import Section
-from .sections import CAMPAIGN
+from .sections import CAMPAIGN, COUNTERS
 from .target import EXPECT, METRIC, VARIANT
 
 Table = Mapping[str, Any]
@@ -38,6 +38,7 @@ SECTIONS: Mapping[str, Section] = MappingProxyType(
         "expect.": EXPECT,
         "metrics.*.": METRIC,
         **dict(_nested("", CAMPAIGN)),
+        "counters.": COUNTERS,
     }
 )
 

@@ -13,7 +13,18 @@ from typing import Any, get_args
 from analysis.record import StopRule
 
 from ...checks import CHECK_NAMES
-from ..model import Campaign, CheckPolicy, Hooks, Isolation, Order, Protocol, WarmupSessions
+from ...meters.counters import EVENTS
+from ..model import (
+    Campaign,
+    CheckPolicy,
+    Counting,
+    Hooks,
+    Isolation,
+    OnDisturbance,
+    Order,
+    Protocol,
+    WarmupSessions,
+)
 from .kinds import choice, either, name, pattern
 from .quantities import duration, share, size, switch, whole
 from .section import Key, Section
@@ -22,6 +33,7 @@ from .target import BENCHMARK, ENVIRONMENT, INPUTS, NAMES, STEPS, TEXT, TIMEOUT,
 
 _RUNS = whole(1, 10**6)
 _CPU = whole(0, 4095)
+MOST_EVENTS = 32
 _CHECKS = Listed(item=choice(*CHECK_NAMES))
 
 HOOKS = Section(
@@ -100,6 +112,11 @@ PROTOCOL = Section(
         "give_up": Key(
             kind=whole(1, 10**6),
             meaning="after so many failed runs of a cell in a row, its session goes on without it",
+        ),
+        "disturbed": Key(
+            kind=choice(*get_args(OnDisturbance)),
+            meaning="runs that waited for a CPU: `keep` them, or `repeat` each at most twice at the end"
+            " of its block",
         ),
         "stop": Key(kind=STOP, meaning="when each session has enough runs, in place of `runs`"),
     },
@@ -233,6 +250,47 @@ CHECKS = Section(
     model=CheckPolicy,
 )
 
+RAW_EVENT = Section(
+    "RawEvent",
+    "An event that has no name here.",
+    {
+        "raw": Key(
+            kind=TEXT,
+            meaning="the event as perf writes it, such as `cpu/event=0x3c/`",
+            required=True,
+        ),
+        "name": Key(kind=name(), meaning="what its metric is called", required=True),
+    },
+)
+_EVENT = Forms(
+    needs="the name of an event or {raw: TEXT, name: NAME}",
+    text=choice(*EVENTS),
+    mapping=RAW_EVENT,
+)
+_EVENTS = Listed(item=_EVENT, least=1, most=MOST_EVENTS)
+
+COUNTERS = Section(
+    "CountersSection",
+    "Events of processor and kernel that are counted during runs.",
+    {
+        "events": Key(
+            kind=_EVENTS,
+            meaning="what is counted: [names](counters.md#events), or `{raw: ..., name: ...}`",
+            required=True,
+        ),
+        "every": Key(
+            kind=_RUNS,
+            meaning="counts in each so many-th block; from 2 on, times come from the other blocks",
+        ),
+        "multiplex": Key(
+            kind=choice("refuse", "allow"),
+            meaning="events for which the processor has no counter left: `refuse` them, or `allow` all"
+            " to take turns",
+        ),
+    },
+    model=Counting,
+)
+
 CAMPAIGN = Section(
     "Campaign",
     "A campaign: what is compared, on what, and how.",
@@ -268,6 +326,15 @@ CAMPAIGN = Section(
         "protocol": Key(kind=PROTOCOL, meaning="how often, in which order, and when to stop"),
         "isolation": Key(kind=ISOLATION, meaning="the settings of a run's process"),
         "checks": Key(kind=CHECKS, meaning="which host checks are required, and which only warn"),
+        "counters": Key(
+            kind=Forms(
+                needs="a list of events or a mapping with 'events'",
+                items=_EVENTS,
+                mapping=COUNTERS,
+            ),
+            meaning="events of processor and kernel that are counted during runs; a list is short for"
+            " `events`",
+        ),
         "share": Key(
             kind=switch(),
             meaning="whether others may read a new trial, as far as your umask lets them; it is yours"

@@ -28,6 +28,7 @@ class Listed(Kind):
 
     item: Kind
     least: int = 0
+    most: int | None = None
     distinct: bool = False
 
     def read(self, value: object, at: Location, faults: Faults) -> list[Any] | Wrong:
@@ -37,6 +38,8 @@ class Listed(Kind):
             return faults.value(at, f"must be a list, not {described(value)}", fix)
         if len(value) < self.least:
             return faults.value(at, "must not be empty", EMPTY)
+        if self.most is not None and len(value) > self.most:
+            return faults.value(at, f"must not have more than {self.most} entries", "delete some")
         items = [self.item.read(item, (*at, index), faults) for index, item in enumerate(value)]
         if any(item is WRONG for item in items):
             return WRONG
@@ -50,6 +53,8 @@ class Listed(Kind):
         form: JsonSchema = {"type": "array", "items": self.item.schema(sections)}
         if self.least:
             form["minItems"] = self.least
+        if self.most is not None:
+            form["maxItems"] = self.most
         if self.distinct:
             form["uniqueItems"] = True
         return form

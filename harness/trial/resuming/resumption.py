@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from operator import ne
 from pathlib import Path
 from typing import Any
 
-from analysis.record import CAMPAIGN, Finding, Manifest, PlannedRun, diff, opened, read_manifest
+from analysis.record import CAMPAIGN, Finding, Manifest, diff, opened, read_manifest
 
 from ...campaign import Campaign, identity_of
 from ...errors import StoreError, UsageError
@@ -114,6 +114,26 @@ def campaign_drift(path: Path, manifest: Manifest, campaign: Campaign) -> list[D
             new=now,
         )
     ]
+
+
+def refuse_another_rule(path: Path, manifest: Manifest, campaign: Campaign) -> None:
+    """Refuse to treat the disturbed runs of a trial in another way than those that it has.
+
+    Raises
+    ------
+    StoreError
+        If the campaign now says another one; no drift that could be accepted.
+    """
+    if manifest.repeating == campaign.protocol.repeating:
+        return
+    then = "repeat" if manifest.repeating else "keep"
+    raise StoreError(
+        f"the trial began with 'disturbed: {then}', and the campaign now says "
+        f"'disturbed: {campaign.protocol.disturbed}': what becomes of disturbed runs is fixed before "
+        "the first of them",
+        str(path),
+        f"write 'disturbed: {then}' again, or start a new trial",
+    )
 
 
 def target_drift(old: Mapping[str, str], new: Mapping[str, str]) -> list[Drift]:
@@ -221,25 +241,3 @@ def check_plan(store: Store, campaign: Campaign) -> None:
             str(store.path / "plan.jsonl"),
             "go back to the campaign.yaml in the trial's folder, or start a new trial",
         )
-
-
-def still_to_do(runs: Iterable[PlannedRun], done: Mapping[int, str]) -> Iterator[PlannedRun]:
-    """Give the runs of a session that are left, with its warm-ups repeated if it was broken off.
-
-    A warm-up that was done already stands in no plan when it is repeated: it gets a negative
-    position of its own.
-
-    Parameters
-    ----------
-    runs : iterable of PlannedRun
-        The session's, in their order; they are passed over more than once.
-    done : mapping of int to str
-        Position -> outcome of those that were executed; it may grow by those that are given.
-    """
-    if all(run.position in done for run in runs):
-        return
-    again = [run for run in runs if run.warmup and run.position in done]
-    if again:  # else nothing was done of it, or it has no warm-ups
-        for fresh, run in enumerate(again, 1 - min([0, *done])):
-            yield replace(run, position=-fresh)
-    yield from (run for run in runs if run.position not in done)

@@ -86,7 +86,7 @@ def pairs_of_runs(
         values=read_only(columns[used]),
         names=(metrics[0], metrics[1]),
         units=(info[0].unit, info[1].unit),
-        positions=read_only(trial.position[used]),
+        positions=read_only(trial.planned_position[used]),
         cautions=tuple(_cautions(trial, cell, complete, used, metrics)),
     )
 
@@ -100,11 +100,12 @@ def _cautions(
 ) -> Iterator[Caution]:
     """Say what was left out, and what the values cannot tell."""
     yield from always_said(trial)
-    failed = cell & ~trial.warmup & (trial.outcome != 0)
+    failed = cell & trial.candidates & (trial.outcome != 0)
+    judged = trial.judged(metrics[0]) & trial.judged(metrics[1])
     for code, which, text in (
         ("warm-up-left-out", cell & trial.warmup, "{} warm-up run{} left out"),
         ("failed-left-out", failed, "{} failed run{} left out"),
-        ("metric-missing", cell & trial.measured & ~complete, "{} run{} without one of the values"),
+        ("metric-missing", cell & judged & ~complete, "{} run{} without one of the values"),
     ):
         if count := int(which.sum()):
             yield Caution(code, text.format(count, "s" * (count > 1)))

@@ -69,3 +69,11 @@ def test_homes_are_not_quoted(tmp_path):
     found = read_excerpt(tmp_path, 7)
     assert found is not None
     assert found.lines == ("no ~/x.so",)
+
+
+def test_a_run_that_was_repeated_has_a_file_of_its_own(tmp_path):
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "outputs" / "r2.stderr").write_text("again\n")
+    (tmp_path / "outputs" / "w1.stderr").write_text("warm\n")
+    assert read_excerpt(tmp_path, -2).lines == ("again",)
+    assert read_excerpt(tmp_path, -1).lines == ("warm",)

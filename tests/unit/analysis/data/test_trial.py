@@ -275,8 +275,8 @@ def test_no_trial(tmp_path: Path) -> None:
 
 
 def test_a_newer_schema(synthetic: Build, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="newer than 1"):
-        read_trial(synthetic(TIMES, schema=2).write(tmp_path))
+    with pytest.raises(StoreError, match="newer than 2"):
+        read_trial(synthetic(TIMES, schema=3).write(tmp_path))
 
 
 # ---- damage

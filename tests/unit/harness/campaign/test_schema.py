@@ -103,6 +103,7 @@ def keys_of_the_schema() -> dict[str, Any]:
         **walk("benchmarks.*.", parts["BenchmarkSection"]),
         **walk("expect.", parts["ExpectSection"]),
         **walk("metrics.*.", parts["MetricSection"]),
+        **walk("counters.", parts["CountersSection"]),
     }
 
 
@@ -163,6 +164,8 @@ def test_a_default_written_out_means_what_is_left_out(tmp_path, key):
         "benchmarks": {"x": {"command": "p", "metrics": {"t": rule}, "expect": {}}},
         "protocol": {"stop": {"width": 0.1}} if key.startswith("protocol.stop") else {},
     }
+    if key.startswith("counters."):
+        campaign["counters"] = {"events": ["cycles"]}
     path = tmp_path / "c.yaml"
     path.write_text(json.dumps(campaign))
     plain = load_campaign(path)

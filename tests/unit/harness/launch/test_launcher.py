@@ -528,8 +528,9 @@ class BareLauncher:
                 stderr=subprocess.PIPE,
                 text=True,
             )
-        self.send({**dataclasses.asdict(Isolation()), "cpus": None, "containment": "none"})
-        assert self.receive() == {"ready": True}
+        given = {"cpus": None, "containment": "none", "stay_ns": 0}
+        self.send({**dataclasses.asdict(Isolation()), **given})
+        assert self.receive() == {"ready": True, "counters": []}
 
     def send(self, message):
         data = marshal.dumps(message)
@@ -540,8 +541,11 @@ class BareLauncher:
         return marshal.loads(self.socket.recv(size, socket.MSG_WAITALL))
 
     def run(self, path, *rest):
-        request = Request(path=path, argv=(path, *rest), env={}, cwd=self.folder, sweep=False)
-        return {**message_of(request), "env": [b"PATH=/usr/bin:/bin"]}
+        """Have it execute a program; nobody waits for the reply."""
+        env = {b"PATH": b"/usr/bin:/bin"}
+        request = Request(path=path, argv=(path, *rest), env=env, cwd=self.folder, sweep=False)
+        self.send({**message_of(request), "handle": 0})
+        self.send({"op": "run", "handle": 0, "padding": 0, "count": False})
 
     def has_answered(self):
         return select.select([self.socket], [], [], 0)[0]
@@ -656,9 +660,7 @@ def test_an_interrupt_ends_a_run_that_stopped_its_launcher(
 @pytest.mark.parametrize("unread", [True, False])
 def test_a_hang_up_with_a_reply_unread_is_a_hang_up(bare_launcher, marker, processes, unread):
     launcher = bare_launcher()
-    launcher.send(
-        {"op": "run", **launcher.run(SH, "-c", f"setsid {SH} -c 'sleep $0; :' {marker} &")}
-    )
+    launcher.run(SH, "-c", f"setsid {SH} -c 'sleep $0; :' {marker} &")
     if not unread:
         launcher.receive()
     processes.wait_until(lambda: processes.processes_with(marker), "the server starts")
@@ -673,9 +675,7 @@ def test_a_signal_to_the_launcher_is_followed_by_the_last_sweep(
     bare_launcher, marker, processes, number
 ):
     launcher = bare_launcher()
-    launcher.send(
-        {"op": "run", **launcher.run(SH, "-c", f"setsid {SH} -c 'sleep $0; :' {marker} &")}
-    )
+    launcher.run(SH, "-c", f"setsid {SH} -c 'sleep $0; :' {marker} &")
     launcher.receive()
     processes.wait_until(lambda: processes.processes_with(marker), "the server starts")
     os.kill(launcher.process.pid, number)
@@ -685,9 +685,7 @@ def test_a_signal_to_the_launcher_is_followed_by_the_last_sweep(
 
 def test_an_error_of_the_launcher_is_told_after_the_last_sweep(bare_launcher, marker, processes):
     launcher = bare_launcher()
-    launcher.send(
-        {"op": "run", **launcher.run(SH, "-c", f"setsid {SH} -c 'sleep $0; :' {marker} &")}
-    )
+    launcher.run(SH, "-c", f"setsid {SH} -c 'sleep $0; :' {marker} &")
     launcher.receive()
     processes.wait_until(lambda: processes.processes_with(marker), "the server starts")
     launcher.send({"op": "run"})
@@ -800,3 +798,78 @@ def test_output_is_not_written_through_a_symbolic_link(
     assert caught.value.where == str(place)
     assert victim.read_text() == "precious"
     assert launcher.execute(request_for("/bin/echo", "x")).exit_code == 0
+
+
+# --- between two runs -------------------------------------------------------------------------
+
+
+def test_padding_is_what_was_asked_for_run_by_run(open_launcher, request_for, tmp_path):
+    launcher = open_launcher()
+    code = 'echo "${PAD-none}" | wc -c; env | grep -c ^PAD='
+    one = request_for(SH, "-c", code, padded=b"PAD")
+    for length in (3, 4000, 17, 0, 9000, 1):  # the text is cut in place, and grows
+        launcher.execute(one, padding=length)
+        said, there = (int(word) for word in (tmp_path / "stdout").read_text().split())
+        assert (said - 1, there) == ((length, 1) if length else (len("none"), 0))
+
+
+def test_programs_that_take_turns_keep_what_is_theirs(open_launcher, request_for, tmp_path):
+    launcher = open_launcher()
+    code = 'echo "$OWN $1"'
+    cases = [
+        request_for(SH, "-c", code, "-", f"word{k}", env={b"OWN": b"%d" % k, b"PATH": b"/bin"})
+        for k in range(5)
+    ]
+    for k in (0, 1, 0, 4, 2, 3, 0):
+        launcher.execute(cases[k])
+        assert (tmp_path / "stdout").read_text() == f"{k} word{k}\n"
+    cases[0].env[b"OWN"] = b"changed"
+    launcher.execute(cases[0])
+    assert (tmp_path / "stdout").read_text() == "changed word0\n"
+
+
+def test_an_argument_with_a_nul_is_a_launch_error(open_launcher, request_for):
+    launcher = open_launcher()
+    for _ in range(2):  # announced once, refused each time
+        with pytest.raises(LaunchError, match="Invalid argument"):
+            launcher.execute(request_for("/bin/true", "a\0b"))
+    assert launcher.execute(request_for("/bin/true")).exit_code == 0
+
+
+def _used_ns(pid):
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("stays", [False, True])
+def test_a_launcher_that_stays_is_busy_for_a_moment_then_sleeps(request_for, processes, stays):
+    if not Path("/proc/self/schedstat").exists():
+        pytest.skip("the kernel keeps no account of a process's waiting")
+    with contextlib.closing(
+        LauncherClient(Isolation(), (max(os.sched_getaffinity(0)),), Interrupts(), stays=stays)
+    ) as launcher:
+        used = []
+        for _ in range(5):
+            processes.wait_until(lambda: processes.state(launcher.pid) == "S", "it sleeps")
+            before = _used_ns(launcher.pid)
+            assert launcher.execute(request_for("/bin/true")).exit_code == 0
+            processes.wait_until(lambda: processes.state(launcher.pid) == "S", "it sleeps again")
+            used.append(_used_ns(launcher.pid) - before)
+        # it polls for 20 ms by the clock, of which others may have most, and spawns in less than 1
+        assert max(used) < 60_000_000
+        if stays:
+            assert max(used) > 3_000_000
+        else:
+            assert min(used) < 3_000_000
+        before = _used_ns(launcher.pid)
+        time.sleep(0.1)
+        assert _used_ns(launcher.pid) == before
+        assert launcher.execute(request_for("/bin/true")).exit_code == 0
+
+
+def test_a_launcher_that_stays_notices_that_nobody_is_left(request_for):
+    launcher = LauncherClient(Isolation(containment="none"), None, Interrupts(), stays=True)
+    launcher.execute(request_for("/bin/true"))
+    launcher.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(launcher.pid, 0)

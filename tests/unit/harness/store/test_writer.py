@@ -287,8 +287,8 @@ def test_newer_schema_is_refused_and_named(make_store):
     store = make_store()
     store.release()
     path = store.path / "manifest.json"
-    path.write_text(path.read_text().replace('"schema": 1,', '"schema": 2,'))
-    with pytest.raises(StoreError, match="schema 2, newer than 1"):
+    path.write_text(path.read_text().replace('"schema": 1,', '"schema": 3,'))
+    with pytest.raises(StoreError, match="schema 3, newer than 2"):
         Store.reopen(store.path)
 
 

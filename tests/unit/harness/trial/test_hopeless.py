@@ -83,7 +83,7 @@ def test_without_a_new_launcher_the_trial_stops(stage, campaign, monkeypatch):
     stage.target = stage.at(5, dies)
     made = iter(range(100))
 
-    def launcher(isolation, cpus, interrupts):
+    def launcher(isolation, cpus, interrupts, **given):
         if next(made):
             raise LaunchError("there can be none")
         return stage.launcher("target", cpus)

@@ -153,11 +153,17 @@ def test_variables_come_from_the_trial_and_the_cell_wins(bench):
 
 def test_padding_is_of_the_run_and_does_not_stay(bench):
     rows = [bench.measure(position, isolation={"padding": "random"}) for position in range(5)]
-    sizes = [len(r.env.get(PADDING_VARIABLE, b"")) for r in bench.launcher.requests]
+    name = os.fsencode(PADDING_VARIABLE)
+    sizes = [len(r.env.get(name, b"")) for r in bench.launcher.requests]
     assert sizes == [row.padding_bytes for row in rows]
     assert len(set(sizes)) > 1
     bench.measure(isolation={"padding": 17})
-    assert bench.request.env[PADDING_VARIABLE] == b"x" * 17
+    assert bench.request.env[name] == b"x" * 17
+
+
+def test_padding_of_a_fairtrial_around_this_one_does_not_stay(bench):
+    bench.measure(env={PADDING_VARIABLE: "yyy"}, isolation={"padding": 0})
+    assert os.fsencode(PADDING_VARIABLE) not in bench.request.env
 
 
 def test_limits_and_times_reach_the_launcher(bench, tmp_path):
@@ -348,3 +354,15 @@ def test_a_program_that_links_its_output_elsewhere_destroys_nothing(bench, tmp_p
     assert (row.outcome, row.stdout_bytes) == ("exit", 0)
     assert bench.kept()["0007.stdout"] == ""
     assert victim.read_text() == "precious" * MOST
+
+
+def test_starts_are_told_to_the_nanosecond(bench):
+    second = 1_700_000_000_000_000_000
+    starts = [second + 5, second + 999_999_999, second + 1_000_000_000, second + 7]
+    bench.stage.target = lambda request: {"started_ns": starts[len(bench.launcher.told)]}
+    assert [bench.measure().started_at for _ in starts] == [
+        "2023-11-14T22:13:20.000000005Z",
+        "2023-11-14T22:13:20.999999999Z",
+        "2023-11-14T22:13:21.000000000Z",
+        "2023-11-14T22:13:20.000000007Z",
+    ]

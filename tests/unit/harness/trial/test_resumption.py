@@ -13,13 +13,13 @@ from harness.launch import Interrupted
 from harness.store import is_written_now
 from harness.store.writer import Store
 from harness.trial.order import plan_session
+from harness.trial.repeating import still_to_do
 from harness.trial.resuming.resumption import (
     Drift,
     campaign_drift,
     check_plan,
     host_drift,
     settle,
-    still_to_do,
     target_drift,
     trial_to_resume,
 )

@@ -6,6 +6,7 @@ begins, before its first run, and never without a rule.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,7 +20,7 @@ from analysis.record import (
     records_of,
 )
 
-from ..campaign import Campaign
+from ...campaign import Campaign
 
 
 class SessionStop:
@@ -49,24 +50,36 @@ class SessionStop:
         self._variants = {name: k for k, name in enumerate(campaign.variants)}
         self._suite = RunningSuite(len(self._benchmarks), len(self._variants))
         self._runs = 0
+        self._mended: set[int] = set()  # positions of disturbed runs with an undisturbed repeat
         self._spans: dict[int, tuple[int, int]] = {}  # segment -> its first start and last end
 
     def add(self, measurement: Measurement) -> None:
-        """Count a run. Warm-ups take time, and failed runs have no value that counts."""
+        """Count a run. Warm-ups take time; failed and counted runs have no value that is judged."""
         if measurement.start_ns is not None and measurement.wall_ns is not None:
             ended = measurement.start_ns + measurement.wall_ns
             begun, _ = self._spans.get(measurement.segment, (measurement.start_ns, ended))
             self._spans[measurement.segment] = (begun, ended)
         if measurement.warmup:
             return
-        self._runs += 1
-        wall_ns = measurement.wall_ns or 0
-        if measurement.outcome == "ok" and wall_ns > 0:  # a damaged row may say anything
+        if measurement.repeats is None:
+            self._runs += 1
+            self._put(measurement)
+        elif measurement.disturbed is False and measurement.repeats not in self._mended:
+            self._mended.add(measurement.repeats)  # the first undisturbed row is judged
+            self._put(measurement)
+
+    def _put(self, row: Measurement) -> None:
+        """Take a row for the value of its run, in place of one that was disturbed."""
+        if row.counted:
+            return  # there for its counters alone
+        wall_ns = row.wall_ns or 0
+        good = row.outcome == "ok" and wall_ns > 0  # a damaged row may say anything
+        if good or row.repeats is not None:
             self._suite.add(
-                measurement.block,
-                self._benchmarks[measurement.benchmark],
-                self._variants[measurement.variant],
-                wall_ns / 1e9,
+                row.block,
+                self._benchmarks[row.benchmark],
+                self._variants[row.variant],
+                wall_ns / 1e9 if good else math.nan,  # the judged row has no value that counts
             )
 
     def give_up(self, benchmark: str, variant: str) -> None:

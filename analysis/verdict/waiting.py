@@ -1,0 +1,97 @@
+"""Runs that waited for a CPU: how many of which variant, what became of them, and whether that is fair."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from ..data import Trial
+from ..methods.multilevel import fisher
+from ..report import Caution
+
+__all__ = ["waiting_cautions"]
+
+_RISK = 0.05
+_SHOWN = 4  # variants that are named
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Waiting:
+    """The measured runs of a variant: `known` of which it is known, `disturbed` of those.
+
+    `judged` and `waited` are the same of the rows that are judged, which differ where runs were repeated.
+    """
+
+    variant: str
+    known: int
+    disturbed: int
+    unknown: int
+    judged: int
+    waited: int
+    repeats: int
+
+
+def waiting_cautions(trial: Trial, variants: Collection[str]) -> Iterator[Caution]:
+    """Say how many runs of these variants were disturbed, and whether more of one than of another.
+
+    Parameters
+    ----------
+    trial : Trial
+        The trial; nothing is said of one of a version that does not know it.
+    variants : collection of str
+        Those that are judged.
+    """
+    found = [_of(trial, name) for name in trial.manifest.variants if name in variants]
+    disturbed = sum(one.disturbed for one in found)
+    if disturbed:
+        yield Caution("waited-for-cpu", _said(trial, found, disturbed))
+    base = next((one for one in found if one.variant == trial.manifest.baseline), None)
+    for one in found:
+        if base is None or one is base or not _unequal(one, base):
+            continue
+        yield Caution(
+            "waited-unequally",
+            f"{one.waited} of {one.judged} judged runs of {one.variant} waited for a CPU, and {base.waited} "
+            f"of {base.judged} of {base.variant}: that is part of their difference, unless one waits more "
+            "only because it takes longer",
+            (one.variant,),
+        )
+
+
+def _of(trial: Trial, variant: str) -> _Waiting:
+    mine = ~trial.warmup & (trial.outcome == 0)
+    mine &= trial.variant == trial.manifest.variants.index(variant)
+    first = mine & (trial.repeats < 0)
+    judged = mine & trial.chosen & (trial.disturbed >= 0)
+    return _Waiting(
+        variant=variant,
+        known=int((first & (trial.disturbed >= 0)).sum()),
+        disturbed=int((first & (trial.disturbed == 1)).sum()),
+        unknown=int((first & (trial.disturbed < 0)).sum()),
+        judged=int(judged.sum()),
+        waited=int((judged & (trial.disturbed == 1)).sum()),
+        repeats=int((mine & (trial.repeats >= 0)).sum()),
+    )
+
+
+def _said(trial: Trial, found: list[_Waiting], disturbed: int) -> str:
+    """Say how many of which variant, and what was done about them."""
+    known, unknown = sum(one.known for one in found), sum(one.unknown for one in found)
+    worst = sorted(found, key=lambda one: -one.disturbed)[:_SHOWN]
+    told = ", ".join(f"{one.variant} {one.disturbed} of {one.known}" for one in worst)
+    more = ", …" if len(found) > _SHOWN else ""
+    text = f"{disturbed} of {known} runs waited for a CPU"
+    if trial.manifest.repeating:
+        repeats, waited = (sum(getattr(one, key) for one in found) for key in ("repeats", "waited"))
+        text += f"; after {repeats} repeat{'s' * (repeats != 1)} {waited} are judged that did"
+    else:
+        text += " and are judged like the others"
+    rest = f"; of {unknown} more it is not known" if unknown else ""
+    return f"{text}: {told}{more}{rest}"
+
+
+def _unequal(one: _Waiting, other: _Waiting) -> bool:
+    """Tell whether two variants' judged runs waited in shares that chance does not explain."""
+    if not one.judged or not other.judged:
+        return False
+    return fisher(one.waited, one.judged, other.waited, other.judged) < _RISK

@@ -1,0 +1,81 @@
+"""The processes that targets leave behind: found, killed and reaped."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+_SWEEP_LIMIT_S = 10.0
+
+
+class Family:
+    """Everything below the launcher: `contained` in a PID namespace of its own, or not."""
+
+    def __init__(self, *, contained: bool) -> None:
+        self.contained = contained
+        self.me = os.getpid()
+
+    def sweep(self) -> tuple[int, int]:
+        """Kill and reap everything that is left: (processes that had to be killed, survivors)."""
+        killed = 0
+        struck = False
+        deadline = 0.0
+        while True:
+            try:
+                pid = os.waitpid(-1, os.WNOHANG)[0]
+            except ChildProcessError:
+                return killed, 0
+            if pid:
+                killed += struck  # one that had ended by itself before is no orphan
+                continue
+            now = time.monotonic()
+            if not struck:
+                deadline = now + _SWEEP_LIMIT_S
+            elif now > deadline:
+                return killed, len(_descendants(self.me))
+            struck = True
+            self._strike()
+            time.sleep(0.0005)
+
+    def _strike(self) -> None:
+        if self.contained and os.getpid() == 2 and os.getppid() == 1:
+            # Everything in this PID namespace but process 1 and this one, at one stroke: even a
+            # fork bomb cannot outrun it.
+            try:
+                os.kill(-1, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            return
+        family = _descendants(self.me)
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in family:
+                try:
+                    os.kill(pid, number)
+                except (ProcessLookupError, PermissionError):
+                    pass
+
+
+def _descendants(pid: int) -> list[int]:
+    """List all processes below `pid`, by the parent field of every process in /proc."""
+    parents: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                fd = os.open(f"/proc/{name}/stat", os.O_RDONLY | os.O_CLOEXEC)
+            except OSError:
+                continue
+            try:
+                fields = os.read(fd, 1024).rpartition(b")")[2].split()
+            except OSError:
+                continue
+            finally:
+                os.close(fd)
+            parents.setdefault(int(fields[1]), []).append(int(name))
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        below = parents.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found

@@ -1,0 +1,202 @@
+"""The launcher's work: one request after the other is spawned, timed, limited, killed and reaped."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import select
+import signal
+import time
+
+from .accounting import Account
+from .counters import Counters
+from .endings import ENDING
+from .family import Family
+from .messages import Hangup, receive, send
+from .output import open_output
+from .programs import Program, Programs
+from .spawn_call import SpawnCall, spawn_attributes
+
+_NOWHERE = b"/nonexistent/fairtrial-priming"
+
+
+class Launcher:
+    """Executes one request after the other; holds what is prepared once."""
+
+    def __init__(self, control: int, config: dict, counters: Counters | None = None) -> None:  # type: ignore[type-arg]  # the message
+        self.control = control
+        self.account = Account()
+        self.counters = counters or Counters(config.get("counters"))
+        self.family = Family(contained=config["containment"] != "none")
+        self.attributes = spawn_attributes(config)
+        self.call = SpawnCall(self.attributes)
+        self.programs = Programs()
+        self.null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
+        self.home = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self.status = os.open("/proc/self/status", os.O_RDONLY | os.O_CLOEXEC)
+        self.requests = select.poll()
+        self.requests.register(control, select.POLLIN)
+        self.stay_ns = config["stay_ns"]
+
+    def serve(self) -> None:
+        """Answer requests until the orchestrator hangs up; whatever ends it, sweep."""
+        try:
+            while True:
+                request = receive(self.control)
+                if request["op"] == "run":
+                    send(self.control, self._execute(self.programs[request["handle"]], request))
+                    self._stay()
+                elif request["op"] == "prepare":
+                    self.programs.add(request)
+                elif request["op"] == "sweep":
+                    send(self.control, {"orphans": self.family.sweep()[0]})
+        except Hangup:
+            pass
+        finally:
+            for number in ENDING:  # a second one does not end the sweep
+                signal.signal(number, signal.SIG_IGN)
+            self.family.sweep()
+
+    def _stay(self) -> None:
+        """Keep the CPU for a moment: the next request comes soon, and finds nothing asleep or cold."""
+        if self.stay_ns:
+            poll, clock = self.requests.poll, time.monotonic_ns
+            until = clock() + self.stay_ns
+            while not poll(0) and clock() < until:
+                pass
+
+    def _execute(self, program: Program, run: dict) -> dict:  # type: ignore[type-arg]  # the messages
+        """Execute an announced program once.
+
+        Keys of `run`: handle, padding (bytes of the padding's value), count (whether to read the
+        counters).
+        """
+        self.counters.start(wanted=run.get("count", False))
+        request = program.message
+        opened: list[int] = []
+        saved: list[tuple[int, tuple[int, int]]] = []
+        try:
+            stage = "stdin"
+            sources = [self.null] * 3
+            if request["stdin"] is not None:
+                # not blocking: a FIFO without a writer would hold the launcher for ever
+                reading = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+                sources[0] = os.open(request["stdin"], reading)
+                opened.append(sources[0])
+                os.set_blocking(sources[0], True)
+            for number, stage in ((1, "stdout"), (2, "stderr")):
+                if request[stage] is not None:
+                    sources[number] = open_output(request[stage])
+                    opened.append(sources[number])
+            stage = "cwd"
+            os.chdir(request["cwd"])
+            stage = "limits"
+            for what, soft in request["limits"]:
+                old = resource.getrlimit(what)
+                resource.setrlimit(what, (soft, old[1]))
+                saved.append((what, old))
+            stage = "spawn"
+            if program.failure is not None:
+                raise program.failure
+            self.call.prepare(program, tuple(sources), run["padding"])
+            return self._timed(request, saved)
+        except OSError as error:
+            return {"error": stage, "errno": error.errno}
+        except ValueError:  # setrlimit: above the hard limit
+            return {"error": stage, "errno": errno.EPERM}
+        finally:
+            for what, old in saved:
+                resource.setrlimit(what, old)
+            for fd in opened:
+                os.close(fd)
+            os.fchdir(self.home)
+
+    def _timed(self, request: dict, saved: list) -> dict:  # type: ignore[type-arg]  # the messages
+        call, spawn, clock = self.call, self.call.spawn, time.monotonic_ns
+        path, timeout = request["path"], request["timeout_ms"]
+        poller = select.poll()
+        poller.register(self.control, select.POLLIN)
+        started = time.time_ns()
+        # Spawn what does not exist: it walks the same code, so that the timed spawn finds it warm.
+        spawn(_NOWHERE)
+        self.account.begin()
+        t0 = clock()
+        failure = spawn(path)
+        spawned = clock()
+        if failure:
+            raise OSError(failure, os.strerror(failure))
+        pid = call.pid.value
+        if saved:  # a limit on open files or memory must not hit the launcher itself
+            for what, old in saved:
+                resource.setrlimit(what, old)
+            saved.clear()
+        pidfd = os.pidfd_open(pid)
+        poller.register(pidfd, select.POLLIN)
+        events = poller.poll(timeout)
+        t1 = clock()
+        reason = None
+        hangup = False
+        if not any(fd == pidfd for fd, _ in events):
+            reason = "timeout"
+            if events:
+                try:
+                    reason = receive(self.control).get("reason", "killed")
+                except Hangup:
+                    hangup = True
+            self._stop(pid, pidfd, 0 if events else request["grace_ms"])
+            t1 = clock()
+        self.account.end(pid)
+        _, status, usage = os.wait4(pid, 0)
+        counted = self.counters.taken()
+        os.close(pidfd)
+        orphans, survivors = self.family.sweep() if request["sweep"] or hangup else (0, 0)
+        if hangup:
+            raise Hangup
+        return {
+            "started_ns": started,
+            "status": status,
+            "reason": reason,
+            "survivors": survivors,
+            "counters": counted,
+            "numbers": {  # those of the table in analysis/run_numbers.py whose source is the launcher
+                "start_ns": t0,
+                "wall_ns": t1 - t0,
+                "spawn_ns": spawned - t0,
+                "user_s": usage.ru_utime,
+                "system_s": usage.ru_stime,
+                "max_rss_bytes": usage.ru_maxrss * 1024,
+                "max_rss_floor_bytes": self._peak(),
+                "minor_faults": usage.ru_minflt,
+                "major_faults": usage.ru_majflt,
+                "voluntary_switches": usage.ru_nvcsw,
+                "involuntary_switches": usage.ru_nivcsw,
+                "orphans": orphans,
+                **self.account.numbers(t1 - t0, spawned - t0, usage.ru_utime + usage.ru_stime),
+            },
+        }
+
+    def _stop(self, pid: int, pidfd: int, grace_ms: int) -> None:
+        """TERM (and CONT, for a stopped one), grace, then KILL the target's process group."""
+        waiter = select.poll()
+        waiter.register(pidfd, select.POLLIN)
+        if grace_ms:
+            self._signal_group(pid, signal.SIGTERM)
+            self._signal_group(pid, signal.SIGCONT)
+            if waiter.poll(grace_ms):
+                return
+        self._signal_group(pid, signal.SIGKILL)
+        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        waiter.poll()
+
+    def _signal_group(self, pid: int, number: int) -> None:
+        try:
+            os.killpg(pid, number)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+    def _peak(self) -> int:
+        """Peak memory of this process in bytes: no target can be told to have used less."""
+        text = os.pread(self.status, 4096, 0)
+        start = text.find(b"VmHWM:")
+        return int(text[start + 6 : text.find(b"kB", start)]) * 1024 if start >= 0 else 0

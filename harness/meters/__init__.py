@@ -1,0 +1,1 @@
+"""What is read around a run beside its times: name, unit, and how."""

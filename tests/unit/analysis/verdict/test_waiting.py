@@ -1,0 +1,112 @@
+"""What a verdict and a diagnosis say of runs that waited for a CPU.
+
+The authority is the definition in docs/concepts.md, counted here by hand, and Fisher's exact test as R
+gives it (15 of 48 against 3 of 48: p = 0.0034).
+"""
+
+from __future__ import annotations
+
+import runpy
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.data import read_trial
+from analysis.diagnosis.audit import diagnose_trial
+from analysis.verdict import judge
+from analysis.verdict.waiting import waiting_cautions
+
+TESTS = Path(__file__).resolve().parents[3]
+PLANTED = runpy.run_path(str(TESTS / "planted.py"))
+REPEATS = TESTS / "golden" / "schemas" / "2" / "trial"
+
+
+@pytest.fixture
+def planted():
+    """Give a trial of two variants, 48 runs each, of which so many were disturbed."""
+
+    def make(*disturbed, unknown=0, **about):
+        rng = np.random.default_rng(20261122)
+        frame = PLANTED["frame"](rng, sessions=6, runs=8, variants=2)
+        trial = PLANTED["filled"](frame, 0.01 * rng.standard_normal(len(frame)) - 4)
+        flags = np.zeros(len(trial), dtype=np.int64)
+        for variant, count in enumerate(disturbed):
+            flags[np.flatnonzero(trial.variant == variant)[:count]] = 1
+        flags[np.flatnonzero(trial.variant == 1)[-unknown:] if unknown else []] = -1
+        none = np.full(len(trial), -1)
+        judged = np.ones(len(trial), dtype=np.bool_)
+        changes = {"repeats": none, "disturbed": flags, "chosen": judged, **about}
+        return replace(trial, **changes)
+
+    return make
+
+
+def told(trial):
+    return {one.code: one.text for one in waiting_cautions(trial, trial.manifest.variants)}
+
+
+def test_disturbed_runs_are_counted_by_variant(planted):
+    assert told(planted(2, 3)) == {
+        "waited-for-cpu": "5 of 96 runs waited for a CPU and are judged like the others: v1 3 of 48, "
+        "v0 2 of 48"
+    }
+
+
+def test_what_is_unknown_is_said_as_unknown(planted):
+    text = told(planted(2, 0, unknown=10))["waited-for-cpu"]
+    assert text.endswith("v0 2 of 48, v1 0 of 38; of 10 more it is not known")
+
+
+def test_nothing_is_said_of_a_quiet_trial_nor_of_one_that_does_not_know(planted):
+    assert told(planted(0, 0)) == {}
+    trial = planted(0, 0)
+    assert told(replace(trial, disturbed=trial.repeats)) == {}
+
+
+def test_variants_that_waited_unequally_are_named(planted):
+    found = told(planted(3, 15))
+    assert found["waited-unequally"].startswith(
+        "15 of 48 judged runs of v1 waited for a CPU, and 3 of 48 of v0"
+    )
+    assert "waited-unequally" not in told(planted(3, 6))  # p = 0.49
+
+
+def test_the_verdict_says_it_once(planted):
+    verdict = judge(planted(3, 15))
+    codes = [one.code for one in verdict.cautions]
+    assert codes.count("waited-for-cpu") == codes.count("waited-unequally") == 1
+
+
+def test_a_trial_with_repeats_says_what_they_came_to():
+    trial = read_trial(REPEATS)
+    rows = trial.disturbed == 1
+    planned = rows & (trial.repeats < 0) & ~trial.warmup
+    assert told(trial)["waited-for-cpu"] == (
+        f"{planned.sum()} of 40 runs waited for a CPU; after 20 repeats "
+        f"{(rows & trial.candidates).sum()} are judged that did: gzip-1 7 of 20, gzip-6 6 of 20"
+    )
+
+
+def test_the_diagnosis_counts_them_in_their_cells_with_the_share_of_their_time():
+    trial = read_trial(REPEATS)
+    found = [one for one in diagnose_trial(trial).findings if one.code == "waited-for-cpu"]
+    assert [(one.benchmark, one.variant, one.size) for one in found] == [
+        ("text", "gzip-6", 3.0),
+        ("text", "gzip-1", 4.0),
+        ("logs", "gzip-6", 3.0),
+        ("logs", "gzip-1", 3.0),
+    ]
+    mine = ~trial.warmup & (trial.benchmark == 0) & (trial.variant == 0)
+    share = trial.waited_ns[mine].sum() / trial.numbers["wall_ns"][mine].sum()
+    assert found[0].text == (
+        f"of 10 runs 3 waited for a CPU, which is {100 * share:.2g} % of the time of all; 5 repeats, "
+        "1 judged that did"
+    )
+
+
+def test_the_diagnosis_says_nothing_where_it_is_not_known(planted):
+    trial = planted(0, 0)
+    found = diagnose_trial(replace(trial, disturbed=trial.repeats))
+    assert "waited-for-cpu" not in {one.code for one in found.findings}

@@ -1,0 +1,133 @@
+"""perf_event_open(2): the layout is that of the kernel's header; the calls are tried for real.
+
+Authority: include/uapi/linux/perf_event.h, and the kernel itself, which says EINVAL to another size.
+"""
+
+import ctypes
+import errno
+import fcntl
+import mmap
+import os
+
+import pytest
+
+from harness.meters.perf import MACHINES, EventAttributes, PerfCalls
+
+_SOFTWARE, _PAGE_FAULTS, _TASK_CLOCK = 1, 2, 1
+
+
+class _Header(ctypes.Structure):
+    """The beginning of struct perf_event_attr, laid out by the C rules of this machine."""
+
+    _fields_ = (
+        ("type", ctypes.c_uint32),
+        ("size", ctypes.c_uint32),
+        ("config", ctypes.c_uint64),
+        ("sample_period", ctypes.c_uint64),
+        ("sample_type", ctypes.c_uint64),
+        ("read_format", ctypes.c_uint64),
+        ("disabled", ctypes.c_uint64, 1),
+        ("inherit", ctypes.c_uint64, 1),
+        ("pinned", ctypes.c_uint64, 1),
+        ("exclusive", ctypes.c_uint64, 1),
+        ("exclude_user", ctypes.c_uint64, 1),
+        ("exclude_kernel", ctypes.c_uint64, 1),
+        ("exclude_hv", ctypes.c_uint64, 1),
+        ("exclude_idle", ctypes.c_uint64, 1),
+        ("mmap", ctypes.c_uint64, 1),
+        ("comm", ctypes.c_uint64, 1),
+        ("freq", ctypes.c_uint64, 1),
+        ("inherit_stat", ctypes.c_uint64, 1),
+        ("enable_on_exec", ctypes.c_uint64, 1),
+        ("further", ctypes.c_uint64, 51),
+        ("wakeup_events", ctypes.c_uint32),
+        ("bp_type", ctypes.c_uint32),
+        ("config1", ctypes.c_uint64),
+        ("config2", ctypes.c_uint64),
+        ("between", ctypes.c_uint8 * 56),
+        ("config3", ctypes.c_uint64),
+    )
+
+
+def test_the_attributes_lie_where_the_kernel_reads_them():
+    given = EventAttributes(
+        kind=4, config=5, config1=6, config2=7, config3=8, disabled=True, on_exec=True
+    )
+    laid = _Header.from_buffer_copy(given.packed())
+    assert ctypes.sizeof(_Header) == laid.size == len(given.packed()) == 136
+    assert (laid.type, laid.config, laid.config1, laid.config2, laid.config3) == (4, 5, 6, 7, 8)
+    assert (laid.disabled, laid.inherit, laid.pinned, laid.enable_on_exec) == (1, 0, 0, 1)
+    assert (laid.exclude_user, laid.exclude_kernel, laid.exclude_hv) == (0, 0, 0)
+    assert laid.read_format == 3
+    assert not any((laid.sample_period, laid.sample_type, laid.further, *laid.between))
+
+
+@pytest.mark.parametrize(
+    ("option", "bits"),
+    [
+        ("inherit", ("inherit",)),
+        ("pinned", ("pinned",)),
+        ("user_only", ("exclude_kernel", "exclude_hv")),
+    ],
+)
+def test_each_option_is_its_bit_and_no_other(option, bits):
+    laid = _Header.from_buffer_copy(EventAttributes(kind=1, config=1, **{option: True}).packed())
+    flags = [name for name, *rest in _Header._fields_ if len(rest) == 2]
+    assert {name for name in flags if getattr(laid, name)} == set(bits)
+
+
+@pytest.fixture
+def calls():
+    made = PerfCalls()
+    try:
+        made.close(
+            made.open(
+                EventAttributes(kind=_SOFTWARE, config=_TASK_CLOCK, user_only=True).packed(),
+                pid=0,
+                cpu=-1,
+            )
+        )
+    except OSError as error:
+        if error.errno not in {errno.EACCES, errno.EPERM, errno.ENOSYS}:
+            raise
+        pytest.skip("the kernel lets nobody here count events")
+    return made
+
+
+def test_an_event_counts_from_when_it_is_enabled(calls):
+    attributes = EventAttributes(kind=_SOFTWARE, config=_PAGE_FAULTS, disabled=True, user_only=True)
+    fd = calls.open(attributes.packed(), pid=0, cpu=-1)
+    try:
+        assert fcntl.fcntl(fd, fcntl.F_GETFD) & fcntl.FD_CLOEXEC
+        assert calls.read(fd) == (0, 0, 0)
+        calls.enable(fd)
+        with mmap.mmap(-1, 64 * mmap.PAGESIZE) as pages:
+            for page in range(64):
+                pages[page * mmap.PAGESIZE] = 1
+        value, enabled, running = calls.read(fd)
+        assert value >= 64
+        assert enabled == running > 0
+    finally:
+        calls.close(fd)
+
+
+def test_what_is_not_there_is_told_by_its_number(calls):
+    with pytest.raises(OSError, match=os.strerror(errno.ENOENT)) as caught:
+        calls.open(EventAttributes(kind=0x7FFFFFF0, config=1).packed(), pid=0, cpu=-1)
+    assert caught.value.errno == errno.ENOENT
+
+
+def test_an_unknown_machine_is_told_and_never_called(monkeypatch):
+    monkeypatch.setattr(os, "uname", lambda: os.uname_result(("Linux", "n", "6", "v", "pdp11")))
+    with pytest.raises(OSError, match=os.strerror(errno.ENOSYS)):
+        PerfCalls().open(EventAttributes(kind=1, config=1).packed(), pid=0, cpu=-1)
+
+
+def test_the_numbers_are_those_of_the_kernels_tables():
+    assert {name: machine.call for name, machine in MACHINES.items()} == {
+        "x86_64": 298,
+        "aarch64": 241,
+        "riscv64": 241,
+        "loongarch64": 241,
+        "ppc64le": 319,
+    }
