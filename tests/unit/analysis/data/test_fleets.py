@@ -247,3 +247,21 @@ def test_an_exported_fleet_has_every_run(fleet, tmp_path):
     assert code == 0
     rows = (tmp_path / "x.csv").read_text().splitlines()
     assert len(rows) - 1 >= 3 * 64
+
+
+def test_a_repeated_run_is_one_position_and_one_value(fleet):
+    def repeat(name, made):
+        if name == "lab2":
+            row = made.rows[8]
+            made.rows[8] = replace(row, disturbed=True)
+            again = replace(row, position=-1, repeats=row.position, disturbed=False, wall_ns=999)
+            made.rows.insert(9, again)
+            made.manifest = replace(made.manifest, schema=2)
+
+    folder = fleet(repeat)
+    own = read_trial(folder / "lab2")
+    whole = open_trial(folder, by="session")
+    assert int(whole.measured.sum()) == 3 * 64
+    assert 999e-9 in whole.matrix(own.manifest.variants[0]).samples[0]
+    standing = {one.host: one for one in judge_fleet(folder).hosts}
+    assert (standing["lab2"].done, standing["lab2"].planned) == (72, 72)
