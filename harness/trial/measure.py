@@ -27,13 +27,13 @@ from ..launch import (
     limit_numbers,
 )
 from ..meters.counters import CounterTally
+from .deciding.repeating import repeats_of
 from .examine import Examined, examine
 from .files import metric_files
 from .files.spools import Spools
 from .launchers import SessionLauncher
 from .matching import Matching
 from .order import padding
-from .deciding.repeating import repeats_of
 
 PADDING_VARIABLE = "FAIRTRIAL_PADDING"
 _WATCH_S = 0.25

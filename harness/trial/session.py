@@ -16,16 +16,16 @@ from ..errors import FairtrialError, StoreError
 from ..launch import Interrupted, Interrupts, LauncherClient, SideCommands
 from ..store import Store
 from .clockwatch import ClockWatch
+from .deciding.hopeless import finding_of_given_up
+from .deciding.session_rules import Earlier, SessionRules
+from .deciding.session_stop import finding_of
 from .ending import Ending
 from .files.agreement import Agreement
 from .files.inputs import ArgumentFiles
-from .deciding.hopeless import finding_of_given_up
 from .launchers import SessionLauncher
 from .measure import CapReached, Measurer, Setting
 from .preparation import Prepared
 from .resuming.way_on import RUN_CAP
-from .deciding.session_rules import Earlier, SessionRules
-from .deciding.session_stop import finding_of
 from .surroundings import Surroundings
 from .trial_hooks import TrialHooks
 from .watcher import Watcher

@@ -30,7 +30,7 @@ SUBJECTS = (
     "tests/calibration",
 )
 # What a calibration of the runner's rules executes of it.
-RULES = ("analysis/record/disturbance.py", "harness/trial/repeating.py")
+RULES = ("analysis/record/disturbance.py", "harness/trial/deciding/repeating.py")
 LIBRARIES = ("numba", "numpy", "scikit-learn", "scipy")
 
 State = dict[str, dict[str, str]]

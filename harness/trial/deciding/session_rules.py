@@ -9,8 +9,8 @@ from analysis.record import Finding, GivenUp, Measurement, PlannedRun, SessionEn
 
 from ...campaign import Campaign
 from ...store import Store
-from .hopeless import Hopeless
 from ..order import SessionPlan
+from .hopeless import Hopeless
 from .repeating import Repeats, repeats_left, repeats_of, still_to_do, stored_repeats
 from .session_stop import SessionStop, stored_runs
 

@@ -18,8 +18,8 @@ from analysis.data.trial import read_trial
 from analysis.record import Measurement, PlannedRun, StopRule, read_manifest
 from harness.errors import StoreError
 from harness.screen.progress import read_progress
+from harness.trial.deciding.repeating import Repeats, repeats_of, still_to_do
 from harness.trial.order import padding
-from harness.trial.repeating import Repeats, repeats_of, still_to_do
 
 WAITED = {"wall_ns": 1_000_000, "run_delay_ns": 200_000}
 
