@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
+    from .columns import verify_files as verify_files
     from .commands import read_commands as read_commands
     from .environments import (
         SessionEnvironment as SessionEnvironment,
@@ -54,6 +55,7 @@ else:
         __name__,
         {
             "environments": "SessionEnvironment read_environments without_homes",
+            "columns": "verify_files",
             "commands": "read_commands",
             "host_record": "HostNote HostRecord Program read_host_record",
             "kept_output": "Excerpt read_excerpt",

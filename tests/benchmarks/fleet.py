@@ -124,12 +124,12 @@ def write(folder: Path, host: int, runs: int) -> None:
     (folder / "manifest.json").write_bytes(manifest_text(manifest))
 
 
-def timed(*words: str) -> tuple[float, float, str]:
-    """Execute a command; give its seconds, its peak memory in MB, and what it printed."""
+def timed(*words: str) -> tuple[float, float, float, str]:
+    """Execute a command; give its seconds, those on a CPU, peak memory in MB, and what it printed."""
     script = (
         "import resource, sys; from harness.cli import main; code = main(sys.argv[1:], sys.stdout, "
-        "sys.stderr); print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "
-        "file=sys.stderr); sys.exit(code)"
+        "sys.stderr); used = resource.getrusage(resource.RUSAGE_SELF); "
+        "print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, file=sys.stderr); sys.exit(code)"
     )
     start = time.perf_counter()
     done = subprocess.run(
@@ -138,7 +138,8 @@ def timed(*words: str) -> tuple[float, float, str]:
     seconds = time.perf_counter() - start
     if done.returncode:
         raise SystemExit(done.stderr)
-    return seconds, float(done.stderr.split()[-1]), done.stdout
+    cpu, memory = map(float, done.stderr.split()[-2:])
+    return seconds, cpu, memory, done.stdout
 
 
 def size(folder: Path) -> tuple[int, int]:
@@ -158,16 +159,18 @@ def main(hosts: int, runs: int) -> None:
         print(f"{hosts} trials x {runs} runs: {files} files, {total / 1e6:.0f} MB")
         print(f"generated in {written:.1f} s")
         trials = sorted(str(path) for path in (root / "trials").iterdir())
-        seconds, memory, _ = timed("merge", *trials, "-o", str(root / "fleet"), "--json")
-        print(f"merge:    {seconds:6.1f} s  {memory:5.0f} MB")
-        spent = seconds
+        seconds, cpu, memory, _ = timed("merge", *trials, "-o", str(root / "fleet"), "--json")
+        print(f"{'merge:':<16}{seconds:6.1f} s  {cpu:6.1f} s CPU  {memory:5.0f} MB")
+        spent, worked = seconds, cpu
         for command in ("verdict", "verdict --json"):
             name, *more = command.split()
-            seconds, memory, out = timed(name, str(root / "fleet"), *more)
+            seconds, cpu, memory, out = timed(name, str(root / "fleet"), *more)
             told = f"{len(json.loads(out)['hosts'])} hosts" if more else out.splitlines()[0]
-            print(f"{command + ':':<16}{seconds:6.1f} s  {memory:5.0f} MB  {told}")
-            spent += seconds if not more else 0.0
-        print(f"merged and judged in {spent:.1f} s")
+            print(
+                f"{command + ':':<16}{seconds:6.1f} s  {cpu:6.1f} s CPU  {memory:5.0f} MB  {told}"
+            )
+            spent, worked = (spent, worked) if more else (spent + seconds, worked + cpu)
+        print(f"merged and judged in {spent:.1f} s, {worked:.1f} s of a CPU")
 
 
 if __name__ == "__main__":
