@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
+    from .columns import verify_files as verify_files
     from .commands import read_commands as read_commands
     from .energy import energy_cautions as energy_cautions, require_steady as require_steady
     from .environments import (
@@ -56,6 +57,7 @@ else:
         {
             "energy": "energy_cautions require_steady",
             "environments": "SessionEnvironment read_environments without_homes",
+            "columns": "verify_files",
             "commands": "read_commands",
             "host_record": "HostNote HostRecord Program read_host_record",
             "kept_output": "Excerpt read_excerpt",

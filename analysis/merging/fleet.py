@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from ..data import read_trial
+from ..data import read_trial, verify_files
 from ..errors import StoreError, UsageError
 from ..record import (
     MANIFEST,
@@ -187,6 +187,7 @@ def merge_hosts(
         require_one_campaign(parts[0], other)
     _require_distinct(parts)
     groups = _groups(trials)
+    by_path = {part.path: part for part in parts}
     hosts = []
     with appearing(folder) as fresh:
         for label, those in groups.items():
@@ -195,15 +196,15 @@ def merge_hosts(
                 _copy(those[0].path, place)
             else:
                 merge_trials([one.path for one in those], place, accept_drift=accept_drift)
-            trial = read_trial(place)  # whatever was written into it meanwhile
+            sessions, rows = _held(place, [by_path[one.path] for one in those])
             hosts.append(
                 MergedHost(
                     host=label,
                     host_id=those[0].host_id,
                     trial=folder / label,
                     trials=tuple(str(one.path) for one in those),
-                    sessions=trial.sessions,
-                    runs=len(trial),
+                    sessions=sessions,
+                    runs=rows,
                 )
             )
         write_fleet(fresh, _record(parts, [one.host for one in hosts]))
@@ -270,6 +271,17 @@ def _copy(trial: Path, place: Path) -> None:
         ]
 
     shutil.copytree(trial, place, ignore=others)
+
+
+def _held(place: Path, parts: Sequence[Part]) -> tuple[int, int]:
+    """Count sessions and runs of a host's trial, whatever was written into its sources meanwhile."""
+    manifest = read_manifest(place)
+    if len(parts) == 1 and manifest == parts[0].manifest and manifest.files:
+        for _ in verify_files(place, manifest):  # the same bytes hold the same runs
+            pass
+        return parts[0].sessions, parts[0].rows
+    trial = read_trial(place)
+    return trial.sessions, len(trial)
 
 
 def _record(parts: Sequence[Part], hosts: Sequence[str]) -> Fleet:

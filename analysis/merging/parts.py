@@ -14,13 +14,11 @@ from ..errors import StoreError, UsageError
 from ..record import (
     ENVIRONMENT,
     MANIFEST,
-    MEASUREMENTS,
     RESOLVED,
     Change,
     EnvironmentShape,
     Manifest,
     diff,
-    lines_of,
     opened,
     parse,
     records_of,
@@ -41,12 +39,17 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One of the trials: its folder, manifest, resolved campaign and environments, as stored."""
+    """One of the trials: its folder, manifest, resolved campaign and environments, as stored.
+
+    `sessions` counts those with runs that count, `rows` all runs.
+    """
 
     path: Path
     manifest: Manifest
     resolved: Mapping[str, Any] | None
     environments: tuple[Mapping[str, Any], ...]
+    sessions: int
+    rows: int
 
     @property
     def names(self) -> frozenset[str]:
@@ -110,7 +113,8 @@ def read_part(path: Path) -> Part:
     StoreError
         If it is damaged, or was imported.
     """
-    manifest = read_trial(path).manifest  # refuses what is damaged
+    trial = read_trial(path)  # refuses what is damaged
+    manifest = trial.manifest
     if manifest.origin == "imported":
         raise StoreError(
             "this trial was imported from files of another tool: on which host, and in which "
@@ -121,7 +125,14 @@ def read_part(path: Path) -> Part:
     environments: tuple[Mapping[str, Any], ...] = ()
     if (path / ENVIRONMENT).exists() and manifest.status != "running":
         environments = tuple(row for _, row in records_of(path / ENVIRONMENT, EnvironmentShape))
-    return Part(path=path, manifest=manifest, resolved=_resolved(path), environments=environments)
+    return Part(
+        path=path,
+        manifest=manifest,
+        resolved=_resolved(path),
+        environments=environments,
+        sessions=trial.sessions,
+        rows=len(trial),
+    )
 
 
 def _complete(path: Path) -> Part:
@@ -131,8 +142,7 @@ def _complete(path: Path) -> Part:
     if manifest.status != "complete":
         done = "it is still running, or its runner was killed"
         if manifest.status != "running":
-            rows = sum(1 for _ in lines_of(path / MEASUREMENTS))
-            done = f"it was {manifest.status} after {rows} of {manifest.needed} runs"
+            done = f"it was {manifest.status} after {part.rows} of {manifest.needed} runs"
         raise StoreError(
             f"this trial is not complete: {done}",
             str(path),

@@ -23,6 +23,7 @@ from ..launch import (
     Request,
     limit_numbers,
 )
+from ..meters.counters import CounterTally
 from .deciding.repeating import repeats_of
 from .examine import Examined, examine
 from .files import metric_files
