@@ -113,7 +113,7 @@ def _mend(backend: Any) -> None:  # noqa: ANN401 - joblib ships no types
         return retrieve(found.result() if isinstance(found, Future) else found)
 
     backend.submit, backend.retrieve_result_callback = submitted, retrieved
-    backend.effective_n_jobs = lambda count: max(2, size(count))
+    backend.effective_n_jobs = lambda n_jobs: max(2, size(n_jobs))
 
 
 @contextmanager
