@@ -7,7 +7,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,21 +57,63 @@ def dask_cluster(address: str, *, say: Callable[[str], None]) -> Iterator[None]:
         ) from None
     import joblib
 
-    log = logging.getLogger("distributed")
-    before, log.level = log.level, logging.CRITICAL  # what it would say is raised, too
     try:
-        with _client(address, distributed) as client:
+        with _hushed(), _client(address, distributed) as client:
             _check(address, client, say)
             with joblib.parallel_config(backend="dask", client=client):
+                _mend(joblib.parallel.get_active_backend()[0])
                 yield
-    except (distributed.KilledWorker, CommClosedError, CancelledError) as error:
+    except distributed.KilledWorker:
         raise AnalysisError(
-            f"the cluster gave no answer: {_first_line(error)}",
+            "one piece of the work killed each worker of the cluster that took it",
             address,
-            "look at its scheduler and workers: those that are killed have often too little memory",
+            "give the workers more memory, which is what they mostly are killed for",
         ) from None
+    except (CommClosedError, CancelledError):
+        raise AnalysisError(
+            "the connection to the cluster was lost before it had answered",
+            address,
+            "look at its scheduler, and begin again: a seed gives the same numbers",
+        ) from None
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Keep the libraries from writing of what is raised, too."""
+    logs = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
+    before = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
     finally:
-        log.level = before
+        for log, level in zip(logs, before, strict=True):
+            log.setLevel(level)
+
+
+def _mend(backend: Any) -> None:  # noqa: ANN401 - joblib ships no types
+    """Let joblib's Dask backend tell of work that was given up, and never do the work here.
+
+    It calls back for work that was executed only, so that joblib would wait for ever for that whose
+    workers died. And for a cluster of one processor, joblib would take a plain loop in this process.
+    """
+    submit, retrieve = backend.submit, backend.retrieve_result_callback
+    size = backend.effective_n_jobs
+
+    def submitted(work: object, callback: Callable[[object], None]) -> Future[object]:
+        def tell(done: Future[object]) -> None:
+            if done.exception() is not None:
+                callback(done)
+
+        future: Future[object] = submit(work, callback=callback)
+        future.add_done_callback(tell)
+        return future
+
+    def retrieved(found: object) -> object:
+        return retrieve(found.result() if isinstance(found, Future) else found)
+
+    backend.submit, backend.retrieve_result_callback = submitted, retrieved
+    backend.effective_n_jobs = lambda n_jobs: max(2, size(n_jobs))
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,6 +54,21 @@ def test_the_workers_of_a_cluster_do_it(cluster: Any) -> None:
     assert os.getpid() not in {pid for _, pid in found + again}
 
 
+def test_a_cluster_of_one_processor_does_it_too() -> None:
+    with (
+        distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            dashboard_address=None,
+            worker_dashboard_address=None,
+            silence_logs=50,
+        ) as small,
+        dask_cluster(small.scheduler_address, say=hushed),
+    ):
+        places = in_order(lambda _item, _: os.getpid(), range(3), workers=None, prefer="threads")
+        assert os.getpid() not in set(places)
+
+
 def test_a_scheduler_file_will_do(cluster: Any, tmp_path: Path) -> None:
     file = tmp_path / "scheduler.json"
     file.write_text(json.dumps({"address": cluster.scheduler_address}))
@@ -84,6 +100,44 @@ def test_a_worker_that_is_killed_is_replaced(cluster: Any, tmp_path: Path) -> No
         found = list(in_order(dies_once, range(8), workers=None, prefer="threads"))
     assert once.exists()
     assert found == list(range(8))
+
+
+def test_work_that_kills_every_worker_ends(cluster: Any) -> None:
+    # negative control of the above: joblib's backend would wait for it for ever
+    here = os.getpid()
+
+    def dies(_item: int, _going_on: Progress) -> None:
+        assert os.getpid() != here
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with (
+        pytest.raises(AnalysisError, match="killed each worker"),
+        dask_cluster(cluster.scheduler_address, say=hushed),
+    ):
+        list(in_order(dies, range(4), workers=None, prefer="threads"))
+
+
+def test_a_scheduler_that_goes_away() -> None:
+    def slow(item: int, _going_on: Progress) -> int:
+        time.sleep(0.2)
+        return item
+
+    with distributed.LocalCluster(
+        n_workers=1,
+        processes=False,
+        protocol="tcp",
+        dashboard_address=None,
+        worker_dashboard_address=None,
+        silence_logs=50,
+    ) as going:
+        leave = threading.Timer(3.0, going.close)
+        leave.start()
+        with (
+            pytest.raises(AnalysisError, match="connection to the cluster was lost"),
+            dask_cluster(going.scheduler_address, say=hushed),
+        ):
+            list(in_order(slow, range(999), workers=None, prefer="threads"))
+        leave.join()
 
 
 @pytest.mark.parametrize("text", ["nonsense", "http://host:1", "tcp://host", ""])
