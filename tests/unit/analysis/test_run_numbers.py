@@ -70,12 +70,16 @@ def test_the_metrics_that_every_run_has() -> None:
         "user": "user_s",
         "system": "system_s",
         "max_rss": "max_rss_bytes",
+        "peak_memory_tree": "peak_memory_tree_bytes",
+        "tree_cpu": "tree_cpu_s",
     }
     assert {
         "wall": MetricInfo(unit="s", better="lower"),
         "user": MetricInfo(unit="s", better="lower"),
         "system": MetricInfo(unit="s", better="lower"),
         "max_rss": MetricInfo(unit="B", better="lower"),
+        "peak_memory_tree": MetricInfo(unit="B", better="lower"),
+        "tree_cpu": MetricInfo(unit="s", better="lower"),
     } == BUILTIN_METRICS
 
 
