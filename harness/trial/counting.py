@@ -6,8 +6,8 @@ from pathlib import Path
 
 from ..campaign import Campaign, Isolation
 from ..host import Host, HostState, Tree
-from ..launch import Interrupts, LauncherClient
-from ..meters.counters import CounterLook, CounterPlan, look_of, plan_of
+from ..launch import Execution, Interrupts, LauncherClient
+from ..meters.counters import CounterLook, CounterPlan, CounterTally, look_of, plan_of
 
 # What the doctor tries when no campaign says what is wanted.
 _USUAL = ("instructions", "cycles", "task-clock", "page-faults")
@@ -75,3 +75,10 @@ def look_at_counters(
     )
     launcher.close()
     return look_of(plan, launcher.counters, asked=campaign is not None)
+
+
+def counters_of(tally: CounterTally, done: Execution) -> dict[str, tuple[float, ...]]:
+    """Give the metrics that the counters of one run are."""
+    numbers = done.numbers
+    spent = numbers["user_s"] + numbers["system_s"]
+    return tally.metrics(done.counters, cpu_s=spent, spawn_ns=numbers["spawn_ns"])

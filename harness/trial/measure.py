@@ -27,6 +27,7 @@ from ..launch import (
 )
 from ..meters.counters import CounterTally
 from .clockwatch import written
+from .counting import counters_of
 from .deciding.repeating import repeats_of
 from .energy import SessionEnergy
 from .examine import Examined, examine
@@ -335,7 +336,7 @@ class Measurer:
     ) -> Measurement:
         setting, done = self._setting, execution
         tally, counting = setting.tally, setting.campaign.counters
-        counted = {} if tally is None or done is None else _counted(tally, done)
+        counted = {} if tally is None or done is None else counters_of(tally, done)
         apart = done is not None and counting is not None and counting.apart
         return Measurement(
             position=run.position,
@@ -366,13 +367,6 @@ class Measurer:
             oom=done.out_of_memory if done else None,
             **(done.numbers if done else {}),
         )
-
-
-def _counted(tally: CounterTally, done: Execution) -> dict[str, tuple[float, ...]]:
-    """Give the metrics that the counters of one run are."""
-    numbers = done.numbers
-    spent = numbers["user_s"] + numbers["system_s"]
-    return tally.metrics(done.counters, cpu_s=spent, spawn_ns=numbers["spawn_ns"])
 
 
 def _first_line(error: CommandFailedError) -> str:
