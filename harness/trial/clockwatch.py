@@ -1,4 +1,4 @@
-"""Whether somebody set the wall clock, or the host slept, while a trial was running.
+"""The wall clock as rows have it, and whether somebody set it, or the host slept, while a trial was running.
 
 Durations come from the monotonic clock and do not suffer; `started_at` does, and a host that slept
 wakes up cold.
@@ -6,6 +6,8 @@ wakes up cold.
 
 from __future__ import annotations
 
+import datetime
+import functools
 import time
 from collections.abc import Callable
 
@@ -64,3 +66,14 @@ class ClockWatch:
                 )
             )
         return tuple(found)
+
+
+def written(ns: int) -> str:
+    """Write a time of the wall clock as rows have it (RFC 3339, UTC)."""
+    return f"{_second(ns // 1_000_000_000)}.{ns % 1_000_000_000:09d}Z"
+
+
+@functools.lru_cache(maxsize=1)
+def _second(second: int) -> str:
+    """Write a second; hundreds of short runs begin within one."""
+    return f"{datetime.datetime.fromtimestamp(second, datetime.UTC):%Y-%m-%dT%H:%M:%S}"
