@@ -113,7 +113,12 @@ if TYPE_CHECKING:
         power_study as power_study,
         type1_study as type1_study,
     )
-    from .verdict import Verdict as Verdict, judge as judge, judge_sides as judge_sides
+    from .verdict import (
+        Verdict as Verdict,
+        judge as judge,
+        judge_fleet as judge_fleet,
+        judge_sides as judge_sides,
+    )
     from .verdict.gate import Gate as Gate, gate as gate
 
 _ROOMS = {
@@ -126,7 +131,7 @@ _ROOMS = {
     "methods.biplot": "biplot Biplot",
     "methods.variance_sources": "Sources sources_of_table",
     "explaining": "sources",
-    "verdict": "Verdict judge judge_sides",
+    "verdict": "Verdict judge judge_fleet judge_sides",
     "verdict.gate": "Gate gate",
     "comparison": "compare_trials TrialComparison",
     "diagnosis.audit": "diagnose_trial diagnose_matrix diagnose_runs Diagnosis",

@@ -65,8 +65,10 @@ class Measurement:
     `position` is that of the planned run, or a negative number, unique in the trial, for a warm-up
     that a resumed session repeats, and for a run that was executed again because it was disturbed:
     `repeats` is its planned position. `disturbed` says whether it waited for a CPU. ``None`` means
-    unknown, never zero, and so does a key that a row does not have: a run whose hook before it failed
-    was not executed and has no times, and a trial of another version may have other numbers.
+    unknown, never zero, and so does a key that a row does not have: `counted` tells a run that is
+    there for its counters alone from those beside it, and is None where all runs are alike; a run whose
+    hook before it failed was not executed and has no times, and a trial of another version may have
+    other numbers.
     """
 
     position: int
@@ -232,6 +234,7 @@ class Measurement:
     signal: int | None = None
     detail: str | None = None
     metrics: Mapping[str, tuple[float, ...]]
+    counted: bool | None = None
     stdout_bytes: Annotated[
         int | None,
         RunNumber(

@@ -60,7 +60,7 @@ def add(subparsers: Subparsers) -> None:
 def _calibrate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ..calibration import calibrate_trial, write_certificate
     from ..formats import open_trial
-    from ..record import CERTIFICATES
+    from ..record import CERTIFICATES, is_fleet
     from ..stats import stream
 
     path = Path(args.trial)
@@ -75,7 +75,9 @@ def _calibrate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         rng=stream(args.seed, "calibrate"),
         seed=args.seed,
     )
-    if not args.no_certificate:
+    if is_fleet(path) and args.dir is None:
+        err.write("no certificate is kept: one is for the sessions of one machine\n")
+    elif not args.no_certificate:
         folder = path.resolve().parent / CERTIFICATES if args.dir is None else Path(args.dir)
         err.write(f"certificate kept as {write_certificate(certificate, folder)}\n")
     show(certificate, out, as_json=args.json)

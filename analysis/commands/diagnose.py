@@ -102,7 +102,9 @@ def _diagnose(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 def _whole(args: argparse.Namespace) -> Result:
     """Look at a trial, at one variant of it, or at a file."""
     from ..diagnosis.audit import diagnose_matrix, diagnose_trial
+    from ..diagnosis.fleet import diagnose_fleet
     from ..formats import open_trial, read_one, trial_and_variant
+    from ..record import is_fleet
 
     named = trial_and_variant(args.matrix)
     if named is None:
@@ -113,6 +115,15 @@ def _whole(args: argparse.Namespace) -> Result:
             "a diagnosis looks at runs",
             args.matrix,
             "leave out --level, or add one study of their values, such as --normality",
+        )
+    if is_fleet(folder):
+        if args.better is not None:
+            raise UsageError("a fleet knows which values are better", args.matrix, "leave it out")
+        return diagnose_fleet(
+            folder,
+            metric=args.metric or "wall",
+            variants=None if variant is None else (variant,),
+            confidence=args.confidence,
         )
     trial = open_trial(folder, better=args.better)
     said = trial.metric(args.metric or trial.default_metric).better

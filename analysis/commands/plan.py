@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
@@ -20,13 +21,14 @@ from .arguments import (
 if TYPE_CHECKING:
     from ..data import Trial
     from ..formats import Sides
-    from ..planning import RunPlan, SessionPlan, TrialCosts
+    from ..planning import HostPlan, RunPlan, SessionPlan, TrialCosts
     from .arguments import Subparsers
 
 __all__ = ["add"]
 
 _MAX_SESSIONS = 100
 _MAX_RUNS = 100
+_MAX_HOSTS, _MAX_SESSIONS_OF_A_HOST = 100, 20
 _MAX_RUNS_WITHIN = 1000
 _SIMULATIONS = 1000
 # options of one of the two plans only: they have no default, so that one that is not taken is seen
@@ -42,7 +44,7 @@ def add(subparsers: Subparsers) -> None:
         description="How many sessions, of how many runs, does a comparison of CANDIDATE with "
         "BASELINE need? Both are the pilot: a trial of two sessions or more. Without BASELINE, the "
         "baseline of the candidate's campaign is taken. Prints the cheapest plan, and the lines to "
-        "paste into the campaign.",
+        "paste into the campaign. Of a fleet, it is the hosts too.",
     )
     add_sides(parser)
     parser.add_argument(
@@ -71,7 +73,14 @@ def add(subparsers: Subparsers) -> None:
         "--max-sessions",
         type=int,
         metavar="M",
-        help=f"cap of the search (default: {_MAX_SESSIONS})",
+        help=f"cap of the search (default: {_MAX_SESSIONS}; of each host of a fleet "
+        f"{_MAX_SESSIONS_OF_A_HOST})",
+    )
+    parser.add_argument(
+        "--max-hosts",
+        type=int,
+        metavar="M",
+        help=f"of a fleet, cap of the search (default: {_MAX_HOSTS})",
     )
     parser.add_argument(
         "--max-runs",
@@ -111,10 +120,88 @@ def _plan(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     from ..formats import read_sides
 
     _refuse(args)
+    fleet = _fleet_of(args)
+    if fleet is not None:
+        show(_hosts(*fleet, args), out, as_json=args.json)
+        return 0
+    if args.max_hosts is not None:
+        raise UsageError("--max-hosts is for fleets", args.candidate, "leave it out")
     sides = read_sides(args.candidate, args.baseline, reading(args))
     planned = _runs if args.within_session else _sessions
     show(planned(sides, args), out, as_json=args.json)
     return 0
+
+
+def _fleet_of(args: argparse.Namespace) -> tuple[Path, str | None] | None:
+    """Give the fleet whose hosts are planned, and its variant; None where something else is."""
+    from ..formats import trial_and_variant
+    from ..record import is_fleet
+
+    named = trial_and_variant(args.candidate)
+    whole = named is not None and is_fleet(named[0]) and args.baseline is None
+    return named if whole and not args.within_session else None
+
+
+def _hosts(path: Path, variant: str | None, args: argparse.Namespace) -> HostPlan:
+    """Plan hosts: what each tells of its own sessions and runs, one at a time."""
+    from dataclasses import replace
+
+    from ..data.fleets import host_cautions, nothing_to_judge, open_fleet
+    from ..errors import InsufficientDataError
+    from ..planning import HostPilot, plan_hosts, trial_costs, variance_components
+    from ..report import Caution, merged
+
+    hosts, pilots, without = [], {}, []
+    for one in open_fleet(path).hosts():
+        hosts.append(one.progress)
+        if not one.judgeable or one.trial is None:
+            continue
+        trial = one.trial
+        name, metric = _candidate(trial, variant, path), args.metric or "wall"
+        try:
+            found = variance_components(
+                trial.matrix(name, metric, skip_zeros=True),
+                trial.matrix(trial.manifest.baseline, metric, skip_zeros=True),
+            )
+        except InsufficientDataError:
+            without.append(one.progress.host)
+            continue
+        pilots[one.progress.host] = HostPilot(components=found, costs=trial_costs(trial))
+    if not pilots and not without:
+        raise nothing_to_judge(path, hosts)
+    plan = plan_hosts(
+        pilots,
+        width=args.width,
+        effect=args.effect,
+        on=args.on or "suite",
+        power=args.power,
+        confidence=args.confidence,
+        max_hosts=_MAX_HOSTS if args.max_hosts is None else args.max_hosts,
+        max_sessions=_MAX_SESSIONS_OF_A_HOST if args.max_sessions is None else args.max_sessions,
+        max_runs=_MAX_RUNS if args.max_runs is None else args.max_runs,
+    )
+    told = []
+    if without:
+        what = f"left out, with fewer than two sessions: {', '.join(without[:6])}"
+        told.append(Caution("host-left-out", what, tuple(without)))
+    return replace(plan, cautions=merged(host_cautions(hosts), told, plan.cautions))
+
+
+def _candidate(trial: Trial, variant: str | None, path: Path) -> str:
+    """Name the candidate of a fleet: the one that is named, or the only one."""
+    manifest = trial.manifest
+    candidates = [name for name in manifest.variants if name != manifest.baseline]
+    if variant is not None and variant in candidates:
+        return variant
+    if variant is None and len(candidates) == 1:
+        return candidates[0]
+    raise UsageError(
+        f"the fleet has no candidate {variant!r}"
+        if variant is not None
+        else f"the fleet has {len(candidates)} candidates for its baseline {manifest.baseline}",
+        str(path),
+        f"candidates here: {', '.join(candidates) or 'none'}; write {path}:VARIANT",
+    )
 
 
 def _refuse(args: argparse.Namespace) -> None:

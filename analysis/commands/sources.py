@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
@@ -20,7 +21,9 @@ from .arguments import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from ..data import Trial
     from ..methods.variance_sources import Sources
+    from ..report import Caution
     from .arguments import Subparsers
 
 __all__ = ["add"]
@@ -36,7 +39,7 @@ def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "sources",
         help="where variation comes from: between sessions, by suspected factors, across systems",
-        description="Where does the variation come from? SOURCE... are one or more trials (runs/NAME) "
+        description="Where does the variation come from? SOURCE... are one or more trials or fleets (runs/NAME) "
         "of the same programs: components of variance, the effect of each suspected factor within "
         "sessions, and what separates modes. With --response, SOURCE is one table (CSV, Parquet) of "
         "systems, whose column is explained by the others.",
@@ -78,12 +81,16 @@ def _sources(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _of_trials(args: argparse.Namespace) -> Sources:
+    from dataclasses import replace
+
     from ..explaining import sources
-    from ..formats import open_trial, trial_and_variant
+    from ..formats import trial_and_variant
+    from ..report import merged
     from ..stats import stream
 
     _refuse(args, _OF_TABLES, "is for tables", "add --response COLUMN for a table, or leave it out")
-    trials = []
+    trials: list[Trial] = []
+    told: list[Caution] = []
     for source in args.sources:
         named = trial_and_variant(source)
         if named is None:
@@ -96,8 +103,10 @@ def _of_trials(args: argparse.Namespace) -> Sources:
             raise UsageError(
                 "all variants of a trial are looked at", source, f"name {named[0]} alone"
             )
-        trials.append(open_trial(named[0]))
-    return sources(
+        found, about = _trials_of(named[0])
+        trials += found
+        told += about
+    answer = sources(
         trials,
         metric=args.metric,
         permutations=_PERMUTATIONS if args.resamples is None else args.resamples,
@@ -105,6 +114,33 @@ def _of_trials(args: argparse.Namespace) -> Sources:
         rng=stream(args.seed, "sources"),
         seed=args.seed,
     )
+    return replace(answer, cautions=merged(told, answer.cautions)) if told else answer
+
+
+def _trials_of(path: Path) -> tuple[list[Trial], list[Caution]]:
+    """Open a trial, or those of a fleet, each under the name of its host, and say which are not there."""
+    from dataclasses import replace
+
+    from ..data.fleets import host_cautions, nothing_to_judge, open_fleet
+    from ..formats import open_trial
+    from ..record import is_fleet
+
+    if not is_fleet(path):
+        return [open_trial(path)], []
+    hosts, trials = [], []
+    for one in open_fleet(path).hosts():
+        hosts.append(one.progress)
+        if one.judgeable and one.trial is not None:
+            # hosts of one image share an id: the node's name tells them apart
+            manifest = replace(
+                one.trial.manifest,
+                host=one.progress.host,
+                host_id=f"{one.progress.host} {one.trial.manifest.host_id}",
+            )
+            trials.append(replace(one.trial, manifest=manifest))
+    if not trials:
+        raise nothing_to_judge(path, hosts)
+    return trials, list(host_cautions(hosts))
 
 
 def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:

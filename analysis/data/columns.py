@@ -215,6 +215,7 @@ class Columns:
         self._whole = array("q")
         self._values = {name: array("d") for name in manifest.metrics}
         self._counts = {name: array("q") for name in manifest.metrics}
+        self._counted = array("b")
         self._failed: list[FailedRun] = []
         self._absent: tuple[str, ...] = ()
         self.schema = manifest.schema
@@ -249,6 +250,7 @@ class Columns:
             whole = ", ".join(name for name in _IDENTITY if name not in _LABELS)
             raise TypeError(f"one of {whole} is no whole number") from None
         self._flat.extend(numbers)
+        self._counted.append(record.get("counted") is True)
         for name, values in self._values.items():
             given = metrics.get(name, ())
             values.extend(given)
@@ -303,6 +305,12 @@ class Columns:
             )
             for name, values in self._values.items()
         }
+
+    @property
+    def counted(self) -> NDArray[np.bool_] | None:
+        """Which runs are there for their counters alone; None where none is."""
+        found = np.frombuffer(self._counted, dtype=np.bool_)
+        return _fixed(found.copy()) if found.any() else None
 
     @property
     def absent(self) -> frozenset[str]:

@@ -55,7 +55,7 @@ def runs_of(
         *_how(trial, used, metric),
         *_levels(trial, chosen.rows, metric),
     )
-    failed = mine & trial.counting & (trial.outcome != 0)
+    failed = mine & trial.candidates & (trial.outcome != 0)
     whole = _matrix(trial, variant, metric, chosen.rows, failed=failed, cautions=cautions)
     for bench, runs in zip(whole.benchmarks, whole.samples, strict=True):
         check_positive(runs, f"{variant}, benchmark {bench!r}")
@@ -124,13 +124,18 @@ def _counted(
         ("warm-up-left-out", mine & trial.warmup, "{} warm-up run{} left out"),
         (
             "failed-left-out",
-            mine & trial.counting & (trial.outcome != 0),
+            mine & trial.candidates & (trial.outcome != 0),
             "{} failed run{} left out",
         ),
         (
             "metric-missing",
-            mine & trial.measured & ~np.isfinite(values),
+            mine & trial.judged(metric) & ~np.isfinite(values),
             "{} run{} without " + metric,
+        ),
+        (
+            "counted-left-out",
+            mine & trial.measured & trial.apart(metric),
+            "{} run{} of other blocks left out: counters are read in some, times in the rest",
         ),
     ):
         if count := int(which.sum()):

@@ -165,7 +165,8 @@ def read_trial(path: str | Path) -> Trial:
         numbers=columns.numbers(path / MEASUREMENTS),
         absent=columns.absent,
         metrics=columns.metrics(),
+        counted=columns.counted,
         failed=columns.failed,
-        judged=read_only(judged_rows(arrays["position"], arrays["repeats"], arrays["disturbed"])),
+        chosen=read_only(judged_rows(arrays["position"], arrays["repeats"], arrays["disturbed"])),
         **fields,
     )

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..data import Trial, read_trial
-from ..data.fleets import joined_trial, open_fleet
+from ..data.fleets import Unit, joined_trial, open_fleet
 from ..errors import FairtrialError, StoreError, UsageError
 from ..foreign import (
     Chosen,
@@ -117,10 +117,12 @@ def _splits(text: str) -> Iterator[tuple[str, str | None]]:
         place = text.rfind(":", 0, place)
 
 
-def open_trial(path: Path, level: str = "process", better: Better | None = None) -> Trial:
+def open_trial(
+    path: Path, level: str = "process", better: Better | None = None, *, by: Unit = "host"
+) -> Trial:
     """Read a trial directory, a fleet, or a file or folder of another tool.
 
-    A fleet gives the sessions of all its hosts, with a caution that says what is not said so.
+    A fleet is one trial here, whose sessions are its hosts or those of its hosts; a caution says so.
 
     Parameters
     ----------
@@ -130,6 +132,8 @@ def open_trial(path: Path, level: str = "process", better: Better | None = None)
         What its matrices take for a run.
     better : {"lower", "higher"}, optional
         The direction of a foreign file's metrics, where it does not say it.
+    by : {"host", "session"}, optional
+        What a fleet's sessions are: hosts for whoever infers by sessions.
 
     Raises
     ------
@@ -139,7 +143,7 @@ def open_trial(path: Path, level: str = "process", better: Better | None = None)
         If a foreign file is damaged, or does not say what it must.
     """
     if is_fleet(path):
-        return replace(joined_trial(open_fleet(path)), level=level)
+        return replace(joined_trial(open_fleet(path), by=by), level=level)
     if is_foreign(path):
         return replace(_imported(path, better), level=level)
     if not (is_file(str(path)) or trial_and_variant(str(path)) == (path, None)):

@@ -166,6 +166,7 @@ def _write(folder: Path, name: str, parts: Sequence[Part], between: Sequence[Sea
         trial=name,
         sessions=total.sessions,
         planned=total.positions,
+        metrics={k: v for part in parts for k, v in part.manifest.metrics.items()},
         targets={k: v for part in parts for k, v in part.manifest.targets.items()},
         arguments={k: v for part in parts for k, v in part.manifest.arguments.items()},
         finished=max(part.manifest.finished or part.manifest.started for part in parts),

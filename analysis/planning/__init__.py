@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         VarianceComponents as VarianceComponents,
         variance_components as variance_components,
     )
+    from .hosts import HostPilot as HostPilot, HostPlan as HostPlan, plan_hosts as plan_hosts
     from .log_interval import log_error as log_error
     from .pair import check_runs as check_runs
     from .plan import plan_runs as plan_runs
@@ -28,6 +29,7 @@ else:
         __name__,
         {
             "components": "VarianceComponents variance_components",
+            "hosts": "HostPilot HostPlan plan_hosts",
             "log_interval": "log_error",
             "pair": "check_runs",
             "plan": "plan_runs",

@@ -83,7 +83,7 @@ _GROUPS: Mapping[tuple[str, str], str] = {
     ("tools", "packages"): "the Python package {}",
     ("process", "limits"): "the resource limit {}",
 }
-_SECTIONS = ("host", "cpu", "memory", "kernel", "tools", "process")
+_SECTIONS = ("host", "cpu", "memory", "kernel", "tools", "process", "counters")
 _SPECIAL = {("host", "boot_id"), ("host", "machine_id_sha256"), ("cpu", "model")}
 _SPECIAL_FLAGS = ("cpu", "flags_sha256")
 # What a terminal or a login sets anew each time, without meaning for a program that is measured.

@@ -238,8 +238,10 @@ def _count(path: Path) -> tuple[int, int, str | None]:
                     break
                 row = parse(line[:-1])
                 check(RowShape, row)
-                if row["position"] >= 0:
-                    positions.add(row["position"])
+                # a disturbed run that is repeated has one place in the plan
+                place = row["position"] if row.get("repeats") is None else row["repeats"]
+                if place >= 0:
+                    positions.add(place)
                 counting += not row["warmup"] and row["outcome"] == "ok"
     except (OSError, StoreError, ShapeError) as error:
         reason = getattr(error, "what", None) or getattr(error, "strerror", None) or str(error)

@@ -133,7 +133,7 @@ def judge(
         baseline=manifest.baseline,
         sessions=trial.sessions,
         session_runs=session_runs(matrices),
-        runs=int((trial.measured & counts).sum()),
+        runs=int((trial.judged(metric) & counts).sum()),
         warmups=int((trial.warmup & counts).sum()),
         failed=sum(not run.warmup and run.variant in chosen for run in trial.failures()),
         confidence=confidence,

@@ -61,7 +61,7 @@ def all_failed(trial: Trial, variant: str) -> bool:
     """Tell whether every run of a variant failed; without any run nobody knows."""
     if variant not in trial.manifest.variants:  # whoever reads it says so
         return False
-    mine = trial.counting & (trial.variant == trial.manifest.variants.index(variant))
+    mine = trial.candidates & (trial.variant == trial.manifest.variants.index(variant))
     return bool(mine.any()) and not bool((mine & trial.measured).any())
 
 

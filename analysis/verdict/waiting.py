@@ -62,7 +62,7 @@ def _of(trial: Trial, variant: str) -> _Waiting:
     mine = ~trial.warmup & (trial.outcome == 0)
     mine &= trial.variant == trial.manifest.variants.index(variant)
     first = mine & (trial.repeats < 0)
-    judged = mine & trial.judged & (trial.disturbed >= 0)
+    judged = mine & trial.chosen & (trial.disturbed >= 0)
     return _Waiting(
         variant=variant,
         known=int((first & (trial.disturbed >= 0)).sum()),

@@ -1,6 +1,6 @@
 """The host checks: each a pure function of what `harness.host.Host` read -> `Finding`.
 
-A check stands with its reason in the table at the end of `power`, `cpu` or `kernel`. Here are the
+A check stands with its reason in the table at the end of `power`, `cpu`, `kernel` or `counters`. Here are the
 three questions that a session asks of all of them: what is found before, what happened in between,
 and what of that must stop the trial. fairtrial changes no host setting: a finding names the command.
 """
@@ -13,12 +13,12 @@ from dataclasses import replace
 from analysis.record import Finding
 
 from ..host import Counters
-from . import cpu, kernel, power
+from . import counters, cpu, kernel, power
 from .situation import Check, Interval, Situation
 
 __all__ = ["CHECKS", "CHECK_NAMES", "check_before", "check_between", "fatal_findings"]
 
-CHECKS: tuple[Check, ...] = (*power.CHECKS, *cpu.CHECKS, *kernel.CHECKS)
+CHECKS: tuple[Check, ...] = (*power.CHECKS, *cpu.CHECKS, *kernel.CHECKS, *counters.CHECKS)
 CHECK_NAMES: tuple[str, ...] = tuple(check.name for check in CHECKS)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from analysis.record import CheckStatus, Finding
 
 from ..host import Counters, Cpu, GapLook, HostState, format_cpus
+from ..meters.counters import CounterLook
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +17,8 @@ class Situation:
 
     `state` and `counters` were read for `cpus`, those that will be measured (all when empty);
     `free_bytes` is the room where the trial goes (None: unknown), `runs_path` that folder; `gaps` is
-    what a look at the measured CPUs saw, None when nobody looked.
+    what a look at the measured CPUs saw, `events` which events can be counted; None when nobody
+    looked.
     """
 
     state: HostState
@@ -28,6 +30,7 @@ class Situation:
     needed_bytes: int = 0
     runs_path: str | None = None
     gaps: GapLook | None = None
+    events: CounterLook | None = None
 
     @property
     def measured(self) -> tuple[Cpu, ...]:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from analysis.record import Finding, Manifest, PlannedRun
 
-from ..campaign import Campaign, identity_of
+from ..campaign import Campaign, Counting, identity_of
 from ..checks import check_before
 from ..errors import LaunchError, StoreError
 from ..host import CpuPlan, Host
@@ -23,6 +23,7 @@ from ..trial import (
     cpus_for,
     expected_seconds,
     files_to_set_aside,
+    look_at_counters,
     plan_session,
     planned_runs,
     situation_of,
@@ -101,6 +102,8 @@ class Preview:
         for finding in self.findings:
             if finding.status in {"warn", "fail"}:
                 lines.append(f"        {finding.status} {finding.check}: {finding.what}")
+        if campaign.counters is not None:
+            lines.append(f"counts  {_said_of(campaign.counters)}")
         for build in campaign.builds:
             steps = "; ".join(" ".join(step.argv) for step in build.steps)
             lines.append(f"build   {build.variant}: {steps}")
@@ -128,6 +131,14 @@ class Preview:
         if self.at_most_s is not None:
             return f"unknown before the first trial; its limits end it after {about(self.at_most_s)[6:]}"
         return "unknown before the first trial, and no timeout limits it"
+
+
+def _said_of(counting: Counting) -> str:
+    """Say what is counted, and in which blocks."""
+    names = ", ".join(event.name for event in counting.events)
+    if not counting.apart:
+        return names
+    return f"{names}, in one of {counting.every} blocks; times are those of the others"
 
 
 class Probed(Protocol):
@@ -172,7 +183,13 @@ def preview(
         first = host.read()
         plan = cpus_for(campaign, first)
         measured = plan.targets or first.usable
-        findings = check_before(situation_of(campaign, host, measured, options.folder))
+        events = look_at_counters(campaign, host, first, plan.targets)
+        situation = situation_of(campaign, host, measured, options.folder, events=events)
+    findings = tuple(
+        finding
+        for finding in check_before(situation)
+        if finding.check != "counters" or events is not None
+    )
     return Preview(
         campaign=campaign,
         sessions=sessions,

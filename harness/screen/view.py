@@ -148,7 +148,7 @@ class View:
         key = (measurement.benchmark, measurement.variant)
         if measurement.outcome != "ok":
             self._failed(measurement, shorten(" / ".join(key), 36))
-        elif measurement.wall_ns is not None and not measurement.warmup:
+        elif measurement.wall_ns is not None and not (measurement.warmup or measurement.counted):
             bisect.insort(self._walls[key], measurement.wall_ns / 1e9)
         if measurement.outcome == "ok" and self._verbose:
             waited = "  disturbed" if measurement.disturbed else ""

@@ -253,7 +253,9 @@ class Store:
     ) -> None:
         """Append host findings; `when` is "before", "during", "after" or "resume"."""
         at = {"at": utc_now(), "session": session, "when": when}
-        self._append(FINDINGS, b"".join(encode(at | f.to_dict()) + b"\n" for f in findings))
+        lines = b"".join(encode(at | f.to_dict()) + b"\n" for f in findings)
+        if lines:
+            self._append(FINDINGS, lines)
 
     def planned(self) -> Iterator[PlannedRun]:
         """Read the stored plan back, run by run."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from analysis.faces import hands_on
 
 if TYPE_CHECKING:
+    from .counting import look_at_counters as look_at_counters
     from .ending import Ending as Ending
     from .execution import Options as Options, resume as resume, start as start
     from .files.metric_files import files_to_set_aside as files_to_set_aside
@@ -38,6 +39,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "counting": "look_at_counters",
             "resuming.begun": "Begun defaults_of trial_begun",
             "ending": "Ending",
             "execution": "Options resume start",

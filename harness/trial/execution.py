@@ -258,6 +258,7 @@ def _accept(store: Store, means: _Means, manifest: Manifest, *, accept: bool) ->
         host_id=host_id,
         cpu_model=prepared.state.cpu_model,
         stop=campaign.protocol.stop,
+        metrics=_counted(prepared) | dict(manifest.metrics),
     )
 
 
@@ -317,6 +318,11 @@ def _host(prepared: Prepared) -> tuple[str, str]:
     return prepared.state.hostname or "unknown", prepared.host.machine_id() or "unknown"
 
 
+def _counted(prepared: Prepared) -> dict[str, dict[str, str]]:
+    """Give the metrics that the counters of this host are."""
+    return {} if prepared.events is None else prepared.events.metrics
+
+
 def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Options) -> Manifest:
     trial = options.name or new_trial_name(campaign.name)
     stored = options.folder.absolute() / trial / CAMPAIGN
@@ -336,7 +342,8 @@ def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Op
             rule.name: {"unit": rule.unit, "better": rule.better}
             for cell in campaign.cells
             for rule in cell.metrics
-        },
+        }
+        | _counted(prepared),
         seed=campaign.seed,
         sessions=sessions,
         runs=campaign.protocol.runs,

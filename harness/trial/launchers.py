@@ -32,9 +32,10 @@ class SessionLauncher:
         every_s: float,
         *,
         padding: int = 0,
+        count: bool = False,
     ) -> Execution:
         """Execute one program; arguments and errors as of `LauncherClient.execute`."""
-        return self._client.execute(request, watch, every_s, padding=padding)
+        return self._client.execute(request, watch, every_s, padding=padding, count=count)
 
     def targets(self) -> tuple[int, ...]:
         """List the processes that the launcher has as children right now."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import math
 import os
 import time
@@ -25,13 +26,14 @@ from ..launch import (
     SideCommands,
     limit_numbers,
 )
+from ..meters.counters import CounterTally
+from .deciding.repeating import repeats_of
 from .examine import Examined, examine
 from .files import metric_files
 from .files.spools import Spools
 from .launchers import SessionLauncher
 from .matching import Matching
 from .order import padding
-from .repeating import repeats_of
 
 PADDING_VARIABLE = "FAIRTRIAL_PADDING"
 _WATCH_S = 0.25
@@ -60,7 +62,7 @@ class Setting:
 
     `environment` is what targets and hooks start from; `outputs` the trial's folder for output;
     `on_threads` hears of a multithreaded target pinned to one CPU; `on_tick` is called while a
-    run lasts, a few times a second. `deadline` is the monotonic time that no run may pass.
+    run lasts, a few times a second. `tally` takes what counters gave. `deadline` is the monotonic time that no run may pass.
     """
 
     campaign: Campaign
@@ -77,6 +79,7 @@ class Setting:
     deadline: float | None
     on_threads: Callable[[Cell, int], None]
     on_tick: Callable[[], None]
+    tally: CounterTally | None = None
 
 
 class Measurer:
@@ -91,10 +94,12 @@ class Measurer:
         outer = {k: text for k, text in setting.environment.items() if k not in given}
         self._conceal = Concealed(outer).text
 
-    def close(self) -> Finding | None:
-        """Remove what was caught last; say what was not kept."""
+    def close(self) -> list[Finding]:
+        """Remove what was caught last; say what was not kept, and what was strange."""
         self._spools.close()
-        return self._spools.finding()
+        dropped, tally = self._spools.finding(), self._setting.tally
+        strange = () if tally is None else tally.findings()
+        return [*strange, *(() if dropped is None else (dropped,))]
 
     def measure(self, run: PlannedRun) -> Measurement:
         """Execute one run; once more under a new launcher where the first one died.
@@ -132,6 +137,7 @@ class Measurer:
 
     def _measured(self, run: PlannedRun, cell: Cell) -> Measurement:
         setting = self._setting
+        counting = setting.campaign.counters
         began = time.time_ns()
         try:
             before_s = self._hooks("before", cell.before, run)
@@ -149,6 +155,7 @@ class Measurer:
                 self._watch(cell, warmup=run.warmup),
                 _FIRST_LOOK_S if run.warmup else _WATCH_S,
                 padding=pad,
+                count=counting is not None and counting.counts(run.block),
             )
         except LauncherDiedError as error:  # that of hooks is another one
             raise _RunDied(error.what) from error
@@ -321,8 +328,10 @@ class Measurer:
         hooks_s: tuple[float | None, float | None] = (None, None),
         began_ns: int = 0,
     ) -> Measurement:
-        setting = self._setting
-        done = execution
+        setting, done = self._setting, execution
+        tally, counting = setting.tally, setting.campaign.counters
+        counted = tally.metrics(done.counters) if tally is not None and done is not None else {}
+        apart = done is not None and counting is not None and counting.apart
         return Measurement(
             position=run.position,
             session=run.session,
@@ -341,7 +350,8 @@ class Measurer:
             padding_bytes=pad,
             outcome=examined.outcome,
             detail=None if examined.detail is None else self._conceal(examined.detail),
-            metrics=examined.metrics,
+            metrics={**examined.metrics, **counted},
+            counted=bool(counted) if apart else None,
             stdout_bytes=examined.stdout_bytes,
             stdout_sha256=examined.stdout_sha256,
             before_s=hooks_s[0],
@@ -373,5 +383,10 @@ def _disturbed(execution: Execution) -> bool | None:
 
 
 def _rfc3339(ns: int) -> str:
-    moment = datetime.datetime.fromtimestamp(ns // 1_000_000_000, datetime.UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{ns % 1_000_000_000:09d}Z"
+    return f"{_second(ns // 1_000_000_000)}.{ns % 1_000_000_000:09d}Z"
+
+
+@functools.lru_cache(maxsize=1)
+def _second(second: int) -> str:
+    """Write a second; hundreds of short runs begin within one."""
+    return f"{datetime.datetime.fromtimestamp(second, datetime.UTC):%Y-%m-%dT%H:%M:%S}"

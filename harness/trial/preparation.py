@@ -21,7 +21,9 @@ from ..environment import VariableKey, capture, describe_inputs
 from ..errors import HostError, StoreError
 from ..host import CpuPlan, GapLook, Host, HostState, format_cpus
 from ..launch import Interrupts, LauncherClient
+from ..meters.counters import CounterLook, CounterPlan, CounterTally, look_of
 from ..store import cpus_in_use
+from .counting import counter_plan
 from .files.inputs import declared_inputs
 from .situation import look_at_cpus, situation_of
 from .staying import stays
@@ -32,7 +34,11 @@ _MARGIN_BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A host that is fit to measure a campaign, and what was found on it before the trial."""
+    """A host that is fit to measure a campaign, and what was found on it before the trial.
+
+    `counters` is what launchers are asked to count and `events` what became of that; both are None
+    for a campaign that counts nothing.
+    """
 
     campaign: Campaign
     folder: Path
@@ -43,6 +49,8 @@ class Prepared:
     cpus: CpuPlan
     free_bytes: int
     containment: str
+    counters: CounterPlan | None
+    events: CounterLook | None
     findings: tuple[Finding, ...]
 
     @property
@@ -51,9 +59,16 @@ class Prepared:
         return self.cpus.targets or self.state.usable
 
     @property
-    def stays(self) -> bool:
-        """Whether the launcher keeps its CPU between two runs."""
-        return stays(self.campaign, self.cpus, self.state)
+    def launching(self) -> dict[str, Any]:
+        """What a session's launcher is told beside settings and CPUs: what it counts, and if it stays."""
+        asked = None if self.counters is None else self.counters.message
+        return {"counters": asked, "stays": stays(self.campaign, self.cpus, self.state)}
+
+    def tally(self) -> CounterTally | None:
+        """Make what turns a session's counters into metrics; None where nothing is counted."""
+        if self.counters is None or self.events is None:
+            return None
+        return CounterTally(self.counters, self.events)
 
     def probe(self) -> GapLook:
         """Look how much of the targets' CPUs others take: the one thing here that takes time."""
@@ -72,10 +87,11 @@ class Prepared:
             self.folder,
             needed_bytes=self.needed_bytes,
             gaps=gaps,
+            events=self.events,
         )
-        checked = check_before(situation)
-        if gaps is None:
-            checked = tuple(finding for finding in checked if finding.check != "gaps")
+        unsaid = {"gaps"} if gaps is None else set()
+        unsaid |= {"counters"} if self.events is None else set()  # nobody asks for any
+        checked = tuple(one for one in check_before(situation) if one.check not in unsaid)
         return checked + _own_findings(self.cpus, self.containment, self.campaign)
 
     def describe(
@@ -104,7 +120,8 @@ class Prepared:
         )
         # fairtrial has moved itself off the measured CPUs by now; what it may use is meant here
         record["process"]["affinity"] = format_cpus(self.state.usable)
-        return {"containment": self.containment} | record | {"inputs": self.inputs()}
+        events = {} if self.events is None else {"counters": self.events.to_dict()}
+        return {"containment": self.containment} | record | events | {"inputs": self.inputs()}
 
     def inputs(self) -> dict[str, Any]:
         """Describe the files that the campaign names as inputs, as JSON types."""
@@ -200,10 +217,13 @@ def prepare(
     rows = len(campaign.cells) * campaign.protocol.passes_at_most(sessions)
     needed = rows * _ROW_BYTES + _MARGIN_BYTES
     needed += max(0, _kept_at_most(campaign, sessions) - kept_bytes)
-    launcher = LauncherClient(
-        campaign.isolation, cpus.targets, interrupts
-    )  # are the settings permitted?
+    plan = counter_plan(campaign, host, state, cpus.targets)
+    message = None if plan is None else plan.message
+    launcher = LauncherClient(  # are the settings permitted?
+        campaign.isolation, cpus.targets, interrupts, counters=message
+    )
     launcher.close()
+    answers = None if message is None else launcher.counters
     prepared = Prepared(
         campaign=campaign,
         folder=folder,
@@ -214,6 +234,8 @@ def prepare(
         cpus=cpus,
         free_bytes=free,
         containment=launcher.containment,
+        counters=plan,
+        events=None if plan is None else look_of(plan, answers),
         findings=(),
     )
     # who requires it wants to know before anything is built; sessions look for themselves

@@ -16,16 +16,16 @@ from ..errors import FairtrialError, StoreError
 from ..launch import Interrupted, Interrupts, LauncherClient, SideCommands
 from ..store import Store
 from .clockwatch import ClockWatch
+from .deciding.hopeless import finding_of_given_up
+from .deciding.session_rules import Earlier, SessionRules
+from .deciding.session_stop import finding_of
 from .ending import Ending
 from .files.agreement import Agreement
 from .files.inputs import ArgumentFiles
-from .hopeless import finding_of_given_up
 from .launchers import SessionLauncher
 from .measure import CapReached, Measurer, Setting
 from .preparation import Prepared
 from .resuming.way_on import RUN_CAP
-from .session_rules import Earlier, SessionRules
-from .session_stop import finding_of
 from .surroundings import Surroundings
 from .trial_hooks import TrialHooks
 from .watcher import Watcher
@@ -247,8 +247,9 @@ class TrialRun:
     @contextlib.contextmanager
     def _launcher(self) -> Iterator[SessionLauncher]:
         isolation, cpus = self._campaign.isolation, self._prepared.cpus.targets
+        told = self._prepared.launching
         launcher = SessionLauncher(
-            lambda: LauncherClient(isolation, cpus, self._interrupts, stays=self._prepared.stays),
+            lambda: LauncherClient(isolation, cpus, self._interrupts, **told),
             lambda found: self._look((found,)),
         )
         try:
@@ -278,6 +279,7 @@ class TrialRun:
                 deadline=self._deadline,
                 on_threads=self._found_threads,
                 on_tick=self._watcher.tick,
+                tally=self._prepared.tally(),
             )
         )
         host = self._prepared.host
@@ -314,10 +316,9 @@ class TrialRun:
                     self._watcher.findings([in_vain])
             self._look(self._clock.findings())
         finally:
-            dropped = measurer.close()
-            if dropped is not None:
-                self._store.append_findings("after", [dropped], rules.session)
-                self._watcher.findings([dropped])
+            strange = measurer.close()
+            self._store.append_findings("after", strange, rules.session)
+            self._watcher.findings(strange)
 
     def _note(self, run: Measurement) -> None:
         """Look whether a run wrote what its cell did before, and which arguments no run writes."""
@@ -331,8 +332,7 @@ class TrialRun:
     def _look(self, findings: tuple[Finding, ...]) -> None:
         """Record what a look during the session found, unless all is well."""
         worse = [finding for finding in findings if finding.status in {"warn", "fail"}]
-        if worse:
-            self._store.append_findings("during", worse)
+        self._store.append_findings("during", worse)
 
     def _check_caps(self, run: PlannedRun) -> None:
         protocol = self._campaign.protocol

@@ -9,6 +9,7 @@ from pathlib import Path
 from ..campaign import Campaign, Isolation
 from ..checks import Situation
 from ..host import CpuPlan, GapLook, Host, HostState, choose_cpus
+from ..meters.counters import CounterLook
 from ..store import cpus_in_use
 
 
@@ -80,6 +81,7 @@ def situation_of(
     *,
     needed_bytes: int = 0,
     gaps: GapLook | None = None,
+    events: CounterLook | None = None,
 ) -> Situation:
     """Read the host as it is now, for a trial that would be stored below `folder`.
 
@@ -97,6 +99,8 @@ def situation_of(
         The space that the trial may need.
     gaps : GapLook, optional
         What a look at the CPUs saw.
+    events : CounterLook, optional
+        Which events can be counted.
     """
     counters = host.counters(cpus)  # first: who compares counters waits for them, not for the rest
     isolation = campaign.isolation if campaign else Isolation()
@@ -113,4 +117,5 @@ def situation_of(
         needed_bytes=needed_bytes,
         runs_path=str(folder),
         gaps=gaps,
+        events=events,
     )

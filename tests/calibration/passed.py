@@ -29,6 +29,8 @@ SUBJECTS = (
     "analysis/studies",
     "tests/calibration",
 )
+# What a calibration of the runner's rules executes of it.
+RULES = ("analysis/record/disturbance.py", "harness/trial/deciding/repeating.py")
 LIBRARIES = ("numba", "numpy", "scikit-learn", "scipy")
 
 State = dict[str, dict[str, str]]
@@ -42,6 +44,7 @@ def state(root: Path = ROOT) -> State:
         for path in (root / subject).rglob("*")
         if path.suffix in {".py", ".json"} and path.name != PASSED.name
     )
+    sources += [root / rule for rule in RULES if (root / rule).exists()]
     return {
         "libraries": {name: importlib.metadata.version(name) for name in LIBRARIES},
         "sources": {

@@ -187,7 +187,7 @@ def test_the_documented_code_chooses_the_rows_that_are_judged():
     exec(code, told)
     trial = read_trial(folder)
     assert len(told["chosen"]) == 48
-    assert {row["position"] for row in told["chosen"]} == set(trial.position[trial.judged].tolist())
+    assert {row["position"] for row in told["chosen"]} == set(trial.position[trial.chosen].tolist())
 
 
 # --- what it promised is still written ----------------------------------------------------------

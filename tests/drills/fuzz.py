@@ -53,9 +53,9 @@ from harness.campaign import Campaign, identity_of, load_campaign, resolved_text
 from harness.screen import read_progress
 from harness.store import Store, sha256_file
 from harness.trial import trials_in
+from harness.trial.deciding.session_stop import SessionStop, stored_runs
 from harness.trial.resuming.begun import defaults_of
 from harness.trial.resuming.resumption import campaign_drift, check_plan, target_drift
-from harness.trial.session_stop import SessionStop, stored_runs
 
 FOUND = Path(__file__).with_name("found")
 HANG_S = 4.0  # of processor time

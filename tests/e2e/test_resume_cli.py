@@ -250,7 +250,7 @@ def test_position_that_stands_there_twice_is_refused(lab, killed):
 
 
 def test_newer_schema_is_refused(lab, killed):
-    manifest = lab.manifest() | {"schema": 2}
+    manifest = lab.manifest() | {"schema": 3}
     (lab.trial() / "manifest.json").write_text(json.dumps(manifest))
     for args in (
         ("run", killed, "--resume", "--trial", lab.trial()),
@@ -259,7 +259,7 @@ def test_newer_schema_is_refused(lab, killed):
     ):
         done = lab.run_fairtrial(*args)
         assert done.returncode == 5, args
-        assert "schema 2, newer than 1" in done.stderr
+        assert "schema 3, newer than 2" in done.stderr
 
 
 def test_edited_plan_is_refused(lab, killed):

@@ -10,7 +10,7 @@ from analysis.data.trial import read_trial
 from analysis.record import StopRule
 from harness.campaign.load import load_campaign
 from harness.screen.progress import read_progress
-from harness.trial.session_stop import SessionStop, stored_runs
+from harness.trial.deciding.session_stop import SessionStop, stored_runs
 
 CELLS = 4
 

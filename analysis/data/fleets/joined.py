@@ -1,7 +1,8 @@
-"""The sessions of all hosts of a fleet as those of one trial, for methods that know no hosts.
+"""All hosts of a fleet as one trial, for methods that know no hosts.
 
-Each host's sessions keep apart: they get numbers of their own, in the order of the hosts. What holds on
-other hosts is not said by any method that is asked this way, and a caution says so.
+Whoever infers by sessions takes each host as one session: hosts are the outermost level, and what is
+said holds on hosts like these. Whoever looks at the runs themselves takes each host's sessions, with
+numbers of their own, in the order of the hosts.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +23,28 @@ from ..trial import Trial
 from .notes import host_cautions
 from .opened import OpenedFleet
 
-__all__ = ["joined_trial", "nothing_to_judge"]
+__all__ = ["Unit", "joined_trial", "nothing_to_judge"]
+
+Unit = Literal["host", "session"]
 
 _SAME = ("benchmarks", "variants", "baseline", "metrics")
-_WHOLE = ("segment", "block", "benchmark", "variant", "outcome", "start_ns")
+_WHOLE = (
+    *("segment", "block", "benchmark", "variant", "outcome", "start_ns", "warmup"),
+    *("disturbed", "chosen"),
+)
+_PLACES = ("position", "repeats")  # in the plan
 
 
-def joined_trial(fleet: OpenedFleet) -> Trial:
-    """Read all trials of a fleet as one, whose sessions are those of all hosts.
+def joined_trial(fleet: OpenedFleet, *, by: Unit = "host") -> Trial:
+    """Read all trials of a fleet as one.
+
+    Parameters
+    ----------
+    fleet : OpenedFleet
+        From `open_fleet`.
+    by : {"host", "session"}
+        What its sessions are: the hosts (the blocks of a host's sessions follow each other), or the
+        sessions of all hosts. Where one host only has runs, its own sessions in both cases.
 
     Raises
     ------
@@ -51,7 +66,7 @@ def joined_trial(fleet: OpenedFleet) -> Trial:
         raise nothing_to_judge(fleet.path, told)
     for other in trials[1:]:
         _require_alike(trials[0].manifest, other)
-    return _joined(fleet.path, trials, names, told)
+    return _joined(fleet.path, trials, names, told, by if len(trials) > 1 else "session")
 
 
 def nothing_to_judge(path: Path, hosts: Sequence[HostProgress]) -> InsufficientDataError:
@@ -78,31 +93,36 @@ def _require_alike(first: Manifest, other: Trial) -> None:
 
 
 def _joined(
-    path: Path, trials: Sequence[Trial], names: Sequence[str], hosts: Sequence[HostProgress]
+    path: Path,
+    trials: Sequence[Trial],
+    names: Sequence[str],
+    hosts: Sequence[HostProgress],
+    by: Unit,
 ) -> Trial:
+    if by == "host":
+        trials = [_one_session(trial) for trial in trials]
     sessions = _offsets([trial.manifest.sessions for trial in trials])
     positions = _offsets([max(trial.planned_runs, _last(trial)) for trial in trials])
     fields: dict[str, Any] = {
         name: _frozen(np.concatenate([getattr(trial, name) for trial in trials])) for name in _WHOLE
     }
-    fields["warmup"] = _frozen(np.concatenate([trial.warmup for trial in trials]))
     fields["session"] = _frozen(
         np.concatenate([t.session + n for t, n in zip(trials, sessions, strict=False)])
     )
-    fields["position"] = _frozen(
-        np.concatenate(
-            [
-                np.where(t.position < 0, t.position, t.position + n)
-                for t, n in zip(trials, positions, strict=False)
-            ]
-        )
-    )
+    for name in _PLACES:
+        moved = [
+            np.where(own < 0, own, own + n)
+            for own, n in zip((getattr(t, name) for t in trials), positions, strict=False)
+        ]
+        fields[name] = _frozen(np.concatenate(moved))
+    if any(trial.counted is not None for trial in trials):
+        fields["counted"] = _frozen(np.concatenate([_counted(trial) for trial in trials]))
     first = trials[0]
     return Trial(
         path=path,
         manifest=_manifest(path, trials, sessions, positions, hosts),
         cautions=merged(
-            host_cautions(hosts), [_said(names, sessions[-1])], _trial_cautions(trials, names)
+            host_cautions(hosts), [_said(names, sessions[-1], by)], _trial_cautions(trials, names)
         ),
         planned_runs=sum(trial.planned_runs for trial in trials),
         numbers={
@@ -118,6 +138,10 @@ def _joined(
         ),
         **fields,
     )
+
+
+def _counted(trial: Trial) -> NDArray[np.bool_]:
+    return np.zeros(len(trial), dtype=np.bool_) if trial.counted is None else trial.counted
 
 
 def _offsets(counts: Sequence[int]) -> list[int]:
@@ -209,12 +233,38 @@ def _manifest(
     )
 
 
-def _said(names: Sequence[str], sessions: int) -> Caution:
+def _said(names: Sequence[str], sessions: int, by: Unit) -> Caution:
+    told = f"{len(names)} host{'s' * (len(names) != 1)} ({figures.listed(names, 3)})"
+    if by == "session":
+        return Caution(
+            "sessions-of-hosts",
+            f"the sessions of {told} are taken together, as {sessions} sessions: what lies between "
+            "hosts is not told apart from what lies between sessions",
+        )
     return Caution(
         "hosts-as-sessions",
-        f"the sessions of {len(names)} host{'s' * (len(names) != 1)} ({figures.listed(names, 3)}) are "
-        f"taken as {sessions} sessions: what holds on hosts like these is not said here ('fairtrial "
-        "verdict' of the fleet says it)",
+        f"each of {told} is taken as one session: what is said holds on hosts like these, and their "
+        "own sessions are not told apart ('fairtrial verdict' of the fleet tells them)",
+    )
+
+
+def _one_session(trial: Trial) -> Trial:
+    """Take all sessions of a trial as one, whose blocks follow each other."""
+    manifest = trial.manifest
+    most = manifest.runs
+    counted = trial.block > 0
+    return replace(
+        trial,
+        session=np.ones_like(trial.session),
+        block=np.where(counted, trial.block + (trial.session - 1) * most, 0),
+        manifest=replace(
+            manifest,
+            sessions=1,
+            runs=most * manifest.sessions,
+            session_ends=(),
+            given_up=(),
+        ),
+        failed=tuple(replace(run, session=1) for run in trial.failed),
     )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from ...errors import StoreError
 from ...record import (
     Fleet,
@@ -96,7 +98,7 @@ def _read(path: Path, fleet: Fleet, host: FleetHost) -> HostTrial:
     progress = HostProgress(
         host=host.host,
         state=state,
-        done=int((trial.position >= 0).sum()),
+        done=int(np.unique(trial.planned_position[trial.planned_position >= 0]).size),
         planned=manifest.needed,
         counting=counting,
         why=why_so(state, manifest),

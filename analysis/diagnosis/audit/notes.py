@@ -68,7 +68,7 @@ def _cell_of(what: str, trial: Trial) -> tuple[str | None, str | None]:
 
 def disturbed_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
     """Count the measured runs during which the hypervisor took time, or the disk was needed."""
-    mine = trial.measured & np.isin(trial.variant, chosen)
+    mine = trial.judged("wall") & np.isin(trial.variant, chosen)
     wall = trial.values("wall")
     with np.errstate(invalid="ignore"):
         stolen = mine & (trial.numbers["steal_s"] > 0)
@@ -120,7 +120,7 @@ def waiting_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
                 share = float(waited[timed].sum() / wall[timed].sum())
                 told += f", which is {100 * share:.2g} % of the time of all"
             if again := int((mine & cell & (trial.repeats >= 0)).sum()):
-                left = int((disturbed & cell & trial.judged).sum())
+                left = int((disturbed & cell & trial.chosen).sum())
                 told += f"; {again} repeat{'s' * (again > 1)}, {left} judged that did"
             yield Finding(
                 code="waited-for-cpu",

@@ -290,6 +290,8 @@ def _protocol(source: Source) -> str:
             parts.append(f"{words} {figures.quantity(value, 's')}")
     if manifest.stop is not None:
         parts.append(f"a stopping rule: width {manifest.stop.width:g}")
+    if manifest.repeating:
+        parts.append("disturbed runs repeated at most twice")
     if manifest.appended:
         parts.append(f"sessions were appended {len(manifest.appended)} times")
     if manifest.merged_from:

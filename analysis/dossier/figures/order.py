@@ -168,7 +168,7 @@ def _crosses(axes: Axes, cell: Cell, spans: Spans, subject: Subject, benchmark: 
     mine = (trial.benchmark == trial.manifest.benchmarks.index(benchmark)) & (
         trial.variant == trial.manifest.variants.index(cell.variant)
     )
-    failed = np.flatnonzero(mine & trial.counting & (trial.outcome != 0))
+    failed = np.flatnonzero(mine & trial.candidates & (trial.outcome != 0))
     blocks = trial.session * (int(trial.block.max()) + 1) + trial.block
     sessions = _sessions(cell)
     x = []

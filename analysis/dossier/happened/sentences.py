@@ -98,7 +98,7 @@ def _blocks(runs: Runs, state_s: float) -> Iterator[str]:
     if len(runs.variants) < 2:
         return
     key = clock.place * (int(trial.block.max()) + 1) + trial.block
-    measured = np.flatnonzero(trial.counting)
+    measured = np.flatnonzero(trial.candidates)
     order = measured[np.argsort(key[measured], kind="stable")]
     _, first, counts = np.unique(key[order], return_index=True, return_counts=True)
     whole = counts > 1

@@ -165,8 +165,31 @@ def _measured(trial: Trial, subject: Subject, begin: str) -> Iterator[tuple[Span
         said += "was" if failed == 1 else "were"
         rest = ", with what the other side measured in the same blocks" if paired else ""
         yield (Span(f"{said} left out{rest}."),)
+    if said := _disturbed(trial, variants):
+        yield (Span(said),)
     if not trial.finished or manifest.status not in ("complete", "running"):
         yield (Span("The trial is not complete: what is there was judged."),)
+
+
+def _disturbed(trial: Trial, variants: Sequence[str]) -> str:
+    """Say how many runs waited for a CPU, and what was done about it; nothing where none is known to."""
+    mine = ~trial.warmup & (trial.outcome == 0)
+    mine &= np.isin(trial.variant, [trial.manifest.variants.index(name) for name in variants])
+    first = mine & (trial.repeats < 0)
+    known, waited = int((first & (trial.disturbed >= 0)).sum()), first & (trial.disturbed == 1)
+    if not waited.any():
+        return ""
+    said = (
+        f"{counted(int(waited.sum()), 'run').capitalize()} of {known:,} waited for a CPU for more than "
+        "0.5 % of the time"
+    )
+    if not trial.manifest.repeating:
+        return f"{said}; nothing was left out or corrected for it."
+    left = int((mine & trial.chosen & (trial.disturbed == 1)).sum())
+    return (
+        f"{said}: such runs were executed again at the end of their block, at most twice, and the first "
+        f"undisturbed run was taken; {left:,} remained."
+    )
 
 
 def _order(protocol: Mapping[str, Any]) -> str:

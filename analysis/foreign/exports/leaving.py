@@ -172,7 +172,7 @@ def leaving_trial(
 
 def _unjudged(trial: Trial, variants: Collection[str]) -> int:
     mine = np.isin(trial.variant, [trial.manifest.variants.index(name) for name in variants])
-    return int((mine & ~trial.judged).sum())
+    return int((mine & ~trial.chosen).sum())
 
 
 def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Run]]:
@@ -183,7 +183,7 @@ def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Ru
     codes = {run.position: run.exit_code for run in trial.failed}
     # of a run that was repeated, the row that every method takes
     order = np.argsort(trial.planned_position, kind="stable")
-    order = order[trial.judged[order]]
+    order = order[trial.chosen[order]]
     rows: dict[tuple[str, str], list[Run]] = {}
     for number, k in enumerate(order.tolist(), 1):
         bench = manifest.benchmarks[int(trial.benchmark[k])]
@@ -206,9 +206,11 @@ def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Ru
 
 def _values(trial: Trial, metric: str) -> Callable[[int], tuple[float, ...]]:
     if metric in trial.metrics:
-        column = trial.metrics[metric]
+        column, apart = trial.metrics[metric], trial.apart(metric)
 
         def iterations(k: int) -> tuple[float, ...]:
+            if apart[k]:
+                return ()
             start, end = int(column.offsets[k]), int(column.offsets[k + 1])
             return tuple(column.values[start:end].tolist())
 

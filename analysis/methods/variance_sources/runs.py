@@ -256,12 +256,14 @@ def _left_out(  # noqa: PLR0917 - what `pooled` has found so far
     for code, count, text in (
         (
             "failed-left-out",
-            sum(int((t.counting & (t.outcome != 0)).sum()) for t in trials),
+            sum(int((t.candidates & (t.outcome != 0)).sum()) for t in trials),
             "{} failed run{} left out",
         ),
         (
             "metric-missing",
-            sum(int((t.measured & ~mine).sum()) for t, mine in zip(trials, used, strict=True)),
+            sum(
+                int((t.judged(metric) & ~mine).sum()) for t, mine in zip(trials, used, strict=True)
+            ),
             "{} run{} without " + metric,
         ),
     ):

@@ -87,7 +87,7 @@ class _Gathered:
         self.looks = max(self.looks, manifest.looks if asked.looks is None else asked.looks)
         self._compare(name, sides, manifest.baseline)
         counts = np.isin(trial.variant, [manifest.variants.index(v) for v in self.chosen])
-        self.runs += int((trial.measured & counts).sum())
+        self.runs += int((trial.judged(asked.metric) & counts).sum())
         self.warmups += int((trial.warmup & counts).sum())
         self.failed += sum(
             not run.warmup and run.variant in self.chosen for run in trial.failures()

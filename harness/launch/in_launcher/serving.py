@@ -81,8 +81,8 @@ class Launcher:
         Keys of `run`: handle, padding (bytes of the padding's value), count (whether to read the
         counters).
         """
+        self.counters.start(wanted=run.get("count", False))
         request = program.message
-        self.counters.start(wanted=run["count"])
         opened: list[int] = []
         saved: list[tuple[int, tuple[int, int]]] = []
         try:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         MissingEvent as MissingEvent,
         look_of as look_of,
     )
-    from .plan import CounterPlan as CounterPlan, plan_of as plan_of
+    from .plan import PARANOID as PARANOID, CounterPlan as CounterPlan, plan_of as plan_of
     from .pmu import DEVICES as DEVICES, Pmus as Pmus
     from .raw import RawEvent as RawEvent, RawEventError as RawEventError, parse_raw as parse_raw
     from .resolving import (
@@ -30,7 +30,7 @@ else:
         {
             "events": "EVENTS Event",
             "look": "Answer CountedEvent CounterLook MissingEvent look_of",
-            "plan": "CounterPlan plan_of",
+            "plan": "PARANOID CounterPlan plan_of",
             "pmu": "DEVICES Pmus",
             "raw": "RawEvent RawEventError parse_raw",
             "resolving": "Refused Resolved resolve_event",

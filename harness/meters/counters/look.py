@@ -95,6 +95,7 @@ def look_of(
     counted: list[CountedEvent] = []
     missing: list[MissingEvent] = []
     said = iter(answers or ())
+    placed: list[str] = []
     for one in plan.events:
         if isinstance(one, Refused):
             missing.append(
@@ -107,8 +108,9 @@ def look_of(
         if answer is None:
             missing.append(_unknown_machine(one, plan))
         elif answer.number or not answer.fits:
-            missing.append(_missing(one, answer, plan, [event.name for event in counted]))
+            missing.append(_missing(one, answer, plan, placed))
         else:
+            placed += [one.name] if one.on_processor else []
             counted.append(
                 CountedEvent(
                     name=one.name,

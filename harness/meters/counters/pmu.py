@@ -141,22 +141,27 @@ class Pmus:
             words[name] |= value
             return
         layout = self._tree.text(f"{place}/format/{name}")
-        match = None if layout is None else _PLACE.fullmatch(layout)
-        if match is None:
-            known = ", ".join(
-                (
-                    *(self._tree.names(f"{place}/format") or ()),
-                    *(self._tree.names(f"{place}/events") or ()),
-                )
-            )
+        word, spans = _layout(layout)
+        if not spans:
+            folders = [self._tree.names(f"{place}/{part}") or () for part in ("format", "events")]
+            known = ", ".join(one for names in folders for one in names)
             what = f"the PMU '{place.rpartition('/')[2]}' has no term and no event '{name}'"
             raise PmuError(what, f"{place}/format, {place}/events: {known or 'none'}")
         left = value
-        for span in match[2].split(","):
-            low, _, high = span.partition("-")
-            width = int(high or low) - int(low) + 1
-            words[match[1]] |= (left & ((1 << width) - 1)) << int(low)
+        for low, high in spans:
+            width = high - low + 1
+            words[word] |= (left & ((1 << width) - 1)) << low
             left >>= width
         if left:
             what = f"{value:#x} does not fit into the term '{name}'"
             raise PmuError(what, f"{place}/format/{name} = {layout}")
+
+
+def _layout(text: str | None) -> tuple[str, list[tuple[int, int]]]:
+    """Read where a term lies: the word, and from which bit to which; no bits where that is not told."""
+    match = None if text is None else _PLACE.fullmatch(text)
+    if match is None:
+        return "", []
+    pairs = [span.partition("-") for span in match[2].split(",")]
+    spans = [(int(low), int(high or low)) for low, _, high in pairs]
+    return match[1], spans if all(low <= high < 64 for low, high in spans) else []

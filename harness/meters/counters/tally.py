@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from analysis.record import Finding
 
 from .events import EVENTS
+from .look import CounterLook
 from .plan import CounterPlan
 from .resolving import Resolved
 
@@ -36,12 +37,15 @@ class CounterTally:
     ----------
     plan : CounterPlan
         What the launcher was asked for; its answers have the order of ``plan.resolved``.
+    look : CounterLook
+        Which of that could be had when the trial began: only these are metrics of the trial.
     """
 
-    def __init__(self, plan: CounterPlan) -> None:
-        self._events = plan.resolved
+    def __init__(self, plan: CounterPlan, look: CounterLook) -> None:
+        had = {one.name for one in look.counted}
+        self._events = [event if event.name in had else None for event in plan.resolved]
         self._share = plan.share
-        self._seen = {event.name: _Seen() for event in plan.resolved}
+        self._seen = {name: _Seen() for name in had}
 
     def metrics(self, moved: Sequence[Moved | None] | None) -> dict[str, tuple[float, ...]]:
         """Give the metrics of one run, without those that are not known.
@@ -50,9 +54,11 @@ class CounterTally:
         enabled / counted, if events may share; otherwise it is not known.
         """
         found: dict[str, tuple[float, ...]] = {}
-        for event, one in zip(self._events, moved or (), strict=False):
-            value = self._value(event, one)
-            if value is not None:
+        if moved is None:
+            return found
+        for event, one in zip(self._events, moved, strict=True):
+            value = None if event is None else self._value(event, one)
+            if event is not None and value is not None:
                 found[event.name] = (value / _NS if event.unit == "s" else value,)
         return found
 
@@ -76,13 +82,11 @@ class CounterTally:
 
     def findings(self) -> tuple[Finding, ...]:
         """Say what was strange: events that were not counted, shared a counter, or never moved."""
-        return tuple(one for event in self._events for one in self._of(event))
+        return tuple(one for event in self._events if event is not None for one in self._of(event))
 
     def _of(self, event: Resolved) -> Iterator[Finding]:
         seen, name = self._seen[event.name], event.name
-        if (
-            seen.unread and seen.unread < seen.runs
-        ):  # where it never was, the session began with that
+        if seen.unread:
             yield _finding(
                 f"{name} was not counted in {seen.unread} of {seen.runs} runs: these rows are without it",
                 "see what else counts on this host: perf, a profiler, another trial",

@@ -9,6 +9,8 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import shutil
+import tempfile
 import warnings
 from collections.abc import Callable
 from decimal import Decimal
@@ -24,6 +26,7 @@ from analysis import FairtrialError, PerformanceMatrix, UsageError
 from analysis.diagnosis.normality import shapiro
 from analysis.diagnosis.normality.departure import lilliefors
 from analysis.planning import t_interval
+from analysis.record import Fleet, FleetHost, read_manifest, write_fleet
 from analysis.stats import numbers
 
 SAMPLE = Path(__file__).parents[3] / "runs" / "sample"
@@ -56,6 +59,28 @@ TABLE = {
 }
 
 # each door with arguments that it takes: what stands here is replaced, one at a time
+
+
+def fleet_of_two(folder: Path) -> Path:
+    """Make a fleet of two copies of the sample trial."""
+    manifest = read_manifest(Path(SAMPLE))
+    hosts = ("lab1", "lab2")
+    for host in hosts:
+        shutil.copytree(SAMPLE, folder / host)
+    fleet = Fleet(
+        campaign=manifest.campaign_name,
+        identity=manifest.campaign_sha256,
+        submitted_at=None,
+        script=None,
+        hosts=tuple(FleetHost(host=host, jobs=(), trial=host) for host in hosts),
+    )
+    write_fleet(folder, fleet)
+    return folder
+
+
+_PLACE = tempfile.TemporaryDirectory(prefix="fairtrial-fleet-")
+FLEET = fleet_of_two(Path(_PLACE.name))
+
 DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "PerformanceMatrix.from_samples": (
         PerformanceMatrix.from_samples,
@@ -304,6 +329,20 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "always_valid": False,
             "explain": False,
             "certificate": None,
+        },
+    ),
+    "judge_fleet": (
+        analysis.judge_fleet,
+        {
+            "fleet": FLEET,
+            "metric": "wall",
+            "confidence": 0.9,
+            "variants": ["gzip-1"],
+            "benchmarks": ["text", "logs"],
+            "margin": 0.01,
+            "correction": "bh",
+            "weights": {"text": 2.0},
+            "looks": 2,
         },
     ),
     "judge_sides": (

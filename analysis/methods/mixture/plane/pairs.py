@@ -100,11 +100,12 @@ def _cautions(
 ) -> Iterator[Caution]:
     """Say what was left out, and what the values cannot tell."""
     yield from always_said(trial)
-    failed = cell & trial.counting & (trial.outcome != 0)
+    failed = cell & trial.candidates & (trial.outcome != 0)
+    judged = trial.judged(metrics[0]) & trial.judged(metrics[1])
     for code, which, text in (
         ("warm-up-left-out", cell & trial.warmup, "{} warm-up run{} left out"),
         ("failed-left-out", failed, "{} failed run{} left out"),
-        ("metric-missing", cell & trial.measured & ~complete, "{} run{} without one of the values"),
+        ("metric-missing", cell & judged & ~complete, "{} run{} without one of the values"),
     ):
         if count := int(which.sum()):
             yield Caution(code, text.format(count, "s" * (count > 1)))

@@ -95,9 +95,9 @@ def test_each_run_has_one_judged_row_wherever_its_rows_stand(runs, random):
 def test_the_reader_takes_the_judged_rows():
     trial, rows = read_trial(REPEATS), rows_of()
     chosen = by_hand(rows)
-    assert sorted(chosen.values()) == np.flatnonzero(trial.counting).tolist()
-    assert int(trial.counting.sum()) == 40
-    assert sorted(chosen) == sorted(trial.planned_position[trial.counting].tolist())
+    assert sorted(chosen.values()) == np.flatnonzero(trial.candidates).tolist()
+    assert int(trial.candidates.sum()) == 40
+    assert sorted(chosen) == sorted(trial.planned_position[trial.candidates].tolist())
     for variant in trial.manifest.variants:
         matrix = trial.matrix(variant)
         for bench, values in zip(matrix.benchmarks, matrix.samples, strict=True):
@@ -137,7 +137,7 @@ def test_an_earlier_trial_reads_as_before():
     trial = read_trial(PLAIN)
     assert (trial.repeats == -1).all()
     assert (trial.disturbed == -1).all()
-    assert trial.judged.all()
+    assert trial.chosen.all()
     assert np.isnan(trial.waited_ns).all()
     assert np.isnan(trial.other_ns).all()
     assert not trial.manifest.repeating
@@ -175,7 +175,7 @@ def test_a_merged_trial_judges_the_same_rows(tmp_path):
     merge_trials([REPEATS, second], tmp_path / "both")
     one, both = read_trial(REPEATS), read_trial(tmp_path / "both")
     assert both.manifest.schema == 2
-    assert np.array_equal(both.judged, np.concatenate([one.judged, one.judged]))
+    assert np.array_equal(both.chosen, np.concatenate([one.chosen, one.chosen]))
     assert len(set(both.position.tolist())) == len(both)
     again = both.repeats >= 0
     names = ("session", "block", "benchmark", "variant")

@@ -37,7 +37,7 @@ def planted():
         flags[np.flatnonzero(trial.variant == 1)[-unknown:] if unknown else []] = -1
         none = np.full(len(trial), -1)
         judged = np.ones(len(trial), dtype=np.bool_)
-        changes = {"repeats": none, "disturbed": flags, "judged": judged, **about}
+        changes = {"repeats": none, "disturbed": flags, "chosen": judged, **about}
         return replace(trial, **changes)
 
     return make
@@ -85,7 +85,7 @@ def test_a_trial_with_repeats_says_what_they_came_to():
     planned = rows & (trial.repeats < 0) & ~trial.warmup
     assert told(trial)["waited-for-cpu"] == (
         f"{planned.sum()} of 40 runs waited for a CPU; after 20 repeats "
-        f"{(rows & trial.counting).sum()} are judged that did: gzip-1 7 of 20, gzip-6 6 of 20"
+        f"{(rows & trial.candidates).sum()} are judged that did: gzip-1 7 of 20, gzip-6 6 of 20"
     )
 
 

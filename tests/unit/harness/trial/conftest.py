@@ -68,11 +68,20 @@ class Launcher:
         self.told: list[Execution] = []
         self.swept = 0
         self.closed = False
+        self.counters = tuple(stage.answers)
+        self.counted = stage.counted if answer == "target" else []
 
     def execute(
-        self, request: Request, watch=None, every_s: float = 0.25, *, padding: int = 0
+        self,
+        request: Request,
+        watch=None,
+        every_s: float = 0.25,
+        *,
+        padding: int = 0,
+        count: bool = False,
     ) -> Execution:
         assert not self.closed
+        self.counted.append(count)
         padded = {request.padded: b"x" * padding} if padding else {}
         copy = dataclasses.replace(request, env=request.env | padded)  # what the program sees
         self.requests.append(copy)
@@ -133,6 +142,8 @@ class Stage:
         self.interrupts: Interrupts | None = None
         self.slept: list[float] = []
         self.watching = Watching()
+        self.answers: list[Any] = []  # of launchers, about the events that they are asked for
+        self.counted: list[bool] = []  # of each run, whether its counters were to be read
         self.bin.mkdir()
         self.program("true")
 
@@ -250,7 +261,7 @@ def stage(tmp_path, monkeypatch, planted_host):
             made.locked = ()
 
     def launcher_for(answer: str):
-        def make(isolation, cpus, interrupts, *, contained=True, stays=False):
+        def make(isolation, cpus, interrupts, *, contained=True, stays=False, counters=None):
             launcher = made.launcher(answer, cpus)
             launcher.stays = stays
             return launcher

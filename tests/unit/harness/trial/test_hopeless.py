@@ -14,7 +14,7 @@ import pytest
 from analysis.data.trial import read_trial
 from analysis.record import PlannedRun, StopRule
 from harness.errors import LauncherDiedError, LaunchError, StoreError
-from harness.trial.hopeless import Hopeless
+from harness.trial.deciding.hopeless import Hopeless
 
 
 def dies():

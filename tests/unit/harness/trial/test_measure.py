@@ -354,3 +354,15 @@ def test_a_program_that_links_its_output_elsewhere_destroys_nothing(bench, tmp_p
     assert (row.outcome, row.stdout_bytes) == ("exit", 0)
     assert bench.kept()["0007.stdout"] == ""
     assert victim.read_text() == "precious" * MOST
+
+
+def test_starts_are_told_to_the_nanosecond(bench):
+    second = 1_700_000_000_000_000_000
+    starts = [second + 5, second + 999_999_999, second + 1_000_000_000, second + 7]
+    bench.stage.target = lambda request: {"started_ns": starts[len(bench.launcher.told)]}
+    assert [bench.measure().started_at for _ in starts] == [
+        "2023-11-14T22:13:20.000000005Z",
+        "2023-11-14T22:13:20.999999999Z",
+        "2023-11-14T22:13:21.000000000Z",
+        "2023-11-14T22:13:20.000000007Z",
+    ]

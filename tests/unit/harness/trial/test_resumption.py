@@ -12,8 +12,8 @@ from harness.errors import StoreError, UsageError
 from harness.launch import Interrupted
 from harness.store import is_written_now
 from harness.store.writer import Store
+from harness.trial.deciding.repeating import still_to_do
 from harness.trial.order import plan_session
-from harness.trial.repeating import still_to_do
 from harness.trial.resuming.resumption import (
     Drift,
     campaign_drift,

@@ -17,8 +17,8 @@ from harness.errors import StoreError
 from harness.screen.progress import read_progress
 from harness.screen.view import scale
 from harness.store.writer import Store
+from harness.trial.deciding.session_stop import SessionStop, finding_of, stored_runs
 from harness.trial.ending import Ending
-from harness.trial.session_stop import SessionStop, finding_of, stored_runs
 from harness.wording import said_of_rule, said_of_sessions
 
 RULE = StopRule(width=0.05, min_runs=3, max_runs=6)
@@ -354,7 +354,7 @@ def test_the_runner_needs_numpy_only_under_a_rule():
         "assert 'numpy' not in sys.modules, 'imported with the runner'\n"
         "from analysis.record import StopRule\n"
         "from types import SimpleNamespace as N\n"
-        "from harness.trial.session_stop import SessionStop\n"
+        "from harness.trial.deciding.session_stop import SessionStop\n"
         "c = N(benchmarks=('x',), variants=('a',), baseline='a', cells=(1,))\n"
         "SessionStop(StopRule(width=1.0), c, 1)\n"
         "assert 'numpy' in sys.modules, 'imported before the first run'\n"

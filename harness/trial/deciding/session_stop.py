@@ -20,7 +20,7 @@ from analysis.record import (
     records_of,
 )
 
-from ..campaign import Campaign
+from ...campaign import Campaign
 
 
 class SessionStop:
@@ -54,7 +54,7 @@ class SessionStop:
         self._spans: dict[int, tuple[int, int]] = {}  # segment -> its first start and last end
 
     def add(self, measurement: Measurement) -> None:
-        """Count a run. Warm-ups take time, and failed runs have no value that counts."""
+        """Count a run. Warm-ups take time; failed and counted runs have no value that is judged."""
         if measurement.start_ns is not None and measurement.wall_ns is not None:
             ended = measurement.start_ns + measurement.wall_ns
             begun, _ = self._spans.get(measurement.segment, (measurement.start_ns, ended))
@@ -70,6 +70,8 @@ class SessionStop:
 
     def _put(self, row: Measurement) -> None:
         """Take a row for the value of its run, in place of one that was disturbed."""
+        if row.counted:
+            return  # there for its counters alone
         wall_ns = row.wall_ns or 0
         good = row.outcome == "ok" and wall_ns > 0  # a damaged row may say anything
         if good or row.repeats is not None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from analysis.record import Finding, GivenUp, Measurement, PlannedRun, SessionEnd
 
-from ..campaign import Campaign
-from ..store import Store
+from ...campaign import Campaign
+from ...store import Store
+from ..order import SessionPlan
 from .hopeless import Hopeless
-from .order import SessionPlan
 from .repeating import Repeats, repeats_left, repeats_of, still_to_do, stored_repeats
 from .session_stop import SessionStop, stored_runs
 

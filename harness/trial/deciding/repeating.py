@@ -22,9 +22,9 @@ from analysis.record import (
     records_of,
 )
 
-from ..campaign import Campaign
+from ...campaign import Campaign
 
-_IN_VAIN = 4  # repeats of a cell in a row that were disturbed too
+_IN_A_ROW = 4  # rows of a cell, repeats and one warm-up included, that were all disturbed
 _NAMED = 3
 
 _Row = Measurement | RowShape
@@ -48,8 +48,8 @@ class Repeats:
     A run that was disturbed and ended ok is repeated at the end of its block (in sequential order:
     of its cell's runs), at most twice, until one of its rows is undisturbed; a block is repeated at
     most once its length. All variants of a benchmark are treated alike, else what one is spared would
-    make it look faster: where it is unknown of a run in the session whether it was disturbed, warm-ups
-    included, and where repeats of a cell are disturbed every time, the benchmark's runs are kept as they are.
+    make it look faster. So its runs are kept as they are from where it is unknown of one of them, warm-ups
+    included, whether it was disturbed, and from where four runs of a cell in a row were, repeats included.
 
     Parameters
     ----------
@@ -63,23 +63,25 @@ class Repeats:
         self._sequential = campaign.protocol.order == "sequential"
         self._rows: dict[int, list[bool | None]] = {}  # of the runs that were disturbed
         self._unknown: set[str] = set()
-        self._in_vain: Counter[tuple[str, str]] = Counter()
+        self._in_a_row: Counter[tuple[str, str]] = Counter()
         self._kept: set[str] = set()
         for row in rows:
             self.add(row)
 
     def add(self, row: _Row) -> Finding | None:
         """Count a row; give the finding that a benchmark is repeated no more, where it says so."""
+        if row.warmup and row.position < 0:
+            return None  # a resumed session's own: had nobody broken it off, it would not be there
         if row.outcome == "ok" and row.disturbed is None:
             self._unknown.add(row.benchmark)
-        if row.repeats is None:
-            if row.disturbed and row.outcome == "ok" and not row.warmup:
-                self._rows[row.position] = [True]
-            return None
-        self._rows.setdefault(row.repeats, [True]).append(row.disturbed)
+        if row.repeats is not None:
+            self._rows.setdefault(row.repeats, [True]).append(row.disturbed)
+        elif row.disturbed and row.outcome == "ok" and not row.warmup:
+            self._rows[row.position] = [True]
         cell = row.benchmark, row.variant
-        self._in_vain[cell] = 0 if row.disturbed is False else self._in_vain[cell] + 1
-        if self._in_vain[cell] < _IN_VAIN or row.benchmark in self._kept:
+        before = 0 if row.warmup else self._in_a_row[cell]  # the last warm-up counts
+        self._in_a_row[cell] = before + 1 if row.disturbed else 0
+        if self._in_a_row[cell] < _IN_A_ROW or row.benchmark in self._kept:
             return None
         self._kept.add(row.benchmark)
         return _in_vain(row)
@@ -231,7 +233,7 @@ def _in_vain(row: _Row) -> Finding:
     return Finding(
         check="disturbed",
         status="warn",
-        what=f"{row.benchmark} / {row.variant}: {_IN_VAIN} repeats in a row were disturbed too; in "
+        what=f"{row.benchmark} / {row.variant}: {_IN_A_ROW} runs in a row were disturbed, repeats included; in "
         f"session {row.session} the runs of {row.benchmark} are not repeated any more",
         where="protocol.disturbed",
         fix="find out what it waits for: fairtrial doctor --probe 2s; a program whose own processes "

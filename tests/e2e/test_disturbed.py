@@ -1,0 +1,124 @@
+"""Runs that really waited: a neighbour spins on their CPU, and the kernel's account is the authority.
+
+Everything is executed in the real-time class, so that what else this machine does is no part of it: the
+neighbour above the target, in every other run only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from analysis.data import read_trial
+
+pytestmark = pytest.mark.host
+
+NEIGHBOUR = """
+import os, sys, time
+cpu, busy = int(sys.argv[1]), sys.argv[2]
+os.sched_setaffinity(0, {cpu})
+os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(60))
+print("there", flush=True)
+while True:
+    if os.path.exists(busy):
+        until = time.monotonic() + 0.002
+        while time.monotonic() < until:
+            pass
+        time.sleep(0.002)
+    else:
+        time.sleep(0.05)  # to look is to take the CPU, too
+"""
+WORK = "x = 0\nfor k in range(300_000):\n    x += k\n"
+
+
+@pytest.fixture
+def cpu():
+    usable = sorted(os.sched_getaffinity(0))
+    if len(usable) < 2:
+        pytest.skip("one CPU only")
+    return usable[-1]
+
+
+@pytest.fixture
+def neighbour(cpu, tmp_path):
+    """Start a process that takes half of the CPU while a file is there; give the file."""
+    busy = tmp_path / "busy"
+    command = [sys.executable, "-I", "-S", "-c", NEIGHBOUR, str(cpu), str(busy)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if process.stdout.readline() != "there\n":
+        process.wait()
+        pytest.skip("no real-time class is to be had here")
+    yield busy
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
+def campaign(lab, cpu, neighbour):
+    """Write a campaign in every other run of which the neighbour spins."""
+
+    def make(when, **protocol):
+        program = lab.script("work.py", WORK)
+        command = [sys.executable, "-I", "-S", str(program), "{level}"]
+        return lab.write_campaign(
+            variants={"a": {"level": "1"}, "b": {"level": "2"}},
+            benchmarks={"work": {"command": command}},
+            hooks={
+                "before": {"shell": f"if {when}; then : > {neighbour}; fi; sleep 0.06"},
+                "after": {"shell": f"rm -f {neighbour}; sleep 0.005"},
+            },
+            protocol={"sessions": 1, "warmup": 1, **protocol},
+            isolation={"cpus": cpu, "scheduling": "fifo", "priority": 10},
+        )
+
+    return make
+
+
+def test_the_runs_beside_a_spinning_neighbour_are_flagged_and_only_those(lab, campaign):
+    path = campaign("[ $((FAIRTRIAL_POSITION % 2)) -eq 1 ]", runs=12)
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 0, done.stderr
+    rows = [row for row in lab.read_rows() if not row["warmup"]]
+    assert [row["disturbed"] for row in rows] == [row["position"] % 2 == 1 for row in rows]
+    assert "disturbed: 12 of 24 runs waited for a CPU, and are kept" in done.stderr
+    trial = read_trial(lab.trial())
+    assert trial.manifest.schema == 1
+    # the account closes: what is neither on a CPU nor waiting is next to nothing
+    other = abs(trial.other_ns[trial.measured])
+    assert (other < 500_000).mean() >= 0.8
+    status = lab.run_fairtrial("status", lab.trial())
+    assert "disturbed: 12 of 24 runs waited for a CPU, and are kept" in status.stdout
+    verdict = json.loads(lab.run_fairtrial("verdict", lab.trial(), "--json").stdout)
+    assert "waited-for-cpu" in verdict["caution_codes"]
+    assert any(
+        text.startswith("12 of 24 runs waited for a CPU and are judged like the others")
+        for text in verdict["cautions"]
+    )
+    found = lab.run_fairtrial("diagnose", lab.trial()).stdout
+    assert "waited-for-cpu: work / a" in found
+
+
+def test_they_are_executed_again_and_the_quiet_rows_are_judged(lab, campaign):
+    # repeats have negative positions: there the neighbour is silent
+    path = campaign('[ "$FAIRTRIAL_POSITION" -ge 2 ]', runs=2, disturbed="repeat")
+    preview = lab.run_fairtrial("run", path, "--dry-run")
+    assert "repeat  a run that is disturbed, at most twice: 4 runs more at most" in preview.stdout
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 0, done.stderr
+    assert (
+        "disturbed: 4 of 4 runs waited for a CPU; of 4 repeats 4 took the place of one"
+        in done.stderr
+    )
+    rows = [row for row in lab.read_rows() if not row["warmup"]]
+    assert [row["disturbed"] for row in rows] == [True, True, False, False] * 2
+    trial = read_trial(lab.trial())
+    assert trial.manifest.schema == 2
+    assert (trial.repeats[trial.measured] >= 0).all()
+    quiet, beside = (
+        [row["wall_ns"] for row in rows if row["disturbed"] is flag] for flag in (False, True)
+    )
+    assert max(quiet) < min(beside)
