@@ -3,6 +3,7 @@
 # make calibrate   all simulations of error rates and coverage, of which `make test` makes a few
 # make cover       which lines the tests reach, by file
 # make drill       kills, faults, full disks, damage: half an hour, and writes docs/drills.md anew
+# make drill-vm    a small virtual machine: memory, limits and users' cgroups; skips where it cannot be had
 # make docs-check  the tests of the documentation only
 # make versions    the tests with the lowest dependencies, and with other interpreters
 # make generated   what is made from the code: the editor's schema, lists in the documentation
@@ -28,7 +29,7 @@ MOST := -m "not calibration or spot_check"
 # The tests start the command hundreds of times: what is compiled of it is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint unit wheel calibrate cover drill docs-check versions constraints generated kernels setup clean
+.PHONY: demo test lint unit wheel calibrate cover drill drill-vm docs-check versions constraints generated kernels setup clean
 
 demo: $(READY)
 	$(BIN)/fairtrial run configs/quickstart.yaml
@@ -61,6 +62,10 @@ cover: kernels
 # SEED=2 makes other cases; `python tests/drills --help` knows parts of it.
 drill: $(READY)
 	$(ALONE) $(BIN)/python tests/drills --workers $(WORKERS) --seed $(SEED) --write
+
+# KERNEL=/path/to/vmlinuz names another kernel than the newest in /boot.
+drill-vm: $(READY)
+	$(BIN)/python tests/drills/vm $(if $(KERNEL),--kernel $(KERNEL))
 
 docs-check: $(READY)
 	$(BIN)/python -m pytest -q tests/contract/test_docs*.py $(PYTEST_ARGS)

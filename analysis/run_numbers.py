@@ -64,9 +64,9 @@ class Measurement:
 
     `position` is that of the planned run, or a negative number, unique in the trial, for a warm-up
     that a resumed session repeats, and for a run that was executed again because it was disturbed:
-    `repeats` is its planned position. `disturbed` says whether it waited for a CPU. ``None`` means
-    unknown, never zero, and so does a key that a row does not have: `counted` tells a run that is
-    there for its counters alone from those beside it, and is None where all runs are alike; a run whose
+    `repeats` is its planned position. `disturbed` says whether it waited for a CPU. `counted` tells a
+    run that is there for its counters alone from those beside it, and is None where all runs are
+    alike. ``None`` means unknown, never zero, and so does a key that a row does not have: a run whose
     hook before it failed was not executed and has no times, and a trial of another version may have
     other numbers.
     """
@@ -198,6 +198,47 @@ class Measurement:
             since="0.2.0",
         ),
     ] = None
+    peak_memory_tree_bytes: Annotated[
+        int | None,
+        RunNumber(
+            unit="B",
+            what="most memory of all its processes together, at one time, with their page cache and "
+            "what the kernel holds for them; null without a cgroup that accounts for memory",
+            source="launcher",
+            metric="peak_memory_tree",
+            since="0.2.0",
+        ),
+    ] = None
+    tree_cpu_s: Annotated[
+        float | None,
+        RunNumber(
+            unit="s",
+            what="processor time of all its processes, whoever waited for them; null without a cgroup",
+            source="launcher",
+            metric="tree_cpu",
+            since="0.2.0",
+        ),
+    ] = None
+    tree_stall_s: Annotated[
+        float | None,
+        RunNumber(
+            unit="s",
+            what="time in which at least one of its processes waited for a CPU; null without a cgroup "
+            "that tells",
+            source="launcher",
+            since="0.2.0",
+        ),
+    ] = None
+    group_leave_ns: Annotated[
+        int | None,
+        RunNumber(
+            unit="ns",
+            what="the part of `wall_ns`, behind `spawn_ns`, in which the launcher left the run's cgroup; "
+            "null without one, and where it need not enter it",
+            source="launcher",
+            since="0.2.0",
+        ),
+    ] = None
     cpus: tuple[int, ...] | None = None
     frequency_khz: Annotated[
         int | None,
@@ -233,6 +274,7 @@ class Measurement:
     exit_code: int | None = None
     signal: int | None = None
     detail: str | None = None
+    oom: bool | None = None  # whether the kernel killed one of its processes for lack of memory
     metrics: Mapping[str, tuple[float, ...]]
     counted: bool | None = None
     stdout_bytes: Annotated[

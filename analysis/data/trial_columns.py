@@ -178,8 +178,11 @@ class TrialColumns:
         """
         if self.counted is None:
             return np.zeros(len(self), dtype=np.bool_)
-        of_counters = self.manifest.metrics.get(metric, {}).get("source") == "counters"
-        return ~self.counted if of_counters else self.counted
+        return ~self.counted if self.is_counter(metric) else self.counted
+
+    def is_counter(self, metric: str) -> bool:
+        """Tell whether a metric was counted by processor or kernel while a run lasted."""
+        return self.manifest.metrics.get(metric, {}).get("source") == "counters"
 
     def judged(self, metric: str) -> NDArray[np.bool_]:
         """Tell which runs count for a metric: those `measured` that are meant to have a value of it."""

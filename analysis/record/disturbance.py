@@ -5,12 +5,9 @@ Neither looks at how long a run took compared with others: what is chosen by its
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
-
-from ..run_numbers import Measurement
-from .kinds import RowShape
 
 SHARE = 0.005  # of its wall time; a run that waited for longer than that and than
 LEAST_NS = 50_000  # this, in nanoseconds, is disturbed
@@ -101,15 +98,18 @@ class DisturbanceTally:
         self._known = self._disturbed = self._repeats = 0
         self._mended: set[int] = set()
 
-    def add(self, row: Measurement | RowShape) -> None:
-        """Count a row."""
-        if row.repeats is not None:
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Count a row as it is stored; its shape was checked."""
+        disturbed, repeats = row.get("disturbed"), row.get("repeats")
+        if repeats is not None:
             self._repeats += 1
-            if row.disturbed is False:
-                self._mended.add(row.repeats)
-        elif row.position >= 0 and not row.warmup and row.outcome == "ok":
-            self._known += row.disturbed is not None
-            self._disturbed += row.disturbed is True
+            if disturbed is False:
+                self._mended.add(repeats)
+            return
+        measured = row["position"] >= 0 and not row["warmup"] and row["outcome"] == "ok"
+        if measured and disturbed is not None:
+            self._known += 1
+            self._disturbed += disturbed
 
     @property
     def counts(self) -> Disturbances:

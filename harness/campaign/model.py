@@ -145,7 +145,8 @@ class Isolation:
     `cpus` is "auto", "none" or the CPUs to use; `padding` is "random", or a fixed number of bytes
     (0 for none); `keep_environment` is "all", "none" or names (a trailing ``*`` matches any end);
     `limits` maps resource names as in ``resource.RLIMIT_*`` without the prefix, lower case, to
-    soft limits (bytes, seconds or counts as the resource has it).
+    soft limits (bytes, seconds or counts as the resource has it); "memory" and "pids" are those of
+    the cgroup that holds all processes of a run.
     """
 
     cpus: Literal["auto", "none"] | tuple[int, ...] = "auto"

@@ -7,6 +7,7 @@ from collections import Counter
 from analysis.record import Finding
 
 from ..host import KERNEL_LOG, MEMINFO, VMSTAT, path_of
+from ..meters.cgroups import DELEGATED
 from ..wording import counted, size
 from .situation import Check, Interval, Situation, found, read
 
@@ -173,6 +174,30 @@ def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
+def cgroup(situation: Situation) -> Finding:
+    """Check that each run can have a cgroup: it tells of all processes of a run, and holds them."""
+    own, groups = situation.state.cgroup, situation.groups
+    if groups is not None and "memory" in groups:
+        where = None if own is None else own.path
+        what = "each run has a cgroup: memory and processor time of all its processes are known"
+        return found("cgroup", "ok", what, where)
+    if own is None:
+        what = "no cgroup of version 2 can be seen: a run's processes are not told of together"
+        return found("cgroup", "unknown", what, "/proc/self/cgroup")
+    if not own.writable:
+        what = f"this process may make no groups below {own.path}"
+        return found("cgroup", "unknown", what, own.path, DELEGATED)
+    offered = read(f"{own.path}/cgroup.controllers", " ".join(own.controllers) or "(none)")
+    if "memory" not in own.controllers:
+        what = "each run has a cgroup, but memory of all its processes together is not known: no "
+        return found("cgroup", "unknown", f"{what}controller 'memory' is handed down", offered)
+    if own.others and not own.top and "memory" not in own.handed_down:
+        what = f"{own.path} cannot hand down its controllers: other processes are in it"
+        return found("cgroup", "unknown", what, offered, DELEGATED)
+    what = "each run can have a cgroup: memory and processor time of all its processes are known"
+    return found("cgroup", "ok", what, offered)
+
+
 def disk(situation: Situation) -> Finding:
     """Check that the disk has room for the results."""
     free, needed = situation.free_bytes, situation.needed_bytes
@@ -224,6 +249,12 @@ CHECKS = (
         "are in doubt",
         before=kernel_log,
         between=kernel_log_between,
+    ),
+    Check(
+        name="cgroup",
+        reason="without one, the memory and processor time of programs with several processes are "
+        "known in part, and nothing can limit them together",
+        before=cgroup,
     ),
     Check(
         name="disk",

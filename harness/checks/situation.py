@@ -18,7 +18,8 @@ class Situation:
     `state` and `counters` were read for `cpus`, those that will be measured (all when empty);
     `free_bytes` is the room where the trial goes (None: unknown), `runs_path` that folder; `gaps` is
     what a look at the measured CPUs saw, `events` which events can be counted; None when nobody
-    looked.
+    looked. `groups` are the controllers of the cgroups that the trial's runs have, None when they
+    have none, or before a trial.
     """
 
     state: HostState
@@ -30,6 +31,7 @@ class Situation:
     needed_bytes: int = 0
     runs_path: str | None = None
     gaps: GapLook | None = None
+    groups: tuple[str, ...] | None = None
     events: CounterLook | None = None
 
     @property

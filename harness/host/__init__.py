@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     )
     from .facts import MEMINFO as MEMINFO, POWERCAP as POWERCAP, SUPPLIES as SUPPLIES
     from .gaps import GapLook as GapLook, Gaps as Gaps, look_for_gaps as look_for_gaps
+    from .groups import OwnGroup as OwnGroup
     from .placement import CpuPlan as CpuPlan, choose_cpus as choose_cpus
     from .processors import CPU as CPU, CPUINFO as CPUINFO, ISOLATED as ISOLATED, cpufreq as cpufreq
     from .reader import Host as Host
@@ -28,6 +29,7 @@ else:
             "counters": "INTERRUPTS KERNEL_LOG LOADAVG STAT VMSTAT",
             "facts": "MEMINFO POWERCAP SUPPLIES",
             "gaps": "GapLook Gaps look_for_gaps",
+            "groups": "OwnGroup",
             "placement": "CpuPlan choose_cpus",
             "processors": "CPU CPUINFO ISOLATED cpufreq",
             "reader": "Host",

@@ -15,6 +15,7 @@ from pathlib import Path
 from . import facts, processors
 from .counters import CounterReader
 from .gaps import GapLook, look_for_gaps
+from .groups import OwnGroup, own_group
 from .state import IN_FILES, Counters, Cpu, HostState, Topology
 from .tree import Tree, format_cpus, parse_cpus
 
@@ -89,6 +90,7 @@ class Host:
             quota_cpus=quota,
             quota_known=quota_known,
             quota_path=quota_path,
+            cgroup=own_group(tree),
             memory_total_bytes=facts.meminfo(tree, "MemTotal"),
             swap_total_bytes=facts.meminfo(tree, "SwapTotal"),
             temperature_path=sensors[0][0] if sensors else None,
@@ -113,6 +115,10 @@ class Host:
         if self.root != Path("/"):
             return GapLook(problem="a recorded host has no CPUs to look at")
         return look_for_gaps(cpus, seconds, priority=priority, nice=nice)
+
+    def own_group(self) -> OwnGroup | None:
+        """Give the cgroup of version 2 in which this process is now."""
+        return own_group(self._tree)
 
     def steal_s(self, cpus: tuple[int, ...]) -> float | None:
         """Give the time taken from `cpus` by a hypervisor since boot; cheap, for between runs.

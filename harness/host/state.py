@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from .groups import OwnGroup
+
 _CPU = "/sys/devices/system/cpu"
 _CLOCK = "/sys/devices/system/clocksource/clocksource0"
 _HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage"
@@ -109,7 +111,8 @@ class HostState:
     `cpus` are the CPUs that will be measured. `virtual` is the hypervisor's name, "none" on bare
     metal, None when it cannot be told; `container` likewise. `device_irqs` maps each device
     interrupt to the CPUs that may serve it. `quota_cpus` is the cgroup's CPU quota, and
-    ``inf`` never appears: no quota is None with `quota_known`.
+    ``inf`` never appears: no quota is None with `quota_known`. `cgroup` is that of version 2 in which
+    this process is, None where there is none.
 
     A value that one small file holds is declared with that file, here and nowhere else; `path_of`
     gives it to whoever says where the value was read.
@@ -148,6 +151,7 @@ class HostState:
     quota_cpus: float | None = None
     quota_known: bool = False
     quota_path: str | None = None
+    cgroup: OwnGroup | None = None
     memory_total_bytes: int | None = None
     swap_total_bytes: int | None = None
     swappiness: int | None = _in_file("/proc/sys/vm/swappiness", "number")

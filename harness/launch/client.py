@@ -25,6 +25,7 @@ from typing import Any
 
 from ..campaign import Isolation
 from ..errors import LauncherDiedError, LaunchError
+from ..meters.cgroups import RunGroups
 from ..meters.counters import Answer
 from .announced import Announced
 from .exchange import Execution, Request, execution_of
@@ -64,6 +65,8 @@ class LauncherClient:
     counters : mapping, optional
         The events to open, as `harness.meters.counters.CounterPlan.message` has them; what became of
         them stands in `counters` then, and in each execution what they counted.
+    groups : RunGroups, optional
+        Where each run gets a cgroup of its own.
 
     Raises
     ------
@@ -82,6 +85,7 @@ class LauncherClient:
         contained: bool = True,
         stays: bool = False,
         counters: Mapping[str, Any] | None = None,
+        groups: RunGroups | None = None,
     ) -> None:
         self._stays = stays
         self.counters: tuple[Answer, ...] = ()
@@ -89,6 +93,8 @@ class LauncherClient:
         self._announced = Announced()
         self.dead = False  # killed or crashed, as an exception has told
         self._interrupts = interrupts
+        self._groups = groups
+        self.spawns_into_groups = False  # else it enters the group of a run, and leaves it
         _become_subreaper()
         before = set(_children(os.getpid()))
         _spared.update(before)
@@ -116,7 +122,7 @@ class LauncherClient:
             try:
                 self._process = subprocess.Popen(
                     [sys.executable, "-I", "-S", str(_SCRIPT), str(theirs.fileno())],
-                    pass_fds=[theirs.fileno()],
+                    pass_fds=[theirs.fileno(), *([self._groups.fd] if self._groups else [])],
                     stdin=subprocess.DEVNULL,
                     start_new_session=True,  # a terminal's Ctrl-C is for us, not for the launcher
                     cwd="/",
@@ -136,6 +142,7 @@ class LauncherClient:
             "containment": containment,
             "stay_ns": _STAY_NS if self._stays else 0,
             "counters": counters,
+            "cgroup": self._groups.for_launcher(isolation.limits) if self._groups else None,
         }
         self._send(dataclasses.asdict(isolation) | chosen)
         self.pid = self._credentials()
@@ -144,6 +151,7 @@ class LauncherClient:
         if "error" in reply:
             self.close()
             return reply["error"], reply["errno"]
+        self.spawns_into_groups = reply.get("spawns_into_groups", False)
         self.counters = tuple(Answer(*one) for one in reply["counters"])
         return None
 
@@ -286,6 +294,8 @@ class LauncherClient:
         self.dead = True
         self._socket.close()
         self._process.wait()
+        if self._groups is not None:
+            self._groups.sweep()
         _spared.difference_update(self._family)
         strays = self._reap_strays()
         if in_a_job():  # all of its processes are told to end at once: it may have been too young
@@ -323,6 +333,7 @@ def _not_started(request: Request, stage: str, number: int) -> LaunchError:
         "stderr": request.stderr,
         "cwd": request.cwd,
         "limits": "isolation.limits",
+        "cgroup": "isolation.containment",
     }
     return LaunchError(
         f"the {stage} of '{request.argv[0]}' could not be set: {os.strerror(number)}",

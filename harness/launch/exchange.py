@@ -12,6 +12,7 @@ from typing import Any, cast
 from analysis.run_numbers import LAUNCHER_NUMBERS
 
 from ..errors import LaunchError
+from ..meters.cgroups import GROUP_LIMITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +42,11 @@ class Execution:
     """What the launcher tells of one program that has ended.
 
     `numbers` holds what it measured, by the names of `analysis.run_numbers`. `killed` says why the
-    launcher ended it ("timeout", or the reason that a watch gave). `counters` holds of each event that
-    the launcher was asked for by how much it moved: the value, and for how many ns it was enabled and
-    counted; None for one that was not read, and altogether for a run that was not counted.
+    launcher ended it ("timeout", or the reason that a watch gave). `out_of_memory` says whether the
+    kernel killed one of its processes for lack of memory; None without a cgroup that tells. `counters`
+    holds of each event that the launcher was asked for by how much it moved: the value, and for how
+    many ns it was enabled and counted; None for one that was not read, and altogether for a run that
+    was not counted.
     """
 
     started_ns: int
@@ -51,6 +54,7 @@ class Execution:
     signal: int | None
     killed: str | None
     survivors: int
+    out_of_memory: bool | None = None
     numbers: Mapping[str, Any]
     counters: tuple[tuple[int, int, int] | None, ...] | None = None
 
@@ -61,9 +65,14 @@ class Execution:
 
 
 def limit_numbers(limits: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
-    """Translate limit names such as "nofile" into (resource number, soft limit) pairs."""
+    """Translate limit names such as "nofile" into (resource number, soft limit) pairs.
+
+    Those of all processes together are left out: a cgroup holds them.
+    """
     return tuple(
-        (getattr(resource, f"RLIMIT_{name.upper()}"), soft) for name, soft in limits.items()
+        (getattr(resource, f"RLIMIT_{name.upper()}"), soft)
+        for name, soft in limits.items()
+        if name not in GROUP_LIMITS
     )
 
 
@@ -115,6 +124,7 @@ def execution_of(reply: Mapping[str, Any]) -> Execution:
         signal=os.WTERMSIG(status) if signaled else None,
         killed=reply["reason"],
         survivors=reply["survivors"],
+        out_of_memory=reply.get("out_of_memory"),
         numbers=numbers,
         counters=None if counted is None else tuple(counted),
     )

@@ -48,4 +48,11 @@ def not_permitted(
             "isolation.cpus",
             "choose CPUs that are online and that this process may use (taskset -p $$ shows them)",
         )
+    if setting == "cgroup":
+        return HostError(
+            f"the cgroup of a run cannot be used: {reason}",
+            "isolation.containment",
+            "see 'fairtrial doctor' (check cgroup), or use 'containment: none', without limits of "
+            "memory and pids",
+        )
     return HostError(f"the setting '{setting}' is not permitted: {reason}", f"isolation.{setting}")

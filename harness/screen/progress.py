@@ -21,11 +21,11 @@ from analysis.record import (
     SessionEnd,
     ShapeError,
     StopRule,
+    check,
     checksum_holds,
     opened,
     parse,
     read_manifest,
-    shaped,
 )
 from analysis.words import shorten
 
@@ -165,8 +165,8 @@ class _Tally:
     last_start: datetime | None = None
     disturbances: DisturbanceTally = field(default_factory=DisturbanceTally)
 
-    def add(self, row: dict[str, Any], shape: RowShape) -> None:
-        self.disturbances.add(shape)
+    def add(self, row: dict[str, Any]) -> None:
+        self.disturbances.add(row)
         cell = _cell(row)
         start = _start(row.get("started_at"))
         if self.last is not None and start is not None and self.last_start is not None:
@@ -174,7 +174,7 @@ class _Tally:
         self.last, self.last_start = row, start
         if row["position"] >= 0:
             self.done[cell] += 1
-        if row["outcome"] != "ok" and (row["position"] >= 0 or shape.repeats is not None):
+        if row["outcome"] != "ok" and (row["position"] >= 0 or row.get("repeats") is not None):
             self.failed[row["outcome"]] += 1
         if row.get("wall_ns") is not None:
             hooks = (row.get("before_s") or 0.0) + (row.get("after_s") or 0.0)
@@ -217,12 +217,12 @@ def _tally(trial: Path) -> _Tally:
                 continue
             try:
                 row = parse(line[:-1])
-                shape = shaped(RowShape, row)
+                check(RowShape, row)
             except ShapeError as error:
                 raise StoreError(
                     f"the line is damaged: {error}", f"{where}:{number}", RESTORE
                 ) from None
-            tally.add(row, shape)
+            tally.add(row)
     return tally
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from analysis.record import (
     CAMPAIGN,
@@ -23,12 +24,12 @@ from analysis.record import (
     PlannedRun,
     RowShape,
     ShapeError,
+    check,
     checksum_holds,
     lines_of,
     opened,
     parse,
     records_of,
-    shaped,
 )
 
 from ..errors import StoreError
@@ -96,8 +97,8 @@ def rows_done(path: Path, manifest: Manifest) -> Done:
                 if not whole:
                     raise ShapeError("the line does not have its checksum")
                 row = parse(line[:-1])
-                shape = shaped(RowShape, row)
-                position = shape.position
+                check(RowShape, row)
+                position, repeated_run = row["position"], row.get("repeats")
                 if position in outcomes:
                     raise ShapeError(f"position {position} stands there twice")
                 if repeated <= position <= last:
@@ -106,28 +107,28 @@ def rows_done(path: Path, manifest: Manifest) -> Done:
                         "the rows are not in the order of execution"
                     )
                 _check_row(row, manifest)
-                if shape.repeats is not None:
-                    repeats[position] = shape.repeats
-                    times[shape.repeats] += 1
-                    _check_repeat(shape, outcomes, times[shape.repeats])
+                if repeated_run is not None:
+                    repeats[position] = repeated_run
+                    times[repeated_run] += 1
+                    _check_repeat(row, outcomes, times[repeated_run])
             except ShapeError as error:
                 raise StoreError(
                     f"{error}: the file was changed or is damaged", f"{where}:{number}", RESTORE
                 ) from None
             last, repeated = max(last, position), min(repeated, position)
-            outcomes[position] = shape.outcome
-            tally.add(shape)
+            outcomes[position] = row["outcome"]
+            tally.add(row)
     return Done(outcomes=outcomes, repeats=repeats, disturbances=tally, size=start, torn=None)
 
 
-def _check_repeat(row: RowShape, outcomes: Mapping[int, str], times: int) -> None:
+def _check_repeat(row: Mapping[str, Any], outcomes: Mapping[int, str], times: int) -> None:
     """Hold a row that repeats a run against those before it."""
-    if row.repeats not in outcomes or row.position >= 0 or row.warmup:
+    if row["repeats"] not in outcomes or row["position"] >= 0 or row["warmup"]:
         raise ShapeError(
-            f"it repeats position {row.repeats}, and no measured run stands there before it"
+            f"it repeats position {row['repeats']}, and no measured run stands there before it"
         )
     if times > MOST_REPEATS:
-        raise ShapeError(f"position {row.repeats} is repeated more than {MOST_REPEATS} times")
+        raise ShapeError(f"position {row['repeats']} is repeated more than {MOST_REPEATS} times")
 
 
 def _check_row(row: Mapping[str, object], manifest: Manifest) -> None:

@@ -218,14 +218,15 @@ class Store:
         StoreError
             If the disk is full or fails; what was written before is intact.
         """
-        line = encode_checked(measurement.to_dict()) + b"\n"
+        row = measurement.to_dict()
+        line = encode_checked(row) + b"\n"
         with storing(self.path / MEASUREMENTS):
             write_whole(self._fd, line)
         self.done[measurement.position] = measurement.outcome
         self.counted += measurement.position >= 0
         if measurement.repeats is not None:
             self._repeats[measurement.position] = measurement.repeats
-        self._disturbances.add(measurement)
+        self._disturbances.add(row)
         self._dirty = True
 
     def sync(self, older_than_s: float = 0.0) -> None:

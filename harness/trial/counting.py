@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ..campaign import Campaign, Isolation
 from ..host import Host, HostState, Tree
 from ..launch import Interrupts, LauncherClient
@@ -54,7 +56,7 @@ def look_at_counters(
     Returns
     -------
     CounterLook or None
-        None for a campaign that counts nothing.
+        None for a campaign that counts nothing, and of a recorded host, which opens no events.
 
     Raises
     ------
@@ -63,6 +65,8 @@ def look_at_counters(
     LaunchError
         If the launcher cannot be started.
     """
+    if host.root != Path("/"):
+        return None
     plan = counter_plan(campaign, host, state, cpus)
     if plan is None or plan.message is None:
         return None if plan is None else look_of(plan, None, asked=campaign is not None)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from signal import Signals
+from signal import SIGKILL, Signals
 
 from analysis.record import Outcome
 
@@ -53,6 +53,7 @@ def examine(
     kept: frozenset[Path] = frozenset(),
     conceal: Callable[[str], str] = str,
     matching: Matching | None = None,
+    memory_limited: bool = False,
 ) -> Examined:
     """Judge one run.
 
@@ -72,6 +73,8 @@ def examine(
         Takes what may not be stored out of a text that the program wrote.
     matching : Matching, optional
         Matches the patterns of this run.
+    memory_limited : bool
+        Whether the campaign limits the memory of its processes together.
 
     Notes
     -----
@@ -81,6 +84,10 @@ def examine(
     """
     size, digest = _fingerprint(stdout, limit_bytes)
     outcome, detail = _ending(cell, execution, [stdout, stderr], limit_bytes)
+    if execution.out_of_memory and outcome in {"exit", "signal"} and execution.killed is None:
+        cause = "out of memory limit" if memory_limited else "out of memory"
+        killed = execution.signal == SIGKILL
+        detail = cause if killed else f"{detail}; the kernel killed a process of it: {cause}"
     if outcome in {"exit", "signal"} and (said := _last_words(stderr, conceal)):
         detail = f"{detail}; stderr: {said}"
     metrics: dict[str, tuple[float, ...]] = {}

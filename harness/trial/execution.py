@@ -279,7 +279,7 @@ def _ready(
                 strict=options.strict,
                 kept_bytes=kept,
             )
-            with prepared.host, on_housekeeping_cpus(prepared):
+            with prepared.host, prepared.grouping, on_housekeeping_cpus(prepared):
                 commands = SideCommands(prepared.cpus.housekeeping, interrupts)
                 try:
                     yield _Means(

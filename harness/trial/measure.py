@@ -300,6 +300,7 @@ class Measurer:
             kept=kept,
             conceal=self._conceal,
             matching=Matching(setting.interrupts),
+            memory_limited="memory" in setting.campaign.isolation.limits,
         )
         if examined.outcome != "ok":
             self._refuse_full_disk()
@@ -358,6 +359,7 @@ class Measurer:
             after_s=hooks_s[1],
             exit_code=done.exit_code if done else None,
             signal=done.signal if done else None,
+            oom=done.out_of_memory if done else None,
             **(done.numbers if done else {}),
         )
 

@@ -25,8 +25,9 @@ from ..meters.counters import CounterLook, CounterPlan, CounterTally, look_of
 from ..store import cpus_in_use
 from .counting import counter_plan
 from .files.inputs import declared_inputs
+from .grouping import Grouping, group_runs
+from .launchers import stays
 from .situation import look_at_cpus, situation_of
-from .staying import stays
 
 _ROW_BYTES = 1200  # a row of measurements and one of the plan, generously
 _MARGIN_BYTES = 16 * 1024 * 1024
@@ -51,6 +52,7 @@ class Prepared:
     containment: str
     counters: CounterPlan | None
     events: CounterLook | None
+    grouping: Grouping
     findings: tuple[Finding, ...]
 
     @property
@@ -60,9 +62,12 @@ class Prepared:
 
     @property
     def launching(self) -> dict[str, Any]:
-        """What a session's launcher is told beside settings and CPUs: what it counts, and if it stays."""
-        asked = None if self.counters is None else self.counters.message
-        return {"counters": asked, "stays": stays(self.campaign, self.cpus, self.state)}
+        """What a session's launcher is told beside settings and CPUs."""
+        return {
+            "counters": None if self.counters is None else self.counters.message,
+            "stays": stays(self.campaign, self.cpus, self.state),
+            "groups": self.grouping.groups,
+        }
 
     def tally(self) -> CounterTally | None:
         """Make what turns a session's counters into metrics; None where nothing is counted."""
@@ -87,12 +92,14 @@ class Prepared:
             self.folder,
             needed_bytes=self.needed_bytes,
             gaps=gaps,
+            groups=self.grouping.controllers,
             events=self.events,
         )
         unsaid = {"gaps"} if gaps is None else set()
         unsaid |= {"counters"} if self.events is None else set()  # nobody asks for any
         checked = tuple(one for one in check_before(situation) if one.check not in unsaid)
-        return checked + _own_findings(self.cpus, self.containment, self.campaign)
+        found = _own_findings(self.cpus, self.containment, self.campaign)
+        return checked + found + self.grouping.findings()
 
     def describe(
         self,
@@ -120,6 +127,7 @@ class Prepared:
         )
         # fairtrial has moved itself off the measured CPUs by now; what it may use is meant here
         record["process"]["affinity"] = format_cpus(self.state.usable)
+        record["process"]["cgroup"] = self.grouping.to_dict()
         events = {} if self.events is None else {"counters": self.events.to_dict()}
         return {"containment": self.containment} | record | events | {"inputs": self.inputs()}
 
@@ -219,36 +227,41 @@ def prepare(
     needed += max(0, _kept_at_most(campaign, sessions) - kept_bytes)
     plan = counter_plan(campaign, host, state, cpus.targets)
     message = None if plan is None else plan.message
-    launcher = LauncherClient(  # are the settings permitted?
-        campaign.isolation, cpus.targets, interrupts, counters=message
-    )
-    launcher.close()
-    answers = None if message is None else launcher.counters
-    prepared = Prepared(
-        campaign=campaign,
-        folder=folder,
-        needed_bytes=needed,
-        strict=strict,
-        host=host,
-        state=state,
-        cpus=cpus,
-        free_bytes=free,
-        containment=launcher.containment,
-        counters=plan,
-        events=None if plan is None else look_of(plan, answers),
-        findings=(),
-    )
-    # who requires it wants to know before anything is built; sessions look for themselves
-    gaps = prepared.probe() if "gaps" in campaign.checks.require else None
-    prepared = dataclasses.replace(prepared, findings=prepared.look(gaps))
-    prepared.require(prepared.findings)
-    if free < needed:
-        raise StoreError(
-            f"{free / 1e6:.0f} MB are free, and this trial may need {needed / 1e6:.0f} MB",
-            str(folder),
-            "free some space, choose another folder with --dir DIR, or lower isolation.kept_outputs, "
-            "the most that is kept of what runs write",
+    with contextlib.ExitStack() as undo:
+        grouping = group_runs(host, campaign.isolation)
+        undo.callback(grouping.close)
+        launcher = LauncherClient(  # are the settings permitted?
+            campaign.isolation, cpus.targets, interrupts, counters=message, groups=grouping.groups
         )
+        launcher.close()
+        answers = None if message is None else launcher.counters
+        prepared = Prepared(
+            campaign=campaign,
+            folder=folder,
+            needed_bytes=needed,
+            strict=strict,
+            host=host,
+            state=state,
+            cpus=cpus,
+            free_bytes=free,
+            containment=launcher.containment,
+            grouping=grouping.entered(spawned=launcher.spawns_into_groups),
+            counters=plan,
+            events=None if plan is None else look_of(plan, answers),
+            findings=(),
+        )
+        # who requires it wants to know before anything is built; sessions look for themselves
+        gaps = prepared.probe() if "gaps" in campaign.checks.require else None
+        prepared = dataclasses.replace(prepared, findings=prepared.look(gaps))
+        prepared.require(prepared.findings)
+        if free < needed:
+            raise StoreError(
+                f"{free / 1e6:.0f} MB are free, and this trial may need {needed / 1e6:.0f} MB",
+                str(folder),
+                "free some space, choose another folder with --dir DIR, or lower "
+                "isolation.kept_outputs, the most that is kept of what runs write",
+            )
+        undo.pop_all()  # from now on who asked for all this closes it
     return prepared
 
 

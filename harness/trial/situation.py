@@ -81,6 +81,7 @@ def situation_of(
     *,
     needed_bytes: int = 0,
     gaps: GapLook | None = None,
+    groups: tuple[str, ...] | None = None,
     events: CounterLook | None = None,
 ) -> Situation:
     """Read the host as it is now, for a trial that would be stored below `folder`.
@@ -99,6 +100,8 @@ def situation_of(
         The space that the trial may need.
     gaps : GapLook, optional
         What a look at the CPUs saw.
+    groups : tuple of str, optional
+        The controllers of the cgroups that the runs have.
     events : CounterLook, optional
         Which events can be counted.
     """
@@ -117,5 +120,6 @@ def situation_of(
         needed_bytes=needed_bytes,
         runs_path=str(folder),
         gaps=gaps,
+        groups=groups,
         events=events,
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..host import format_cpus
+from ..meters.cgroups import remove_left
 from .journal import Desk
 from .knobs import Knobs
 from .settings import BRANCHES, CGROUPS, PARTITION, Change, Partition
@@ -124,6 +125,7 @@ def remove_partition(knobs: Knobs, home: str, *, branch: bool) -> str | None:
         with contextlib.suppress(OSError):
             knobs.write(f"{PARTITION}/cpuset.cpus.partition", "member")
         _move_out(knobs, home)
+        remove_left(knobs.tree.path(PARTITION))  # of a fairtrial that was killed inside
         try:
             knobs.remove_folder(PARTITION)
         except OSError as error:

@@ -3,17 +3,20 @@
 Rounds are interleaved and shuffled on one CPU, and every figure is the median over the rounds of a
 ratio within one round, so that a drifting machine cancels out. The floor is a C loop of posix_spawn
 and wait4, which spawns with the same variables and attributes; a second row has one variable and none.
-"fairtrial" is the command with all that it does between two runs: its rows are read.
+"fairtrial" is the command with all that it does between two runs: its rows are read; "auto" gives each run a cgroup
+and a namespace where it may, "none" does not.
 
     python tests/benchmarks/launch_path.py [--rounds 16] [--fifo]      needs cc; hyperfine if it is there
 
 With --fifo (root) everything is in the real-time class, where other programs do not enter: they stand
-still meanwhile. Some four minutes.
+still meanwhile. There the launcher, of the same priority as its targets, would leave a run's cgroup only
+when that has ended, which no trial does: so cgroups are left out. Some five minutes.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import random
@@ -53,7 +56,7 @@ name: figures
 variants: {{a: {{}}, b: {{}}}}
 benchmarks: {{one: {{command: {command}, stdout: discard, stderr: discard}}}}
 protocol: {{sessions: 1, runs: {runs}, warmup: 1}}
-isolation: {{cpus: {cpu}}}
+isolation: {{cpus: {cpu}, containment: {containment}}}
 checks: {{probe: 0s}}
 """
 
@@ -94,20 +97,23 @@ def hyperfine(cpu: int, place: Path) -> Method:
     return measure
 
 
-def executed(place: Path, cpu: int, argv: list[str], runs: int, sync_s: str = "1") -> float:
+def executed(
+    place: Path, cpu: int, argv: list[str], runs: int, *, sync_s: str = "1", containment: str
+) -> float:
     """Execute a campaign of so many runs of each of its two variants; give the command's seconds."""
     campaign = place / "campaign.yaml"
-    campaign.write_text(CAMPAIGN.format(command=json.dumps(argv), runs=runs, cpu=cpu))
+    text = CAMPAIGN.format(command=json.dumps(argv), runs=runs, cpu=cpu, containment=containment)
+    campaign.write_text(text)
     shutil.rmtree(place / "runs", ignore_errors=True)
-    command = [sys.executable, "-c", COMMAND, sync_s, "run", str(campaign), "-q"]
+    command = [sys.executable, "-c", COMMAND, sync_s, "run", str(campaign), "-q", "--wait-for-lock"]
     begin = time.perf_counter()
     subprocess.run([*command, "--dir", str(place / "runs")], check=True)
     return time.perf_counter() - begin
 
 
-def fairtrial(cpu: int, place: Path) -> Method:
+def fairtrial(cpu: int, place: Path, containment: str) -> Method:
     def measure(argv: list[str], count: int) -> float:
-        executed(place, cpu, argv, max(2, count // 2))
+        executed(place, cpu, argv, max(2, count // 2), containment=containment)
         (rows,) = place.glob("runs/*/measurements.jsonl")
         parsed = [json.loads(line) for line in rows.read_text().splitlines()]
         return statistics.median(row["wall_ns"] for row in parsed if not row["warmup"]) / 1e9
@@ -141,12 +147,12 @@ def rounds_of(
     return found
 
 
-def wall_table(cpu: int, rounds: int, place: Path, rng: random.Random) -> None:
+def wall_table(cpu: int, rounds: int, place: Path, rng: random.Random, ways: list[str]) -> None:
     floor_program, spin = compile_programs(place)
     methods = {
         "floor, same": floor(floor_program, "same", cpu),
         "floor, one variable": floor(floor_program, "one", cpu),
-        "fairtrial": fairtrial(cpu, place),
+        **{f"fairtrial, {way}": fairtrial(cpu, place, way) for way in ways},
     }
     if shutil.which("hyperfine"):
         methods["hyperfine -N"] = hyperfine(cpu, place)
@@ -158,14 +164,11 @@ def wall_table(cpu: int, rounds: int, place: Path, rng: random.Random) -> None:
     ):
         found = rounds_of(methods, argv, count, rounds, rng)
         print(f"  {label}: floor {statistics.median(found['floor, same']) * 1e6:.0f} us")
-        for below in methods:
-            if below != "fairtrial":
-                text = _spread(_ratios(found["fairtrial"], found[below]))
-                print(f"    {'fairtrial / ' + below:<32} {text}")
-        if "hyperfine -N" in methods:
-            for below in ("floor, same", "floor, one variable"):
-                text = _spread(_ratios(found["hyperfine -N"], found[below]))
-                print(f"    {'hyperfine -N / ' + below:<32} {text}")
+        for above in [name for name in methods if not name.startswith("floor")]:
+            for below in [name for name in methods if not name.startswith("fairtrial")]:
+                if above != below:
+                    text = _spread(_ratios(found[above], found[below]))
+                    print(f"    {above + ' / ' + below:<40} {text}")
 
 
 def ballast_table(cpu: int, rounds: int, place: Path, rng: random.Random) -> None:
@@ -177,9 +180,12 @@ def ballast_table(cpu: int, rounds: int, place: Path, rng: random.Random) -> Non
         print(f"    {label:<32} {_spread(_ratios(found['300 MB'], found['small']))}")
 
 
-def cost_table(cpu: int, rounds: int, place: Path, rng: random.Random) -> None:
+def cost_table(cpu: int, rounds: int, place: Path, rng: random.Random, ways: list[str]) -> None:
     """Whole cost of a run: the slope of the command's time from few runs to many."""
     spin = str(place / "spin")
+
+    def costing(runs: int, **how: str) -> float:
+        return executed(place, cpu, [spin], runs // 2, **how)
 
     def theirs(runs: int) -> float:
         command = ["taskset", "-c", str(cpu), "hyperfine", "-N", "--style", "none"]
@@ -187,20 +193,21 @@ def cost_table(cpu: int, rounds: int, place: Path, rng: random.Random) -> None:
         subprocess.run([*command, "--runs", str(runs), spin], check=True, capture_output=True)
         return time.perf_counter() - begin
 
-    ways = {
-        "group sync": lambda runs: executed(place, cpu, [spin], runs // 2, "1"),
-        "sync per run": lambda runs: executed(place, cpu, [spin], runs // 2, "0"),
+    commands: dict[str, Callable[[int], float]] = {
+        f"{sync}, {way}": functools.partial(costing, sync_s=sync_s, containment=way)
+        for way in ways
+        for sync, sync_s in (("group sync", "1"), ("sync per run", "0"))
     }
     if shutil.which("hyperfine"):
-        ways["hyperfine -N"] = theirs
+        commands["hyperfine -N"] = theirs
     few, many = 100, 1600
-    costs: dict[str, list[float]] = {name: [] for name in ways}
+    costs: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(rounds):
-        for name in rng.sample(sorted(ways), len(ways)):
-            costs[name].append((ways[name](many) - ways[name](few)) / (many - few))
+        for name in rng.sample(sorted(commands), len(commands)):
+            costs[name].append((commands[name](many) - commands[name](few)) / (many - few))
     print("whole cost of one run of the empty program, with its row in the journal")
     for name, values in costs.items():
-        text = f"    {name:<32} {statistics.median(values) * 1e6:7.0f} us"
+        text = f"    {name:<40} {statistics.median(values) * 1e6:7.0f} us"
         if "hyperfine -N" in costs:
             text += f"   ratio to hyperfine -N {_spread(_ratios(values, costs['hyperfine -N']))}"
         print(text)
@@ -228,9 +235,10 @@ def main() -> None:
     how = "real-time class" if args.fifo else "ordinary class"
     print(f"CPU {args.cpu}, {args.rounds} rounds, load {os.getloadavg()[0]:.1f}, {how}")
     with tempfile.TemporaryDirectory() as folder:
-        wall_table(args.cpu, args.rounds, Path(folder), rng)
+        ways = ["none"] if args.fifo else ["auto", "none"]
+        wall_table(args.cpu, args.rounds, Path(folder), rng, ways)
         ballast_table(args.cpu, args.rounds, Path(folder), rng)
-        cost_table(args.cpu, max(4, args.rounds // 4), Path(folder), rng)
+        cost_table(args.cpu, max(4, args.rounds // 4), Path(folder), rng, ways)
 
 
 if __name__ == "__main__":

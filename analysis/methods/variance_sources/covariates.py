@@ -353,13 +353,14 @@ def _above_floor(trial: Trial, name: str) -> Floats:
 
 
 def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
-    """Give the metrics that the program printed: times and counted events grow with the run."""
+    """Give the metrics beside the trial's own: times and counted events grow with the run."""
     for name in trial.metrics:
         if name == metric:
             continue
         unit, values = trial.metric(name).unit, trial.values(name)
         # a share of events, or events per second, is no count
-        if figures.is_time(unit) or (is_counter(name) and unit != "%" and not figures.timed(unit)):
+        named = is_counter(name) and unit != "%" and not figures.timed(unit)
+        if figures.is_time(unit) or trial.is_counter(name) or named:
             yield _rate(trial, values, name=name)
             continue
         yield Covariate(

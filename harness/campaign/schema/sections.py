@@ -157,7 +157,8 @@ KEPT_ENVIRONMENT = Section(
 
 LIMITS = Section(
     "LimitsSection",
-    "Soft resource limits of a run, as in setrlimit(2).",
+    "Limits of a run: `memory` and `pids` of all its processes together, the others of each, as soft "
+    "limits of setrlimit(2).",
     {
         "as": Key(kind=size(), meaning="address space (size)"),
         "core": Key(kind=size(), meaning="core file (size)"),
@@ -165,8 +166,16 @@ LIMITS = Section(
         "data": Key(kind=size(), meaning="data segment (size)"),
         "fsize": Key(kind=size(), meaning="a written file (size)"),
         "memlock": Key(kind=size(), meaning="locked memory (size)"),
+        "memory": Key(
+            kind=size(positive=True),
+            meaning="memory of all processes of a run together (size); needs a cgroup",
+        ),
         "nofile": Key(kind=whole(0, 10**9), meaning="open files (number)"),
         "nproc": Key(kind=whole(0, 10**9), meaning="processes of the user (number)"),
+        "pids": Key(
+            kind=whole(1, 2**22),
+            meaning="processes and threads of a run at a time (number); needs a cgroup",
+        ),
         "stack": Key(kind=size(), meaning="stack (size)"),
     },
 )
@@ -212,7 +221,7 @@ ISOLATION = Section(
         "limits": Key(kind=LIMITS, meaning="resource limits"),
         "containment": Key(
             kind=choice("auto", "none"),
-            meaning="`auto`: a PID namespace where one can be had; or `none`",
+            meaning="`auto`: a PID namespace and a cgroup, each where it can be had; or `none`",
         ),
         "output_limit": Key(
             kind=size(positive=True),

@@ -6,13 +6,19 @@ import os
 import signal
 import time
 
+from .leaves import Leaves, Ungrouped
+
 _SWEEP_LIMIT_S = 10.0
 
 
 class Family:
-    """Everything below the launcher: `contained` in a PID namespace of its own, or not."""
+    """Everything below the launcher: `contained` in a PID namespace of its own, or not.
 
-    def __init__(self, *, contained: bool) -> None:
+    `leaves` kill the run's processes at one stroke, where they have a cgroup.
+    """
+
+    def __init__(self, leaves: Leaves | Ungrouped, *, contained: bool) -> None:
+        self.leaves = leaves
         self.contained = contained
         self.me = os.getpid()
 
@@ -39,6 +45,7 @@ class Family:
             time.sleep(0.0005)
 
     def _strike(self) -> None:
+        self.leaves.kill()
         if self.contained and os.getpid() == 2 and os.getppid() == 1:
             # Everything in this PID namespace but process 1 and this one, at one stroke: even a
             # fork bomb cannot outrun it.

@@ -68,5 +68,6 @@ def _serve() -> None:
     gc.collect()
     gc.freeze()
     gc.disable()
-    send(control, {"ready": True, "counters": counters})
+    entry = {"spawns_into_groups": launcher.leaves.spawns} if config.get("cgroup") else {}
+    send(control, {"ready": True, "counters": counters} | entry)
     launcher.serve()

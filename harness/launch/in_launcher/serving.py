@@ -13,6 +13,7 @@ from .accounting import Account
 from .counters import Counters
 from .endings import ENDING
 from .family import Family
+from .leaves import GroupFailed, leaves_for
 from .messages import Hangup, receive, send
 from .output import open_output
 from .programs import Program, Programs
@@ -36,10 +37,12 @@ class Launcher:
         self.told = told or Told()
         self.account = Account()
         self.counters = counters or Counters(config.get("counters"))
-        self.family = Family(contained=config["containment"] != "none")
         self.attributes = spawn_attributes(config)
+        self.leaves = leaves_for(config.get("cgroup"), self.attributes)
+        self.family = Family(self.leaves, contained=config["containment"] != "none")
         self.call = SpawnCall(self.attributes)
         self.programs = Programs()
+        self.pollers: dict[int, select.poll] = {}
         self.null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
         self.home = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self.status = os.open("/proc/self/status", os.O_RDONLY | os.O_CLOEXEC)
@@ -55,6 +58,7 @@ class Launcher:
                 if request["op"] == "run":
                     reply = self._execute(self.programs[request["handle"]], request)
                     send(self.control, {**reply, "told": self.told.taken()})
+                    self.leaves.renew()
                     self._stay()
                 elif request["op"] == "prepare":
                     self.programs.add(request)
@@ -66,6 +70,7 @@ class Launcher:
             for number in ENDING:  # a second one does not end the sweep
                 signal.signal(number, signal.SIG_IGN)
             self.family.sweep()
+            self.leaves.close()
 
     def _stay(self) -> None:
         """Keep the CPU for a moment: the next request comes soon, and finds nothing asleep or cold."""
@@ -110,6 +115,8 @@ class Launcher:
                 raise program.failure
             self.call.prepare(program, tuple(sources), run["padding"])
             return self._timed(request, saved)
+        except GroupFailed as error:
+            return {"error": "cgroup", "errno": error.errno}
         except OSError as error:
             return {"error": stage, "errno": error.errno}
         except ValueError:  # setrlimit: above the hard limit
@@ -124,15 +131,17 @@ class Launcher:
     def _timed(self, request: dict, saved: list) -> dict:  # type: ignore[type-arg]  # the messages
         call, spawn, clock = self.call, self.call.spawn, time.monotonic_ns
         path, timeout = request["path"], request["timeout_ms"]
-        poller = select.poll()
-        poller.register(self.control, select.POLLIN)
+        pidfd_open, pollers = os.pidfd_open, self.pollers
+        self.leaves.warm()
         started = time.time_ns()
         # Spawn what does not exist: it walks the same code, so that the timed spawn finds it warm.
         spawn(_NOWHERE)
+        self.leaves.enter()
         self.account.begin()
         t0 = clock()
         failure = spawn(path)
         spawned = clock()
+        self.leaves.leave(call.pid.value, spawned)
         if failure:
             raise OSError(failure, os.strerror(failure))
         pid = call.pid.value
@@ -140,9 +149,8 @@ class Launcher:
             for what, old in saved:
                 resource.setrlimit(what, old)
             saved.clear()
-        pidfd = os.pidfd_open(pid)
-        poller.register(pidfd, select.POLLIN)
-        events = poller.poll(timeout)
+        pidfd = pidfd_open(pid)
+        events = (pollers.get(pidfd) or self._poller(pidfd)).poll(timeout)
         t1 = clock()
         reason = None
         hangup = False
@@ -159,14 +167,18 @@ class Launcher:
         _, status, usage = os.wait4(pid, 0)
         counted = self.counters.taken()
         os.close(pidfd)
+        # before what was left behind is killed: its end is not the run's
+        grouped, out_of_memory = self.leaves.numbers(), self.leaves.out_of_memory()
         orphans, survivors = self.family.sweep() if request["sweep"] or hangup else (0, 0)
         if hangup:
             raise Hangup
+        self.leaves.raise_problem()
         return {
             "started_ns": started,
             "status": status,
             "reason": reason,
             "survivors": survivors,
+            "out_of_memory": out_of_memory,
             "counters": counted,
             "numbers": {  # those of the table in analysis/run_numbers.py whose source is the launcher
                 "start_ns": t0,
@@ -181,9 +193,20 @@ class Launcher:
                 "voluntary_switches": usage.ru_nvcsw,
                 "involuntary_switches": usage.ru_nivcsw,
                 "orphans": orphans,
+                **grouped,
                 **self.account.numbers(t1 - t0, spawned - t0, usage.ru_utime + usage.ru_stime),
             },
         }
+
+    def _poller(self, pidfd: int) -> select.poll:
+        """Make what waits for an end and hears the orchestrator: once for each number of a pidfd.
+
+        That number is nearly always the same, and setting one up would be measured.
+        """
+        poller = self.pollers[pidfd] = select.poll()
+        poller.register(self.control, select.POLLIN)
+        poller.register(pidfd, select.POLLIN)
+        return poller
 
     def _stop(self, pid: int, pidfd: int, grace_ms: int) -> None:
         """TERM (and CONT, for a stopped one), grace, then KILL the target's process group."""

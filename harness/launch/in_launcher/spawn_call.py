@@ -17,7 +17,8 @@ _MOST_REDIRECTIONS = 16  # the numbers of open files are nearly always the same
 
 _ORDINARY = (signal.SIGCHLD, *ENDING)
 
-_posix_spawn = libc.posix_spawn
+# Nobody else wants the interpreter: it is not given back meanwhile.
+_posix_spawn = ctypes.PyDLL(None).posix_spawn
 _posix_spawn.argtypes = [ctypes.c_void_p, ctypes.c_char_p, *[ctypes.c_void_p] * 4]
 
 

@@ -170,7 +170,7 @@ def still_to_do(
         repeats is None or not repeats_left(runs, done, repeats, without)
     ):
         return
-    fresh = -min([0, *done])
+    fresh = -min(0, min(done, default=0))
     # else nothing was done of it, or it has no warm-ups
     for run in [run for run in runs if run.warmup and run.position in done]:
         fresh += 1

@@ -73,7 +73,8 @@ class SessionStop:
         if row.counted:
             return  # there for its counters alone
         wall_ns = row.wall_ns or 0
-        good = row.outcome == "ok" and wall_ns > 0  # a damaged row may say anything
+        judged = row.outcome == "ok" and not row.counted
+        good = judged and wall_ns > 0  # a damaged row may say anything
         if good or row.repeats is not None:
             self._suite.add(
                 row.block,

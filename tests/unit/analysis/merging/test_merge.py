@@ -353,3 +353,41 @@ def test_the_manifest_is_written_last_and_the_folder_appears_at_the_end(
     assert (tmp_path / "all").stat().st_mode & 0o777 == 0o700
     assert (tmp_path / "all" / "manifest.json").stat().st_mode & 0o777 == 0o600
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_nights_that_had_different_counters_are_put_together(night, tmp_path):
+    # which events can be had is the host's on that night, as its kernel's settings are
+    def counted(*names):
+        def change(made):
+            for number, row in enumerate(made.rows):
+                here = row.block == 2
+                found = {name: (7.0,) for name in names} if here else {}
+                made.rows[number] = replace(row, metrics=found, counted=here)
+
+        metrics = {name: {"unit": "1", "better": "lower", "source": "counters"} for name in names}
+        return {"change": change, "metrics": metrics}
+
+    both = night(1, **counted("cycles", "page-faults"))
+    one = night(2, **counted("page-faults"))
+    merge_trials([both, one], tmp_path / "all")
+    merged = read_trial(tmp_path / "all")
+    assert set(merged.manifest.metrics) == {"cycles", "page-faults"}
+    assert np.isfinite(merged.values("page-faults")).sum() == 2 * 8
+    assert np.isfinite(merged.values("cycles")).sum() == 8
+    assert merged.counted.sum() == 16
+    assert np.isfinite(merged.values("wall")).tolist() == (~merged.counted).tolist()
+
+
+def test_nights_whose_programs_printed_other_metrics_are_not(night, tmp_path):
+    printed = {"loops": {"unit": "1", "better": "lower"}}
+    with pytest.raises(StoreError, match="metrics is"):
+        merge_trials([night(1), night(2, metrics=printed)], tmp_path / "all")
+
+
+def test_what_repeats_wrote_is_named_after_their_new_positions():
+    place = Place(sessions=2, positions=30, repeated=3)
+    assert place.output("0004.stdout", "t") == "0034.stdout"
+    assert place.output("w1.stderr", "t") == "w4.stderr"
+    assert place.output("r2.stdout", "t") == "r5.stdout"
+    assert place.output("r2.before.log", "t") == "r5.before.log"
+    assert place.output("run2.stdout", "t") == "t/run2.stdout"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import runpy
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +30,15 @@ def examine(folder, tree, cpus=(3,), **options):
     findings = check_before(Situation(state=state, counters=counters, cpus=cpus, **options))
     return {finding.check: finding for finding in findings}
 
+
+SCOPE = "sys/fs/cgroup/user.slice/session.scope"
+GROUP = {
+    "proc/self/mountinfo": "36 35 0:30 / /sys/fs/cgroup rw,relatime - cgroup2 cgroup2 rw\n",
+    f"{SCOPE}/cgroup.type": "domain\n",
+    f"{SCOPE}/cgroup.procs": "1\n",
+    f"{SCOPE}/cgroup.controllers": "cpu memory pids\n",
+    f"{SCOPE}/cgroup.subtree_control": "\n",
+}
 
 # check, recorded tree, what is different in it, the answer, a word that must be in its sentence
 BEFORE = [
@@ -77,6 +87,18 @@ BEFORE = [
         "only 922 MB",
     ),
     ("swap", "bare", {}, "unknown", "cannot be read"),
+    ("cgroup", "amd", {}, "unknown", "no cgroup of version 2"),
+    ("cgroup", "amd", GROUP, "ok", "each run can have a cgroup: memory"),
+    ("cgroup", "amd", GROUP | {f"{SCOPE}/cgroup.procs": "1\n2\n"}, "unknown", "other processes"),
+    (
+        "cgroup",
+        "amd",
+        GROUP
+        | {f"{SCOPE}/cgroup.procs": "1\n2\n", f"{SCOPE}/cgroup.subtree_control": "memory pids\n"},
+        "ok",
+        "each run can have a cgroup",
+    ),
+    ("cgroup", "amd", GROUP | {f"{SCOPE}/cgroup.controllers": "cpu\n"}, "unknown", "no controller"),
     ("load", "amd", {}, "ok", "0.03 over 1 min on 8 CPUs, 0 other threads"),
     ("load", "amd", {"proc/loadavg": "1.50 1 1 2/30 9"}, "warn", "1.50"),
     ("load", "amd", {"proc/stat": hosts.stat(8, running=12)}, "warn", "11 other threads"),
@@ -187,8 +209,8 @@ def test_every_check_is_shown_in_each_of_its_answers():
     for check, _, _, status, _ in BEFORE:
         answers[check].add("warn" if status == "fail" else status)
     # disk, gaps and rt_throttle need arguments and are shown below, counters in a file of their own;
-    # nothing depends on energy.
-    for name in set(CHECK_NAMES) - {"disk", "rt_throttle", "energy", "gaps", "counters"}:
+    # nothing depends on energy, nor on a cgroup.
+    for name in set(CHECK_NAMES) - {"disk", "rt_throttle", "energy", "gaps", "counters", "cgroup"}:
         assert answers[name] == {"ok", "warn", "unknown"}, name
 
 
@@ -461,3 +483,25 @@ def test_the_work_of_others_stands_with_its_value_where_it_was_read(quiet):
     # docs/trial-format.md: `where` holds the value, for readers that parse no sentence
     finding = compare(quiet, busy_all_s=quiet.busy_all_s + 85.0)["load"]
     assert finding.where == "/proc/stat = 0.85"
+
+
+@pytest.mark.powerless
+def test_a_group_that_is_not_ours_names_the_line_that_gives_one(tmp_path):
+    hosts.plant(tmp_path, hosts.TREES["amd"]() | GROUP)
+    (tmp_path / SCOPE / "cgroup.subtree_control").chmod(0o444)
+    if os.geteuid() == 0:
+        pytest.skip("root may read everything")
+    with Host(tmp_path) as host:
+        situation = Situation(state=host.read(), counters=host.counters(), cpus=())
+    (finding,) = (found for found in check_before(situation) if found.check == "cgroup")
+    assert finding.status == "unknown"
+    assert "may make no groups below /sys/fs/cgroup/user.slice/session.scope" in finding.what
+    assert "systemd-run --user --scope -p Delegate=yes fairtrial run" in finding.fix
+
+
+@pytest.mark.parametrize(
+    ("groups", "status"), [(("memory", "pids"), "ok"), ((), "unknown"), (("pids",), "unknown")]
+)
+def test_in_a_trial_what_its_runs_have_counts(tmp_path, groups, status):
+    found = examine(tmp_path, hosts.TREES["amd"](), groups=groups)["cgroup"]
+    assert found.status == status

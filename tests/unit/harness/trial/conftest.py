@@ -64,6 +64,7 @@ class Launcher:
     def __init__(self, stage: Stage, cpus: tuple[int, ...] | None, answer: str) -> None:
         self.cpus, self._stage, self._answer = cpus, stage, answer
         self.pid, self.containment, self.dead = 4000, stage.containment, False
+        self.spawns_into_groups = False
         self.requests: list[Request] = []
         self.told: list[Execution] = []
         self.swept = 0
@@ -261,7 +262,9 @@ def stage(tmp_path, monkeypatch, planted_host):
             made.locked = ()
 
     def launcher_for(answer: str):
-        def make(isolation, cpus, interrupts, *, contained=True, stays=False, counters=None):
+        def make(
+            isolation, cpus, interrupts, *, contained=True, stays=False, counters=None, groups=None
+        ):
             launcher = made.launcher(answer, cpus)
             launcher.stays = stays
             return launcher

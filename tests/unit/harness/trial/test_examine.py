@@ -221,3 +221,35 @@ def test_a_pattern_that_is_too_slow_makes_a_run_unparsable(judge, monkeypatch, p
     assert "the pattern was too slow" in found.detail
     assert found.metrics == {}
     assert judge("a" * 45, cell=cell).outcome == ("ok" if place == "expect" else "unparsable")
+
+
+@pytest.mark.parametrize(
+    ("ending", "limited", "outcome", "detail"),
+    [
+        ({"exit_code": None, "signal": 9}, True, "signal", "out of memory limit"),
+        ({"exit_code": None, "signal": 9}, False, "signal", "out of memory"),
+        (
+            {"exit_code": 1},
+            True,
+            "exit",
+            "exit code 1, expected 0; the kernel killed a process of it: out of memory limit",
+        ),
+        ({}, True, "ok", None),  # whoever bears the loss of a process has done its work
+        ({"killed": "timeout", "signal": 9}, True, "timeout", "ended after its timeout of 5 s"),
+    ],
+)
+def test_a_kill_for_memory_is_told_from_others(
+    tmp_path, make_cell, ending, limited, outcome, detail
+):
+    execution = dataclasses.replace(ENDED, out_of_memory=True, **ending)
+    cell = make_cell(stdout="discard", stderr="discard", timeout_s=5.0)
+    found = examine(cell, execution, None, None, LIMIT, memory_limited=limited)
+    assert (found.outcome, found.detail) == (outcome, detail)
+
+
+@pytest.mark.parametrize("known", [False, None])
+def test_another_kill_is_not_called_one_for_memory(make_cell, known):
+    execution = dataclasses.replace(ENDED, exit_code=None, signal=9, out_of_memory=known)
+    cell = make_cell(stdout="discard", stderr="discard")
+    found = examine(cell, execution, None, None, LIMIT, memory_limited=True)
+    assert found.detail == "ended by signal SIGKILL"

@@ -18,6 +18,7 @@ from analysis.data.trial import read_trial
 from analysis.record import Measurement, PlannedRun, StopRule, read_manifest
 from harness.errors import StoreError
 from harness.screen.progress import read_progress
+from harness.store.writer import Store
 from harness.trial.deciding.repeating import Repeats, repeats_of, still_to_do
 from harness.trial.order import padding
 
@@ -386,6 +387,9 @@ def test_repeats_that_cannot_be_are_damage(stage, campaign, disturb, change, wha
     forged(stage, change)
     with pytest.raises(StoreError, match=what):
         read_trial(stage.trial)
+    if change is not of_another:  # that is seen against the plan, by who reads it
+        with pytest.raises(StoreError, match=what):
+            Store.reopen(stage.trial)
 
 
 def test_a_trial_of_the_first_schema_holds_no_repeats(stage, campaign, disturb):

@@ -101,6 +101,19 @@ def test_one_name_has_one_placeholder_everywhere(folder):
     assert "make by redacted-user-1 on redacted-host-1\n" in log  # its short name is the same host
 
 
+def test_a_repeated_warm_up_whose_output_was_altered_loses_its_hash(folder):
+    # its position is negative, and the file is named w1
+    folder.put("trials/sample/outputs/w1.stdout", f"{HOST}\n")
+    folder.put("trials/sample/outputs/0003.stdout", "nobody\n")
+    folder.measurements(lambda k, row: row.update(position=-1) if k == 0 else None)
+    folder.manifest(host=HOST)
+    folder.redact()
+    rows = [
+        json.loads(line) for line in folder.read("trials/sample/measurements.jsonl").splitlines()
+    ]
+    assert [row["position"] for row in rows if row["stdout_sha256"] is None] == [-1]
+
+
 def test_only_runs_whose_output_was_altered_lose_its_hash(folder):
     planted(folder).redact()
     rows = [

@@ -9,7 +9,7 @@ import pytest
 from harness.campaign.model import Protocol
 from harness.host import CpuPlan, Host, choose_cpus
 from harness.host.state import Supply
-from harness.trial.staying import stays
+from harness.trial.launchers import stays
 
 
 @pytest.fixture

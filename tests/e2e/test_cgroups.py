@@ -1,0 +1,122 @@
+"""Cgroups of runs, by the installed command: on this host's kernel, as root and as somebody else."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.host import Host
+
+DELEGATED = "systemd-run --user --scope -p Delegate=yes fairtrial run"
+
+
+@pytest.fixture
+def own():
+    with Host() as host:
+        found = host.own_group()
+    if found is None or not found.writable:
+        pytest.skip("no cgroup of version 2 can be had here")
+    return found
+
+
+def trial_of(lab):
+    (trial,) = (lab.folder / "runs").iterdir()
+    return trial
+
+
+def rows_of(lab):
+    text = (trial_of(lab) / "measurements.jsonl").read_text()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def folders(own):
+    return {path for path in Path(own.path).glob("fairtrial-*")}
+
+
+def test_a_row_tells_of_all_processes_and_the_verdict_takes_it(lab, own):
+    command = lab.sh("i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; :")
+    path = lab.write_campaign(benchmarks={"one": {"command": command}})
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 0, done.stderr
+    for row in rows_of(lab):
+        assert row["tree_cpu_s"] == pytest.approx(row["user_s"] + row["system_s"], abs=60e-6)
+    record = json.loads((trial_of(lab) / "environment.jsonl").read_text().splitlines()[0])
+    assert record["process"]["cgroup"]["entry"] in {"moved", "spawned"}
+    verdict = lab.run_fairtrial("verdict", trial_of(lab), "--metric", "tree_cpu", "--json")
+    assert verdict.returncode == 0, verdict.stderr
+    assert json.loads(verdict.stdout)["metric"] == "tree_cpu"
+
+
+def test_without_containment_there_is_no_group(lab, own):
+    path = lab.write_campaign(isolation={"cpus": "none", "containment": "none"})
+    assert lab.run_fairtrial("run", path).returncode == 0
+    assert {row["tree_cpu_s"] for row in rows_of(lab)} == {None}
+
+
+@pytest.mark.parametrize("limit", [{"memory": "2GiB"}, {"pids": 64}])
+def test_a_limit_that_nothing_holds_here_is_never_ignored(lab, limit):
+    with Host() as host:
+        found = host.own_group()
+    (name,) = limit
+    if found is not None and found.writable and name in found.controllers:
+        pytest.skip("the limit can be held here")
+    path = lab.write_campaign(isolation={"cpus": "none", "limits": limit})
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 3
+    assert f"isolation.limits.{name}" in done.stderr
+    assert DELEGATED in done.stderr
+    assert not (lab.folder / "runs").exists() or not list((lab.folder / "runs").iterdir())
+
+
+def test_after_a_kill_the_next_one_cleans_up(lab, own):
+    path = lab.write_campaign(benchmarks={"one": {"command": lab.sh("sleep 600")}})
+    process = lab.start_fairtrial("run", path)
+    deadline = time.monotonic() + 60
+    while not (mine := [f for f in folders(own) if f.name.startswith(f"fairtrial-{process.pid}-")]):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    (folder,) = mine
+    while not any(run.read_text() for run in folder.glob("run-*/cgroup.procs")):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    quick = lab.write_campaign("quick")
+    while folder.exists():  # its launcher holds the lock as long as it sweeps
+        assert time.monotonic() < deadline
+        assert lab.run_fairtrial("run", quick).returncode == 0
+    assert not any(Path(f).exists() for f in mine)
+
+
+def test_doctor_names_the_line_for_whoever_may_make_no_groups(lab):
+    if os.geteuid() != 0:
+        pytest.skip("only root may execute as another user")
+    with Host() as host:
+        found = host.own_group()
+    if found is None:
+        pytest.skip("no cgroup of version 2 can be had here")
+    done = lab.run_fairtrial("doctor", "--json", other_user=True)
+    (check,) = (one for one in json.loads(done.stdout)["findings"] if one["check"] == "cgroup")
+    assert check["status"] == "unknown"
+    assert DELEGATED in check["fix"]
+
+
+def test_the_virtual_machine_says_why_it_is_not_tried(tmp_path):
+    drill = Path(__file__).parents[1] / "drills" / "vm"
+    done = subprocess.run(
+        [sys.executable, str(drill), "--kernel", str(tmp_path / "absent")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PATH": "/nonexistent"},
+    )
+    assert done.returncode == 0
+    assert done.stdout.startswith("drill-vm: nothing was tried: ")
+    assert "apt-get" in done.stdout or "x86-64" in done.stdout

@@ -1,0 +1,171 @@
+"""Counters from the campaign to the answers, with page faults and time, which every kernel counts.
+
+Authority: the kernel's account of the same runs (`minor_faults` of each row), and a PMU that no machine has.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+COUNTERS = ["page-faults", "task-clock"]
+NONE = {"raw": "no-such-pmu/event=0x1/", "name": "nothing"}
+# b touches more pages: 1,000 of 4 KiB beside what a shell needs
+PAGES = "x=$(head -c {bytes} /dev/zero | tr '\\000' x); :"
+
+
+@pytest.fixture
+def counted(lab):
+    """Measure a small trial with given counters; give its folder."""
+
+    def measure(counters, *, name="c", sessions=2, runs=4, **sections):
+        command = [*lab.sh("")[:2], PAGES, lab.marker]
+        path = lab.write_campaign(
+            name,
+            variants={"a": {"bytes": "1000"}, "b": {"bytes": "4000000"}},
+            benchmarks={"one": {"command": command}},
+            protocol={"sessions": sessions, "runs": runs, "warmup": 1},
+            counters=counters,
+            **sections,
+        )
+        done = lab.run_fairtrial("run", path)
+        assert done.returncode == 0, done.stderr
+        if "counting is not permitted" in done.stderr:
+            pytest.skip("the kernel lets nobody here count events")
+        (trial,) = (path for path in (lab.folder / "runs").iterdir() if path.name.startswith(name))
+        return trial, done
+
+    return measure
+
+
+def rows_of(trial):
+    return [json.loads(line) for line in (trial / "measurements.jsonl").read_text().splitlines()]
+
+
+def test_a_counter_is_judged_told_and_exported_like_any_metric(lab, counted):
+    trial, _ = counted(COUNTERS)
+    for row in rows_of(trial):
+        faults = row["minor_faults"] + row["major_faults"]
+        # of what the shell's own children touch before their exec as well, nothing is missing
+        assert faults - 40 <= row["metrics"]["page-faults"][0] <= faults
+        assert 0 < row["metrics"]["task-clock"][0] < row["user_s"] + row["system_s"] + 0.01
+    verdict = json.loads(
+        lab.run_fairtrial("verdict", trial, "--metric", "page-faults", "--json").stdout
+    )
+    assert (verdict["metric"], verdict["unit"], verdict["better"]) == ("page-faults", "1", "lower")
+    (one,) = verdict["candidates"][0]["multilevel"]["benchmarks"]
+    assert one["outcome"] == "slower"  # it needs more of them
+    clock = lab.run_fairtrial("verdict", trial, "--metric", "task-clock")
+    assert "task-clock" in clock.stdout
+    done = lab.run_fairtrial("export", trial, "-o", "all.csv")
+    assert done.returncode == 0, done.stderr
+    with (lab.folder / "all.csv").open(newline="") as file:
+        metrics = {row["metric"]: row["unit"] for row in csv.DictReader(file)}
+    assert metrics == {"wall": "s", "page-faults": "1", "task-clock": "s"}
+    for words in (
+        ("diagnose", trial, "--metric", "page-faults"),
+        ("hpt", trial, "--metric", "page-faults"),
+        ("resample", trial, "--metric", "task-clock"),
+        ("status", trial),
+        ("report", trial, "-o", "r.html", "--metric", "page-faults"),
+    ):
+        done = lab.run_fairtrial(*words)
+        assert done.returncode in {0, 1}, (words, done.stderr)
+        assert "Traceback" not in done.stderr
+
+
+def test_the_sources_find_what_grows_with_a_run(lab, counted):
+    trial, _ = counted(COUNTERS, runs=12)
+    done = lab.run_fairtrial("sources", trial, "--json")
+    assert done.returncode == 0, done.stderr
+    assert "page-faults" in done.stdout
+
+
+def test_counted_blocks_stand_apart(lab, counted):
+    trial, _ = counted({"events": COUNTERS, "every": 2})
+    rows = rows_of(trial)
+    for row in rows:
+        assert row["counted"] is (row["block"] in {2, 4})
+        assert bool(row["metrics"]) == row["counted"]
+    verdict = json.loads(lab.run_fairtrial("verdict", trial, "--json").stdout)
+    assert (verdict["runs"], verdict["session_runs"]) == (8, [2, 2])
+    faults = lab.run_fairtrial("verdict", trial, "--metric", "page-faults", "--json")
+    assert json.loads(faults.stdout)["runs"] == 8
+    preview = lab.run_fairtrial("run", lab.folder / "c.yaml", "--dry-run").stdout
+    assert "counts  page-faults, task-clock, in one of 2 blocks" in preview
+    # each of these has one or the other of every run
+    for words in (
+        ("export", trial, "-o", "all.csv"),
+        ("sources", trial),
+        ("report", trial, "-o", "r.html"),
+        ("diagnose", trial),
+    ):
+        assert "Traceback" not in lab.run_fairtrial(*words).stderr
+    with (lab.folder / "all.csv").open(newline="") as file:
+        exported = [row["metric"] for row in csv.DictReader(file)]
+    # warm-ups are not counted, and have their times: 2 sessions x 2 cells x (1 + 4 runs)
+    assert {name: exported.count(name) for name in ("wall", "page-faults")} == {
+        "wall": 12,
+        "page-faults": 8,
+    }
+
+
+def test_what_cannot_be_had_is_left_out_and_told(lab, counted):
+    trial, done = counted([NONE, *COUNTERS])
+    assert "fail counters: nothing: there is no PMU 'no-such-pmu' on this host" in done.stderr
+    manifest = json.loads((trial / "manifest.json").read_text())
+    assert list(manifest["metrics"]) == COUNTERS
+    refused = lab.run_fairtrial("verdict", trial, "--metric", "nothing")
+    assert refused.returncode == 2
+    assert "page-faults" in refused.stderr
+
+
+def test_who_requires_counters_is_stopped_without_them(lab):
+    path = lab.write_campaign(counters=[NONE], checks={"require": ["counters"]})
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 3, done.stderr
+    assert "required check 'counters': nothing: there is no PMU" in done.stderr
+    assert not (lab.folder / "runs").exists() or not any((lab.folder / "runs").iterdir())
+    doctor = lab.run_fairtrial("doctor", path)
+    assert doctor.returncode == 3
+    assert "no-such-pmu" in doctor.stdout
+
+
+def test_the_doctor_looks_in_general_and_for_a_campaign(lab):
+    found = json.loads(lab.run_fairtrial("doctor", "--json").stdout)["findings"]
+    (one,) = (finding for finding in found if finding["check"] == "counters")
+    assert one["status"] in {"ok", "unknown"}
+    plain = lab.write_campaign()
+    found = json.loads(lab.run_fairtrial("doctor", plain, "--json").stdout)["findings"]
+    assert not [finding for finding in found if finding["check"] == "counters"]
+
+
+@pytest.mark.usefixtures("other_user", "open_folder")
+def test_a_user_without_rights_counts_what_is_his(lab):
+    path = lab.write_campaign(counters=["page-faults", "context-switches"])
+    done = lab.run_fairtrial("run", path, other_user=True)
+    assert done.returncode == 0, done.stderr
+    (trial,) = (lab.folder / "runs").iterdir()
+    (row, *_) = rows_of(trial)
+    text = " ".join(done.stderr.split())
+    if "context-switches" in row["metrics"]:
+        pytest.skip("this kernel lets everybody count in the kernel")
+    assert "it needs the right to count in the kernel; without that it would falsely read 0" in text
+    if "page-faults" in row["metrics"]:  # at level 3 and above nobody counts anything
+        assert row["metrics"]["page-faults"][0] > 10
+        environment = json.loads((trial / "environment.jsonl").read_text().splitlines()[0])
+        assert environment["counters"]["page-faults"] == "user"
+
+
+def test_a_metric_cannot_have_the_name_of_a_counter(lab):
+    rule = {"regex": "(x)", "unit": "1", "better": "lower"}
+    path = lab.write_campaign(
+        counters=COUNTERS,
+        benchmarks={"one": {"command": lab.sh(":"), "metrics": {"page-faults": rule}}},
+    )
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 2
+    assert "c.yaml:" in done.stderr
+    assert "the metric 'page-faults' is counted in this campaign" in done.stderr
