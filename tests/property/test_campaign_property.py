@@ -106,7 +106,18 @@ TEXTS = (
     *("", "x", "a b", "ten", "null", "auto", "none", "all", "on", "off", "true", "2-3", "2", "2,x"),
     *("0s", "1s", "1.5h", "01s", "1 s", "1000000s", "269h", "270h", "0.0ms", "1d", "5%", "-1s"),
     *("1kB", "0.5MiB", "0MB", "1KB", "64 MB", "10", "1_000", "lower", "higher", "fifo", "other"),
-    *("shuffled", "discard", "load", "loud", "0" * 64, "g" * 64, "stdout", "build", "variant"),
+    *(
+        "shuffled",
+        "discard",
+        "keep",
+        "load",
+        "loud",
+        "0" * 64,
+        "g" * 64,
+        "stdout",
+        "build",
+        "variant",
+    ),
 )
 EDGES = (2**63 - 1, 2**63, 10**6, 10**6 + 1, 10**9, 10**30, 4095, 4096, 65536, 65537)
 FRACTIONS = (0.5, 1.0, 1e6, 1e-9, 1.5e300, -0.5, 3e2)
