@@ -8,6 +8,7 @@ from ..faces import hands_on
 
 if TYPE_CHECKING:
     from .commands import read_commands as read_commands
+    from .energy import energy_cautions as energy_cautions, require_steady as require_steady
     from .environments import (
         SessionEnvironment as SessionEnvironment,
         read_environments as read_environments,
@@ -53,6 +54,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "energy": "energy_cautions require_steady",
             "environments": "SessionEnvironment read_environments without_homes",
             "commands": "read_commands",
             "host_record": "HostNote HostRecord Program read_host_record",

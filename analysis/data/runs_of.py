@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..errors import InsufficientDataError, UsageError
 from ..report import Caution
 from ..stats import read_only
+from .energy import energy_cautions, require_steady
 from .levels import level_caution
 from .matrix import PerformanceMatrix, check_positive
 from .trial_columns import TrialColumns
@@ -47,12 +48,14 @@ def runs_of(
     mine: Flags = trial.variant == trial.manifest.variants.index(variant)
     values = trial.values(metric)
     used = mine & trial.measured & np.isfinite(values)
+    require_steady(trial, metric, used)
     chosen = _choose(trial, values, used, skip_zeros=skip_zeros, carry_zeros=carry_zeros)
     _require(trial, chosen, variant, metric)
     cautions = (
         *_counted(trial, mine, values, metric),
         *_left_out(trial, chosen, metric),
         *_how(trial, used, metric),
+        *energy_cautions(trial, metric, used),
         *_levels(trial, chosen.rows, metric),
     )
     failed = mine & trial.candidates & (trial.outcome != 0)

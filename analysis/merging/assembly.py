@@ -184,6 +184,11 @@ def _write(folder: Path, name: str, parts: Sequence[Part], between: Sequence[Sea
         ),
         must_raise=None,
         stage=None,
+        idle_power=tuple(
+            replace(one, session=one.session + p.sessions)
+            for p, part in both
+            for one in part.manifest.idle_power
+        ),
         appended=tuple(one for p, part in both for one in p.appended(part.manifest, at)),
         origin="merged",
         merged_from=tuple(one for p, part in both for one in p.merged_from(part.manifest)),

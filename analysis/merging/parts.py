@@ -222,11 +222,11 @@ def _differences(one: Part, other: Part) -> Iterator[str]:
 
 
 def _stated(manifest: Manifest, name: str) -> object:
-    """Give a field; of the metrics without counters: which can be had is the host's, on that day."""
+    """Give a field; of the metrics without those of meters: which can be had is the host's, that day."""
     value = getattr(manifest, name)
     if name != "metrics":
         return value
-    return {key: info for key, info in value.items() if info.get("source") != "counters"}
+    return {key: info for key, info in value.items() if "source" not in info}
 
 
 def _said(value: object) -> str:

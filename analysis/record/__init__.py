@@ -36,6 +36,15 @@ if TYPE_CHECKING:
         judged_row as judged_row,
         waited_ns as waited_ns,
     )
+    from .energy import (
+        ENERGY as ENERGY,
+        ENERGY_METRICS as ENERGY_METRICS,
+        NET_ENERGY as NET_ENERGY,
+        RESOLUTION_S as RESOLUTION_S,
+        STEADY as STEADY,
+        IdlePower as IdlePower,
+        is_steady as is_steady,
+    )
     from .fleet import (
         FLEET as FLEET,
         FLEET_SCHEMA as FLEET_SCHEMA,
@@ -113,6 +122,7 @@ else:
         {
             "changes": "Change describe_changes diff findings_of",
             "disturbance": "MOST_REPEATS DisturbanceTally Disturbances is_disturbed judged_row waited_ns",
+            "energy": "ENERGY ENERGY_METRICS NET_ENERGY RESOLUTION_S STEADY IdlePower is_steady",
             "fleet": "FLEET FLEET_SCHEMA Fleet FleetHost fleet_text is_fleet read_fleet trial_place write_fleet",
             "fleet_progress": "HostProgress HostState host_state is_held read_host read_hosts require_campaign "
             "why_so with_plans",

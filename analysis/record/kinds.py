@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
+from .energy import IdlePower
+
 SCHEMA = 2  # the newest known
 PLAIN_SCHEMA = 1  # of a trial in which no run is repeated: every version reads it
 REPEATING_SCHEMA = (
@@ -226,7 +228,8 @@ class Manifest:
     `campaign_sha256` is the campaign's identity: the SHA-256 of its parsed content, made by the rule
     `campaign_identity`; a trial of the first version, which had one rule only, does not say it.
     `sessions` is how many sessions are planned (the campaign's, or more after ``--sessions``).
-    `metrics` holds the metrics parsed from output: name -> {"unit", "better"}.
+    `metrics` holds the metrics that not every trial has, those parsed from output and what meters
+    count: name -> {"unit", "better"}, and of a meter's its "source".
     `node` is the host's name in the fleet that the trial belongs to; the order of its runs is made
     from it too.
     `targets` maps each executable's path to its SHA-256 when the trial began.
@@ -237,6 +240,7 @@ class Manifest:
     `given_up` names the cells of sessions that went on without them.
     `must_raise` names the key of the campaign that has to be raised before more can be executed, after
     a cap; `stage` says in words what is done before the first run, such as a build.
+    `idle_power` is what the machine used around the runs of sessions, where energy is recorded.
     `appended` says which sessions were put behind those of a complete trial, and when; `origin` is
     "merged" for a trial that was put together from those in `merged_from`.
     `schema` says whether disturbed runs are repeated: a trial without that is of the first one.
@@ -275,6 +279,7 @@ class Manifest:
     given_up: tuple[GivenUp, ...] = ()
     must_raise: str | None = None
     stage: str | None = None
+    idle_power: tuple[IdlePower, ...] = ()
     appended: tuple[Appended, ...] = ()
     origin: Origin = "measured"
     merged_from: tuple[MergedTrial, ...] = ()
@@ -321,6 +326,7 @@ class Manifest:
         data["stop"] = None if self.stop is None else self.stop.to_dict()
         data["session_ends"] = [end.to_dict() for end in self.session_ends]
         data["given_up"] = [one.to_dict() for one in self.given_up]
+        data["idle_power"] = [one.to_dict() for one in self.idle_power]
         data["appended"] = [one.to_dict() for one in self.appended]
         data["merged_from"] = [one.to_dict() for one in self.merged_from]
         data["variants"] = list(self.variants)

@@ -12,6 +12,7 @@ from typing import get_args
 from ..errors import StoreError
 from ..run_numbers import Better
 from ..shapes import ShapeError, parse, shaped
+from .energy import When
 from .kinds import MANIFEST, SCHEMA, Manifest, StopReason, StopRule
 from .lines import RESTORE, opened
 
@@ -126,6 +127,19 @@ def _check(manifest: Manifest) -> None:
                     *((one.first, one.last) for one in manifest.merged_from),
                 )
             ),
+        ),
+        (
+            "an idle power is none, or of a session that was not planned",
+            all(
+                1 <= idle.session <= sessions
+                and idle.when in get_args(When)
+                and min(idle.watts, idle.error_w) >= 0
+                for idle in manifest.idle_power
+            ),
+        ),
+        (
+            "an idle power stands there twice",
+            _distinct([(one.session, one.segment, one.when) for one in manifest.idle_power]),
         ),
         (
             "why a session ended is not said",

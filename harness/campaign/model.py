@@ -230,6 +230,7 @@ class Campaign:
     isolation: Isolation
     checks: CheckPolicy
     counters: Counting | None = None
+    energy: bool = False
     share: bool = False
     notes: tuple[str, ...]
     source: Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from analysis.record import Finding
+from analysis.record import CheckStatus, Finding
 
 from ..host import CPU, POWERCAP, SUPPLIES, cpufreq, format_cpus, path_of
 from ..wording import counted
@@ -13,6 +13,7 @@ from .situation import Check, Interval, Situation, found, ghz, named, read
 _HOT_C = 85.0  # without a limit from the sensor: where most processors begin to slow down
 _MARGIN_C = 10.0
 _RISE_C = 10.0
+_PARANOID = "kernel.perf_event_paranoid"
 _TOLERANCE = 0.01  # of a frequency: drivers round
 
 
@@ -258,18 +259,35 @@ def battery(situation: Situation) -> Finding:
 
 
 def energy(situation: Situation) -> Finding:
-    """Tell whether the energy counters of the processor can be read; nothing depends on them."""
-    zones = situation.state.energy
-    if not zones:
-        return found(
-            "energy", "unknown", "no energy counter: energy cannot be read", f"no {POWERCAP}"
-        )
+    """Tell whether the energy of every package can be read; who asks for it is failed otherwise."""
+    zones, event = situation.state.energy or (), situation.state.power_event
     closed = [zone for zone in zones if not zone.readable]
+    lost: CheckStatus = "fail" if situation.energy else "unknown"
+    if zones and not closed:
+        names = ", ".join(zone.name or "a package" for zone in zones)
+        return found("energy", "ok", f"the energy of {names} can be read", zones[0].path)
+    if event is not None and event.permitted:
+        what = f"the energy of {counted(len(event.cpus), 'package')} can be read, through perf"
+        return found("energy", "ok", what, event.path)
     if closed:
-        what = "the energy counter cannot be read by this user"
-        return found("energy", "unknown", what, closed[0].path, f"sudo chmod a+r {closed[0].path}")
-    names = ", ".join(zone.name or "a package" for zone in zones)
-    return found("energy", "ok", f"the energy of {names} can be read", zones[0].path)
+        files = " ".join(zone.path for zone in closed)
+        what = "the energy counters are closed to this user: energy will not be recorded"
+        return found("energy", lost, what, closed[0].path, f"sudo chmod a+r {files}")
+    if event is not None:
+        what = "perf does not let this user count energy: it will not be recorded"
+        where = "/proc/sys/kernel/perf_event_paranoid"
+        return found("energy", lost, what, where, f"sudo sysctl {_PARANOID}=0")
+    where = f"no {POWERCAP}" if situation.state.energy is None else f"no package in {POWERCAP}"
+    what = f"{where}: energy will not be recorded"
+    fix = "load the driver: sudo modprobe intel_rapl_msr"
+    if situation.state.virtual not in {None, "none"}:
+        what += "; this is a virtual machine, and the counters are those of the machine below"
+        fix = "measure on the machine itself"
+    elif situation.state.container not in {None, "none"}:
+        what += "; this is a container, which may hide them"
+        fix = "measure outside of the container"
+    fix += ", or leave 'energy' off in the campaign"
+    return found("energy", lost, what, where, fix if situation.energy else None)
 
 
 CHECKS = (
@@ -313,7 +331,7 @@ CHECKS = (
     ),
     Check(
         name="energy",
-        reason="it only tells whether energy could be read: no timing depends on it",
+        reason="it tells whether energy can be recorded: no timing depends on it",
         before=energy,
     ),
 )

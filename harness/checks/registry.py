@@ -18,7 +18,7 @@ from .situation import Check, Interval, Situation
 
 __all__ = ["CHECKS", "CHECK_NAMES", "check_before", "check_between", "fatal_findings"]
 
-CHECKS: tuple[Check, ...] = (*power.CHECKS, *cpu.CHECKS, *kernel.CHECKS, *counters.CHECKS)
+CHECKS: tuple[Check, ...] = (*power.CHECKS, *cpu.CHECKS, *counters.CHECKS, *kernel.CHECKS)
 CHECK_NAMES: tuple[str, ...] = tuple(check.name for check in CHECKS)
 
 

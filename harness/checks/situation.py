@@ -19,7 +19,7 @@ class Situation:
     `free_bytes` is the room where the trial goes (None: unknown), `runs_path` that folder; `gaps` is
     what a look at the measured CPUs saw, `events` which events can be counted; None when nobody
     looked. `groups` are the controllers of the cgroups that the trial's runs have, None when they
-    have none, or before a trial.
+    have none, or before a trial. `energy` says that energy is going to be recorded.
     """
 
     state: HostState
@@ -33,6 +33,7 @@ class Situation:
     gaps: GapLook | None = None
     groups: tuple[str, ...] | None = None
     events: CounterLook | None = None
+    energy: bool = False
 
     @property
     def measured(self) -> tuple[Cpu, ...]:

@@ -14,26 +14,35 @@ if TYPE_CHECKING:
         STAT as STAT,
         VMSTAT as VMSTAT,
     )
-    from .facts import MEMINFO as MEMINFO, POWERCAP as POWERCAP, SUPPLIES as SUPPLIES
+    from .energy import POWER_EVENTS as POWER_EVENTS, POWERCAP as POWERCAP
+    from .facts import MEMINFO as MEMINFO, SUPPLIES as SUPPLIES
     from .gaps import GapLook as GapLook, Gaps as Gaps, look_for_gaps as look_for_gaps
     from .groups import OwnGroup as OwnGroup
     from .placement import CpuPlan as CpuPlan, choose_cpus as choose_cpus
     from .processors import CPU as CPU, CPUINFO as CPUINFO, ISOLATED as ISOLATED, cpufreq as cpufreq
     from .reader import Host as Host
-    from .state import Counters as Counters, Cpu as Cpu, HostState as HostState, path_of as path_of
+    from .state import (
+        Counters as Counters,
+        Cpu as Cpu,
+        EnergyZone as EnergyZone,
+        HostState as HostState,
+        PowerEvent as PowerEvent,
+        path_of as path_of,
+    )
     from .tree import Tree as Tree, format_cpus as format_cpus, parse_cpus as parse_cpus
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
             "counters": "INTERRUPTS KERNEL_LOG LOADAVG STAT VMSTAT",
-            "facts": "MEMINFO POWERCAP SUPPLIES",
+            "energy": "POWERCAP POWER_EVENTS",
+            "facts": "MEMINFO SUPPLIES",
             "gaps": "GapLook Gaps look_for_gaps",
             "groups": "OwnGroup",
             "placement": "CpuPlan choose_cpus",
             "processors": "CPU CPUINFO ISOLATED cpufreq",
             "reader": "Host",
-            "state": "Counters Cpu HostState path_of",
+            "state": "Counters Cpu EnergyZone HostState PowerEvent path_of",
             "tree": "Tree format_cpus parse_cpus",
         },
     )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from .state import EnergyZone, Supply
+from .state import Supply
 from .tree import Tree, whole
 
 MEMINFO = "/proc/meminfo"
 SUPPLIES = "/sys/class/power_supply"
-POWERCAP = "/sys/class/powercap"
 _HWMON = "/sys/class/hwmon"
 _THERMAL = "/sys/class/thermal"
 
@@ -121,23 +120,6 @@ def supplies(tree: Tree) -> tuple[Supply, ...] | None:
         for name in names
         # A mouse or a headset has a battery too; it does not feed the processor.
         if (tree.text(f"{SUPPLIES}/{name}/scope") or "System").lower() != "device"
-    )
-
-
-def energy(tree: Tree) -> tuple[EnergyZone, ...] | None:
-    """Find the energy counters of whole packages; None when the kernel shows no powercap."""
-    names = tree.names(POWERCAP)
-    if names is None:
-        return None
-    zones = [f"{POWERCAP}/{name}" for name in names if re.fullmatch(r"[\w-]+:\d+", name)]
-    return tuple(
-        EnergyZone(
-            path=f"{zone}/energy_uj",
-            name=tree.text(f"{zone}/name"),
-            readable=tree.number(f"{zone}/energy_uj") is not None,
-        )
-        for zone in zones
-        if tree.exists(f"{zone}/energy_uj")
     )
 
 

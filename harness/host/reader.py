@@ -14,6 +14,7 @@ from pathlib import Path
 
 from . import facts, processors
 from .counters import CounterReader
+from .energy import energy_zones, power_event
 from .gaps import GapLook, look_for_gaps
 from .groups import OwnGroup, own_group
 from .state import IN_FILES, Counters, Cpu, HostState, Topology
@@ -97,7 +98,8 @@ class Host:
             temperature_limit_c=min(limits, default=None),
             throttle_path=self._throttle_path(measured),
             supplies=facts.supplies(tree),
-            energy=facts.energy(tree),
+            energy=energy_zones(tree),
+            power_event=power_event(tree),
             device_irqs=facts.device_irqs(tree),
             vulnerabilities=facts.vulnerabilities(tree),
             **{name: getattr(tree, how)(path) for name, (path, how) in IN_FILES.items()},
@@ -134,6 +136,10 @@ class Host:
     def temperature_c(self) -> float | None:
         """Give the temperature of the hottest processor package; cheap."""
         return self._counters.temperature_c()
+
+    def energy_uj(self, path: str) -> int | None:
+        """Give a counter of energy in microjoules, None where it is gone or closed; cheap."""
+        return self._tree.poll_number(path)
 
     def thread_count(self, pid: int) -> int | None:
         """Give how many threads the process has, or None when it is gone."""

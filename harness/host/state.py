@@ -92,11 +92,31 @@ class Supply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnergyZone:
-    """One counter of consumed energy, and whether this process may read it."""
+    """The counter of one package's energy, and whether this process may read it.
+
+    It begins again at 0 behind `range_uj` microjoules; None when the kernel does not say where.
+    """
 
     path: str
     name: str | None
     readable: bool
+    range_uj: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PowerEvent:
+    """The energy of packages as an event of perf, which counts it on one CPU of each.
+
+    `kind` and `config` are the PMU's number and the event's; a count is `joules`. `permitted` tells
+    whether this process may open it, None when nobody knows.
+    """
+
+    path: str
+    kind: int
+    config: int
+    joules: float
+    cpus: tuple[int, ...]
+    permitted: bool | None
 
 
 def _in_file(path: str, how: str) -> Any:  # noqa: ANN401 - what a dataclass takes for a default
@@ -161,6 +181,7 @@ class HostState:
     supplies: tuple[Supply, ...] | None = None
     platform_profile: str | None = _in_file("/sys/firmware/acpi/platform_profile", "text")
     energy: tuple[EnergyZone, ...] | None = None
+    power_event: PowerEvent | None = None
     device_irqs: Mapping[str, tuple[int, ...]] | None = None
     vulnerabilities: Mapping[str, str] = field(default_factory=dict)
 

@@ -1,1 +1,1 @@
-"""What is read around a run beside its times: name, unit, and how."""
+"""What is read around a run beside its times: name, unit, and how; a package a kind of meter."""

@@ -23,6 +23,7 @@ from ..trial import (
     cpus_for,
     expected_seconds,
     files_to_set_aside,
+    idle_seconds,
     look_at_counters,
     plan_session,
     planned_runs,
@@ -233,7 +234,7 @@ def _limit(campaign: Campaign, sessions: int) -> float | None:
             last = block * (2 if protocol.repeating else 1)  # with its repeats
             late = max(protocol.stop.max_time_s, protocol.warmup * block) + last
             total = min(total, sessions * late)
-        total += protocol.pause_s * (sessions - 1)
+        total += protocol.pause_s * (sessions - 1) + idle_seconds(campaign, sessions)
     if protocol.max_time_s is not None:
         return protocol.max_time_s if total is None else min(total, protocol.max_time_s)
     return total

@@ -279,7 +279,8 @@ def _ready(
                 strict=options.strict,
                 kept_bytes=kept,
             )
-            with prepared.host, prepared.grouping, on_housekeeping_cpus(prepared):
+            energy = contextlib.closing(prepared.energy)
+            with prepared.host, prepared.grouping, energy, on_housekeeping_cpus(prepared):
                 commands = SideCommands(prepared.cpus.housekeeping, interrupts)
                 try:
                     yield _Means(
@@ -318,9 +319,10 @@ def _host(prepared: Prepared) -> tuple[str, str]:
     return prepared.state.hostname or "unknown", prepared.host.machine_id() or "unknown"
 
 
-def _counted(prepared: Prepared) -> dict[str, dict[str, str]]:
-    """Give the metrics that the counters of this host are."""
-    return {} if prepared.events is None else prepared.events.metrics
+def _counted(prepared: Prepared) -> dict[str, Mapping[str, str]]:
+    """Give the metrics that the counters of this host are, those of its energy too."""
+    events = {} if prepared.events is None else prepared.events.metrics
+    return {**events, **prepared.energy.metrics}
 
 
 def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Options) -> Manifest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import datetime
 import functools
 import math
@@ -28,6 +29,7 @@ from ..launch import (
 )
 from ..meters.counters import CounterTally
 from .deciding.repeating import repeats_of
+from .energy import SessionEnergy
 from .examine import Examined, examine
 from .files import metric_files
 from .files.spools import Spools
@@ -62,7 +64,8 @@ class Setting:
 
     `environment` is what targets and hooks start from; `outputs` the trial's folder for output;
     `on_threads` hears of a multithreaded target pinned to one CPU; `on_tick` is called while a
-    run lasts, a few times a second. `tally` takes what counters gave. `deadline` is the monotonic time that no run may pass.
+    run lasts, a few times a second. `tally` takes what counters gave, `energy` is read before and
+    after each run. `deadline` is the monotonic time that no run may pass.
     """
 
     campaign: Campaign
@@ -80,6 +83,7 @@ class Setting:
     on_threads: Callable[[Cell, int], None]
     on_tick: Callable[[], None]
     tally: CounterTally | None = None
+    energy: SessionEnergy | None = None
 
 
 class Measurer:
@@ -149,6 +153,8 @@ class Measurer:
         pad = padding(setting.seed, run.session, place, setting.campaign.isolation.padding)
         kept = metric_files.clear(cell)
         steal = self._steal_before()
+        if setting.energy is not None:
+            setting.energy.begin()
         try:
             execution = setting.launcher.execute(
                 self._request(cell),
@@ -159,6 +165,7 @@ class Measurer:
             )
         except LauncherDiedError as error:  # that of hooks is another one
             raise _RunDied(error.what) from error
+        energy = {} if setting.energy is None else setting.energy.end(execution.wall_ns)
         steal_after = setting.host.steal_s(setting.cpus or ())
         self._steal = (time.monotonic(), steal_after)
         if execution.killed == _TIME_CAP:
@@ -182,6 +189,7 @@ class Measurer:
         except CommandFailedError as error:
             examined = Examined(outcome="hook-failed", detail=_first_line(error))
         stolen = None if steal is None or steal_after is None else steal_after - steal
+        examined = dataclasses.replace(examined, metrics={**examined.metrics, **energy})
         return self._row(
             run, execution, examined, pad=pad, steal_s=stolen, hooks_s=(before_s, after_s)
         )
@@ -331,7 +339,7 @@ class Measurer:
     ) -> Measurement:
         setting, done = self._setting, execution
         tally, counting = setting.tally, setting.campaign.counters
-        counted = tally.metrics(done.counters) if tally is not None and done is not None else {}
+        counted = {} if tally is None or done is None else _counted(tally, done)
         apart = done is not None and counting is not None and counting.apart
         return Measurement(
             position=run.position,
@@ -362,6 +370,13 @@ class Measurer:
             oom=done.out_of_memory if done else None,
             **(done.numbers if done else {}),
         )
+
+
+def _counted(tally: CounterTally, done: Execution) -> dict[str, tuple[float, ...]]:
+    """Give the metrics that the counters of one run are."""
+    numbers = done.numbers
+    spent = numbers["user_s"] + numbers["system_s"]
+    return tally.metrics(done.counters, cpu_s=spent, spawn_ns=numbers["spawn_ns"])
 
 
 def _first_line(error: CommandFailedError) -> str:

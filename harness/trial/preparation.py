@@ -19,9 +19,10 @@ from ..campaign import Campaign
 from ..checks import check_before, fatal_findings
 from ..environment import VariableKey, capture, describe_inputs
 from ..errors import HostError, StoreError
-from ..host import CpuPlan, GapLook, Host, HostState, format_cpus
+from ..host import POWER_EVENTS, CpuPlan, GapLook, Host, HostState, format_cpus
 from ..launch import Interrupts, LauncherClient
 from ..meters.counters import CounterLook, CounterPlan, CounterTally, look_of
+from ..meters.energy import IDLE_S, EnergyMeter, open_energy
 from ..store import cpus_in_use
 from .counting import counter_plan
 from .files.inputs import declared_inputs
@@ -53,6 +54,7 @@ class Prepared:
     counters: CounterPlan | None
     events: CounterLook | None
     grouping: Grouping
+    energy: EnergyMeter
     findings: tuple[Finding, ...]
 
     @property
@@ -98,7 +100,7 @@ class Prepared:
         unsaid = {"gaps"} if gaps is None else set()
         unsaid |= {"counters"} if self.events is None else set()  # nobody asks for any
         checked = tuple(one for one in check_before(situation) if one.check not in unsaid)
-        found = _own_findings(self.cpus, self.containment, self.campaign)
+        found = _own_findings(self.cpus, self.containment, self.campaign, self.energy.problem)
         return checked + found + self.grouping.findings()
 
     def describe(
@@ -235,6 +237,8 @@ def prepare(
         )
         launcher.close()
         answers = None if message is None else launcher.counters
+        energy = open_energy(host, state) if campaign.energy else EnergyMeter()
+        undo.callback(energy.close)
         prepared = Prepared(
             campaign=campaign,
             folder=folder,
@@ -248,6 +252,7 @@ def prepare(
             grouping=grouping.entered(spawned=launcher.spawns_into_groups),
             counters=plan,
             events=None if plan is None else look_of(plan, answers),
+            energy=energy,
             findings=(),
         )
         # who requires it wants to know before anything is built; sessions look for themselves
@@ -280,7 +285,9 @@ def _free_space(folder: Path) -> int:
         ) from error
 
 
-def _own_findings(cpus: CpuPlan, containment: str, campaign: Campaign) -> tuple[Finding, ...]:
+def _own_findings(
+    cpus: CpuPlan, containment: str, campaign: Campaign, energy: str | None
+) -> tuple[Finding, ...]:
     """Say what the kernel does not know: other trials, containment, how the CPUs were chosen."""
     found = [
         Finding(
@@ -314,6 +321,17 @@ def _own_findings(cpus: CpuPlan, containment: str, campaign: Campaign) -> tuple[
                 reason="a target that lives on would disturb every later measurement",
             )
         )
+    if energy is not None:
+        found.append(
+            Finding(
+                check="energy",
+                status="fail",
+                what=f"{energy}: energy will not be recorded",
+                where=POWER_EVENTS,
+                fix="measure outside of a container, or leave 'energy' off in the campaign",
+                reason="the check of the host found nothing in its way",
+            )
+        )
     held = cpus_in_use()  # by us too, once the trial has begun; who else holds ours stops it anyway
     others = None if held is None else tuple(cpu for cpu in held if cpu not in cpus.reserved)
     if others is None or others:
@@ -330,6 +348,11 @@ def _own_findings(cpus: CpuPlan, containment: str, campaign: Campaign) -> tuple[
             )
         )
     return tuple(found)
+
+
+def idle_seconds(campaign: Campaign, sessions: int) -> float:
+    """Give the time without a run that energy asks for, where it can be had, in seconds."""
+    return 2 * IDLE_S * sessions if campaign.energy else 0.0
 
 
 def expected_seconds(
@@ -353,6 +376,7 @@ def expected_seconds(
     """
     protocol = campaign.protocol
     total = protocol.cooldown_s * planned_runs(campaign, sessions)
+    total += idle_seconds(campaign, sessions)
     for cell in campaign.cells:
         seconds = known_s.get(f"{cell.benchmark}/{cell.variant}")
         if seconds is None:

@@ -20,6 +20,7 @@ from .deciding.hopeless import finding_of_given_up
 from .deciding.session_rules import Earlier, SessionRules
 from .deciding.session_stop import finding_of
 from .ending import Ending
+from .energy import SessionEnergy
 from .files.agreement import Agreement
 from .files.inputs import ArgumentFiles
 from .launchers import SessionLauncher
@@ -93,6 +94,7 @@ class TrialRun:
         self._measured = prepared.measured
         cap = campaign.protocol.max_time_s
         self._deadline = None if cap is None else time.monotonic() + cap
+        self._energy = SessionEnergy(prepared.energy, store, interrupts, watcher, self._deadline)
         self._sessions_planned = {run.session for run in store.planned()}
         self._threaded: set[tuple[str, str]] = set()
         self._executed_before = store.executed
@@ -210,7 +212,7 @@ class TrialRun:
         self._prepared.require(found)
         try:  # a setup that fails half-way is cleaned up too
             self._hooks.setup(session)
-            with self._launcher() as launcher:
+            with self._launcher() as launcher, self._energy.around(session, segment):
                 self._runs(rules, segment, launcher)
             if (end := rules.end()) is not None:
                 self._session_ended(end)
@@ -278,8 +280,9 @@ class TrialRun:
                 outputs=self._store.path / "outputs",
                 deadline=self._deadline,
                 on_threads=self._found_threads,
-                on_tick=self._watcher.tick,
+                on_tick=self._energy.ticking(self._watcher.tick),
                 tally=self._prepared.tally(),
+                energy=self._energy,
             )
         )
         host = self._prepared.host

@@ -122,4 +122,5 @@ def situation_of(
         gaps=gaps,
         groups=groups,
         events=events,
+        energy=campaign is not None and campaign.energy,
     )

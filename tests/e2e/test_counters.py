@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
+import stat
+from pathlib import Path
 
 import pytest
 
@@ -157,6 +160,29 @@ def test_a_user_without_rights_counts_what_is_his(lab):
         assert row["metrics"]["page-faults"][0] > 10
         environment = json.loads((trial / "environment.jsonl").read_text().splitlines()[0])
         assert environment["counters"]["page-faults"] == "user"
+
+
+@pytest.mark.usefixtures("other_user", "open_folder")
+def test_a_program_that_changes_its_user_is_not_counted_wrongly(lab):
+    program = shutil.which("su", path="/bin:/usr/bin")
+    if program is None or not Path(program).stat().st_mode & stat.S_ISUID:
+        pytest.skip("no setuid program is installed")
+    path = lab.write_campaign(
+        counters=COUNTERS,
+        variants={"a": {}},
+        baseline="a",
+        benchmarks={"one": {"command": [program, "--version"]}},
+        isolation={"cpus": "none", "containment": "none"},  # in a namespace nobody's user changes
+    )
+    done = lab.run_fairtrial("run", path, other_user=True)
+    assert done.returncode == 0, done.stderr
+    if "counting is not permitted" in done.stderr:
+        pytest.skip("the kernel lets nobody here count events")
+    (trial,) = (lab.folder / "runs").iterdir()
+    assert {len(row["metrics"]) for row in rows_of(trial)} == {0}
+    said = [json.loads(line) for line in (trial / "findings.jsonl").read_text().splitlines()]
+    (faults,) = (one for one in said if one["what"].startswith("page-faults was counted for"))
+    assert "setuid" in faults["fix"]
 
 
 def test_a_metric_cannot_have_the_name_of_a_counter(lab):

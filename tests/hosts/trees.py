@@ -131,6 +131,41 @@ def with_cpufreq(
         tree[f"{place}/scaling_cur_freq"] = f"{high - 1000}\n"
 
 
+def powercap(counts: dict[str, int | None], range_uj: int = 262143328850) -> dict[str, str | None]:
+    """Zones of powercap by their names, as Linux numbers them: psys is one beside the packages.
+
+    Subzones are named PACKAGE/NAME; a zone whose name begins with ``mmio `` is of the other driver.
+    """
+    tree: dict[str, str | None] = {"sys/class/powercap/intel-rapl/enabled": "1\n"}
+    numbers: dict[str, str] = {}
+    for name, count in counts.items():
+        above, _, own = name.rpartition("/")
+        kind = "intel-rapl-mmio" if own.startswith("mmio ") else "intel-rapl"
+        folder = f"{numbers[above]}:" if above else f"{kind}:"
+        folder += str(sum(other.rpartition(":")[0] + ":" == folder for other in numbers.values()))
+        numbers[name] = folder
+        place = f"sys/class/powercap/{folder}"
+        tree[f"{place}/name"] = own.removeprefix("mmio ") + "\n"
+        tree[f"{place}/energy_uj"] = None if count is None else f"{count}\n"
+        tree[f"{place}/max_energy_range_uj"] = f"{range_uj}\n"
+    return tree
+
+
+def power_pmu(cpus: str = "0,16", paranoid: int = 0) -> dict[str, str | None]:
+    """The power PMU of perf, with one CPU of each package."""
+    place = "sys/bus/event_source/devices/power"
+    return {
+        f"{place}/type": "27\n",
+        f"{place}/cpumask": f"{cpus}\n",
+        f"{place}/format/event": "config:0-7\n",
+        f"{place}/events/energy-pkg": "event=0x02\n",
+        f"{place}/events/energy-pkg.scale": "2.3283064365386962890625e-10\n",
+        f"{place}/events/energy-pkg.unit": "Joules\n",
+        f"{place}/events/energy-psys": "event=0x05\n",
+        "proc/sys/kernel/perf_event_paranoid": f"{paranoid}\n",
+    }
+
+
 def intel_pstate() -> dict[str, str | None]:
     """A laptop as it comes: powersave, turbo, SMT, THP always, on battery, warm."""
     tree = base(8, threads=2)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data import Trial
+from ...data import Trial, require_steady
 from ...errors import AnalysisError, InsufficientDataError
 from ...report import Caution, figures
 from ...stats import read_only
@@ -98,6 +98,8 @@ def pooled(trials: Sequence[Trial], metric: str) -> Runs:
     hosts = _names([trial.manifest.host_id or trial.manifest.host] for trial in trials)
     values = [trial.values(metric) for trial in trials]
     used = [t.measured & np.isfinite(v) for t, v in zip(trials, values, strict=True)]
+    for trial, mine in zip(trials, used, strict=True):
+        require_steady(trial, metric, mine)
     cell = [_cell(trial, benchmarks, variants) for trial in trials]
     bad = {
         int(one)

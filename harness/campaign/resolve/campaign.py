@@ -82,6 +82,7 @@ class Resolver:
             isolation=self._isolation(values["isolation"]),
             checks=self._checks(values["checks"]),
             counters=counts.counting(values["counters"], protocol),
+            energy=values["energy"],
             share=values["share"],
             notes=(),
             source=maker.source,

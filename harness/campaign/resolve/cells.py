@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.record import Better
+from analysis.record import ENERGY_METRICS, Better
 
 from ...errors import Problem
 from ..model import Cell, Expect, MetricRule, Sink
@@ -86,6 +86,7 @@ class CellMaker:
         self.shape = shape
         self.hooks: Mapping[str, Any] = values["hooks"]
         self.inputs: list[str] = values["inputs"] or []
+        self.counts_energy: bool = values["energy"]
         self.timeout_s: float | None = values["protocol"]["timeout"]
         self.defaults = defaults
         self.filler = filler
@@ -224,6 +225,9 @@ class CellMaker:
         given, path = scope.merged("metrics")[name]
         rule = completed("metrics.*.", given, self.defaults)
         kind = (rule["unit"], rule["better"])
+        if self.counts_energy and name in ENERGY_METRICS:
+            what = f"the metric '{name}' is measured, by 'energy: on'"
+            self._report(path, what, "choose another name", key=True)
         first = self._kinds.setdefault(name, kind)
         if first != kind:
             what = f"the metric {quote(name)} is in {first[0]}, {first[1]} is better, elsewhere"

@@ -344,6 +344,11 @@ CAMPAIGN = Section(
             meaning="events of processor and kernel that are counted during runs; a list is short for"
             " `events`",
         ),
+        "energy": Key(
+            kind=switch(),
+            meaning="whether the energy of each run is recorded, where the processor counts it;"
+            " before and after each session 10 s pass without a run",
+        ),
         "share": Key(
             kind=switch(),
             meaning="whether others may read a new trial, as far as your umask lets them; it is yours"

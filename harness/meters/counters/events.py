@@ -39,8 +39,16 @@ def _hardware(config: int, what: str, *, never_zero: bool = False) -> Event:
     return Event(kind=HARDWARE, config=config, what=what, never_zero=never_zero)
 
 
-def _software(config: int, what: str, *, needs_kernel: bool = False) -> Event:
-    return Event(kind=SOFTWARE, config=config, what=what, needs_kernel=needs_kernel)
+def _software(
+    config: int, what: str, *, needs_kernel: bool = False, never_zero: bool = False
+) -> Event:
+    return Event(
+        kind=SOFTWARE,
+        config=config,
+        what=what,
+        needs_kernel=needs_kernel,
+        never_zero=never_zero,
+    )
 
 
 def _cache(name: str, operation: str, *, missed: bool, what: str) -> Event:
@@ -89,8 +97,8 @@ EVENTS: Final[Mapping[str, Event]] = {
         what="time on a processor, all threads and children together",
         never_zero=True,
     ),
-    "page-faults": _software(2, "page faults of either kind"),
-    "minor-faults": _software(5, "page faults that needed no disk"),
+    "page-faults": _software(2, "page faults of either kind", never_zero=True),
+    "minor-faults": _software(5, "page faults that needed no disk", never_zero=True),
     "major-faults": _software(6, "page faults that needed the disk"),
     "context-switches": _software(
         3, "how often the processor was given to somebody else", needs_kernel=True

@@ -94,5 +94,5 @@ def _listed(name: str, pmus: Pmus) -> Resolved:
         words=(event.config | (above or 0) << _KIND_AT, 0, 0, 0),
         on_processor=event.on_processor,
         needs_kernel=event.needs_kernel,
-        may_be_still=event.kind == SOFTWARE,
+        may_be_still=event.kind == SOFTWARE and not event.never_zero,
     )

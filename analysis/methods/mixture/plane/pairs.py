@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ....data import Trial, always_said
+from ....data import Trial, always_said, energy_cautions, require_steady
 from ....errors import InsufficientDataError, UsageError
 from ....report import Caution
 from ....stats import door, read_only
@@ -74,6 +74,8 @@ def pairs_of_runs(
     columns = np.column_stack([trial.values(name) for name in metrics])
     complete: NDArray[np.bool_] = np.isfinite(columns[:, 0]) & np.isfinite(columns[:, 1])
     used = np.flatnonzero(cell & trial.measured & complete)
+    for name in metrics:
+        require_steady(trial, name, cell & trial.measured & complete)
     if used.size == 0:
         raise InsufficientDataError(
             f"no run of {variant!r} on {benchmark!r} has both {metrics[0]} and {metrics[1]}",
@@ -110,6 +112,7 @@ def _cautions(
         if count := int(which.sum()):
             yield Caution(code, text.format(count, "s" * (count > 1)))
     for name in metrics:
+        yield from energy_cautions(trial, name, cell & trial.measured & complete)
         floored = int(trial.at_floor(name)[used].sum())
         if floored:
             yield Caution(

@@ -12,7 +12,7 @@ from analysis.data import read_trial
 from analysis.errors import StoreError, UsageError
 from analysis.merging import assembly, merge_trials
 from analysis.merging.rows import Place
-from analysis.record import Appended, GivenUp, read_manifest
+from analysis.record import ENERGY, Appended, GivenUp, IdlePower, read_manifest
 
 TIMES = {
     "a": {"x": [0.010, 0.011, 0.012, 0.013], "y": [0.020, 0.021, 0.022, 0.023]},
@@ -176,6 +176,22 @@ def test_what_sessions_went_without_moves_with_them(night, tmp_path):
     merge_trials([night(1), night(2, given_up=(one,))], tmp_path / "all")
     (moved,) = read_manifest(tmp_path / "all").given_up
     assert (moved.session, moved.position, moved.runs) == (4, 44, 2)
+
+
+def test_the_idle_power_of_a_session_moves_with_it(night, tmp_path):
+    idle = IdlePower(session=2, segment=1, when="after", watts=9.0, error_w=0.1, seconds=10.0)
+    merge_trials([night(1, idle_power=(idle,)), night(2, idle_power=(idle,))], tmp_path / "all")
+    moved = read_manifest(tmp_path / "all").idle_power
+    assert moved == (idle, replace(idle, session=4))
+
+
+def test_a_night_without_energy_is_merged_with_one_that_had_it(night, tmp_path):
+    counted = {ENERGY: {"unit": "J", "better": "lower", "source": "powercap"}}
+    merge_trials([night(1, metrics=counted), night(2)], tmp_path / "all")
+    assert read_manifest(tmp_path / "all").metrics == counted
+    printed = {ENERGY: {"unit": "J", "better": "lower"}}
+    with pytest.raises(StoreError, match="different campaigns: metrics is"):
+        merge_trials([night(3, metrics=printed), night(4)], tmp_path / "refused")
 
 
 def test_a_merged_trial_can_be_merged_and_no_run_stands_there_twice(night, tmp_path):

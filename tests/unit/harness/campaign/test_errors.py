@@ -288,6 +288,24 @@ def test_a_wrong_key_of_a_benchmark(tmp_path, line, column, what, carets, fix):
     assert fix in (found.fix or "")
 
 
+def test_a_metric_may_not_have_the_name_of_one_that_energy_counts(tmp_path):
+    text = """\
+        name: frame
+        energy: {energy}
+        variants: {{a: }}
+        benchmarks:
+          x:
+            command: run
+            metrics: {{energy_net_j: {{regex: (a), unit: J, better: lower}}}}
+        """
+    (found,) = problems(tmp_path, text.format(energy="on"))
+    assert found.what == "the metric 'energy_net_j' is measured, by 'energy: on'"
+    assert (place(found), token(found)) == ("7:15", "energy_net_j")
+    path = tmp_path / "c.yaml"
+    path.write_text(dedent(text.format(energy="off")))
+    assert load_campaign(path).cells[0].metrics[0].name == "energy_net_j"  # the program's own
+
+
 WHOLE = [
     ("just text\n", "1:1", "a campaign is a mapping of keys, not 'just text'"),
     ("- a\n- b\n", "1:1", "a campaign is a mapping of keys, not a list"),

@@ -191,8 +191,14 @@ BEFORE = [
     ("battery", "amd", {"sys/firmware/acpi/platform_profile": "low-power"}, "warn", "'low-power'"),
     ("battery", "vm_no_cpufreq", {}, "unknown", "no power supplies"),
     ("energy", "amd", {}, "ok", "package-0"),
-    ("energy", "intel_pstate", {}, "unknown", "by this user"),
-    ("energy", "vm_no_cpufreq", {}, "unknown", "cannot be read"),
+    ("energy", "intel_pstate", {}, "unknown", "are closed to this user: energy will not be recorded"),
+    ("energy", "intel_pstate", hosts.power_pmu(), "ok", "of 2 packages can be read, through perf"),
+    ("energy", "intel_pstate", hosts.power_pmu(paranoid=2), "unknown", "are closed to this user"),
+    ("energy", "bare", hosts.power_pmu(paranoid=2), "unknown", "perf does not let this user count energy"),
+    ("energy", "numa", {}, "unknown", "no /sys/class/powercap: energy will not be recorded"),
+    ("energy", "numa", {"sys/class/powercap/intel-rapl:0/name": "psys",
+     "sys/class/powercap/intel-rapl:0/energy_uj": "1"}, "unknown", "no package in /sys/class/powercap"),
+    ("energy", "vm_no_cpufreq", {}, "unknown", "those of the machine below"),
     ("rt_throttle", "amd", {}, "ok", "not concerned"),
 ]  # fmt: skip
 
@@ -209,7 +215,7 @@ def test_every_check_is_shown_in_each_of_its_answers():
     for check, _, _, status, _ in BEFORE:
         answers[check].add("warn" if status == "fail" else status)
     # disk, gaps and rt_throttle need arguments and are shown below, counters in a file of their own;
-    # nothing depends on energy, nor on a cgroup.
+    # energy and a cgroup warn nobody.
     for name in set(CHECK_NAMES) - {"disk", "rt_throttle", "energy", "gaps", "counters", "cgroup"}:
         assert answers[name] == {"ok", "warn", "unknown"}, name
 
@@ -264,6 +270,28 @@ def test_what_others_take_of_a_cpu_counts_whoever_they_are(tmp_path, look, statu
 def test_the_disk_must_hold_the_results(tmp_path, free, needed, status):
     options = {"free_bytes": free, "needed_bytes": needed, "runs_path": "runs"}
     assert examine(tmp_path, hosts.amd(), **options)["disk"].status == status
+
+
+@pytest.mark.parametrize(
+    ("tree", "fix"),
+    [
+        ("intel_pstate", "sudo chmod a+r /sys/class/powercap/intel-rapl:0/energy_uj"),
+        ("vm_no_cpufreq", "measure on the machine itself"),
+        ("container", "measure outside of the container"),
+        ("numa", "sudo modprobe intel_rapl_msr"),
+    ],
+)
+def test_who_asks_for_energy_is_failed_where_it_cannot_be_had(tmp_path, tree, fix):
+    finding = examine(tmp_path, hosts.TREES[tree](), energy=True)["energy"]
+    assert (finding.status, fix in finding.fix) == ("fail", True), finding
+    assert examine(tmp_path / "has", hosts.amd(), energy=True)["energy"].status == "ok"
+
+
+def test_perf_is_opened_by_a_setting_or_a_capability(tmp_path):
+    tree = hosts.bare() | hosts.power_pmu(paranoid=2)
+    assert examine(tmp_path / "a", tree)["energy"].fix == "sudo sysctl kernel.perf_event_paranoid=0"
+    tree |= {"proc/self/status": "CapEff:\t0000004000000000\n"}  # CAP_PERFMON, and nothing else
+    assert examine(tmp_path / "b", tree)["energy"].status == "ok"
 
 
 def test_a_campaign_without_aslr_is_not_warned_about_it(tmp_path):

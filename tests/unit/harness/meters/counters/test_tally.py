@@ -78,10 +78,40 @@ def test_what_moves_in_every_run_is_unknown_where_it_stands():
     # a virtual machine may open the events of a processor that it does not have
     one = tally(CYCLES, FAULTS)
     for _ in range(3):
-        assert one.metrics([(0, 9, 9), (0, 9, 9)]) == {"page-faults": (0,)}
+        assert one.metrics([(0, 9, 9), (5, 9, 9)]) == {"page-faults": (5,)}
     assert said(one) == [
         "cycles read 0 in all 3 runs: it does not seem to be counted on this machine"
     ]
+
+
+# seen of a setuid program as a user without rights: 5 µs of 1.2 ms, 0 faults; of any other but its start
+@pytest.mark.parametrize(
+    ("enabled", "cpu_s", "spawn_ns", "whole"),
+    [
+        (4_824, 1.28e-3, 75_605, False),
+        (30_891, 1.12e-3, 12_300_034, False),  # its start waited for a processor
+        (693_595, 0.838e-3, 9_216_355, True),
+        (590_136, 0.664e-3, 71_378, True),
+        (820_372, 0.901e-3, 70_372, True),
+        (700_000_000, 1.0, 100_000, False),  # a child of it that took 0.3 s
+        (990_000_000, 1.0, 100_000, True),
+        (2_000_000, 0.0, 0, True),
+    ],
+)
+def test_a_run_whose_counting_the_kernel_ended_has_no_value(enabled, cpu_s, spawn_ns, whole):
+    one = tally(CLOCK)
+    found = one.metrics([(enabled, enabled, enabled)], cpu_s=cpu_s, spawn_ns=spawn_ns)
+    assert bool(found) == whole
+    assert bool(said(one)) != whole
+    if not whole:
+        assert "for a small part of 1 of 1 runs" in said(one)[0]
+
+
+def test_what_stood_in_some_runs_is_not_counted_there():
+    one = tally(CYCLES)
+    one.metrics([(0, 9, 9)])
+    assert one.metrics([(3, 9, 9)]) == {"cycles": (3,)}
+    assert said(one) == ["cycles was not counted in 1 of 2 runs: these rows are without it"]
 
 
 def test_a_raw_event_may_be_0_but_not_always():

@@ -1,0 +1,141 @@
+"""Reads the counters of energy at both ends of a span, and often enough between them.
+
+A counter begins again at 0 behind its range: one such wrap between two reads is undone, two cannot be
+seen. So it is read at least every 30 s. What cannot be told is None with the reason, never 0.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from analysis.record import ENERGY, NET_ENERGY, RESOLUTION_S
+
+from .counter import EnergyCounter
+
+_EVERY_S = 30.0
+# More than any package takes. A counter that was set back (the host slept) would seem to take more,
+# and one that nobody has read for long may have wrapped twice.
+_MOST_W = 1000.0
+_STEP_S = 0.01  # at an end that much of what was used before may show, or not yet show
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """The energy of a span; `joules` is None where it is not known, and `why` says why."""
+
+    joules: float | None
+    seconds: float
+    why: str | None = None
+
+
+class EnergyMeter:
+    """Measures the energy of all packages, span after span.
+
+    Parameters
+    ----------
+    counters : sequence of EnergyCounter
+        One a package; none where there is no energy to be had.
+    source : str
+        What the counters are shown by: "powercap" or "perf".
+    problem : str, optional
+        Why there are none although the host seems to have them.
+    """
+
+    def __init__(
+        self,
+        counters: Sequence[EnergyCounter] = (),
+        source: str = "none",
+        problem: str | None = None,
+    ) -> None:
+        self._counters = tuple(counters)
+        self.source = source
+        self.problem = problem
+        self._counts: list[int | None] = [None] * len(self._counters)
+        self._totals = [0] * len(self._counters)
+        self._moved = [False] * len(self._counters)
+        self._begun = self._read_at = 0.0
+        self._why: str | None = None
+
+    @property
+    def available(self) -> bool:
+        """Whether there is anything to read."""
+        return bool(self._counters)
+
+    @property
+    def metrics(self) -> Mapping[str, Mapping[str, str]]:
+        """Declare the metrics, as a trial's manifest does; none where there is nothing to read."""
+        if not self.available:
+            return {}
+        return {
+            name: {"unit": "J", "better": "lower", "source": self.source}
+            for name in (ENERGY, NET_ENERGY)
+        }
+
+    def begin(self) -> None:
+        """Begin a span."""
+        self._totals = [0] * len(self._counters)
+        self._why = None
+        # the clock first, as at the end: what a read takes is then in neither of the two
+        self._begun = self._read_at = time.monotonic()
+        self._counts = [counter.read() for counter in self._counters]
+        for counter, count in zip(self._counters, self._counts, strict=True):
+            if count is None:
+                self._unknown(f"the energy of {counter.name} cannot be read any more")
+
+    def tick(self) -> None:
+        """Read within a span, if it is time: to be called a few times a minute, or more often."""
+        if time.monotonic() - self._read_at >= _EVERY_S:
+            self._take()
+
+    def end(self) -> Spent:
+        """End the span."""
+        self._take()
+        seconds = self._read_at - self._begun
+        for place, counter in enumerate(self._counters):
+            self._moved[place] |= self._totals[place] > 0
+            # of a short span 0 is what a counter says that moves once a millisecond: if it ever does
+            if self._totals[place] == 0 and (seconds >= RESOLUTION_S or not self._moved[place]):
+                self._unknown(
+                    f"the energy counter of {counter.name} stands still: a virtual machine, most likely"
+                )
+        joules = None
+        if self._why is None:
+            joules = sum(
+                total * counter.joules
+                for counter, total in zip(self._counters, self._totals, strict=True)
+            )
+        return Spent(joules=joules, seconds=seconds, why=self._why)
+
+    def close(self) -> None:
+        """Close the counters."""
+        for counter in self._counters:
+            counter.close()
+
+    def _take(self) -> None:
+        """Add what was used since the last read."""
+        before, self._read_at = self._read_at, time.monotonic()
+        passed = self._read_at - before
+        for place, counter in enumerate(self._counters):
+            old, new = self._counts[place], counter.read()
+            self._counts[place] = new
+            if old is None or new is None:
+                self._unknown(f"the energy of {counter.name} cannot be read any more")
+                continue
+            used = new - old
+            most = _MOST_W * (passed + _STEP_S) / counter.joules
+            if used < 0 and counter.range is not None:
+                used += counter.range
+            if counter.range is not None and most >= counter.range:
+                self._unknown(
+                    f"the energy counter of {counter.name} was not read for {passed:.0f} s: it may "
+                    "have begun again at 0 more than once"
+                )
+            elif not 0 <= used <= most:
+                self._unknown(f"the energy counter of {counter.name} was set back")
+            else:
+                self._totals[place] += used
+
+    def _unknown(self, why: str) -> None:
+        self._why = self._why or why

@@ -1,0 +1,142 @@
+"""Energy from the campaign to the verdict: the command on a host with a counter that moves.
+
+The launcher, its programs and the clock are this machine's; /proc and /sys are a planted tree with one package that
+uses 12 W, and 40 W while a program runs. Authority: watts times seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+hosts = SimpleNamespace(**runpy.run_path(str(ROOT / "tests" / "hosts" / "trees.py")))
+IDLE_W, BUSY_W = 12.0, 40.0
+SECONDS = {"short": 0.15, "long": 0.3}
+RANGE = 262143328850
+
+# The command `fairtrial`, with that host in place of this one, and idle segments of a second. What the package has
+# used is written before each read, as of the meter's own clock and the wall time of the runs: no load moves it.
+COMMAND = """
+import os, sys, time
+from pathlib import Path
+from harness.cli import console
+from harness.host.reader import Host
+from harness.launch import LauncherClient
+from harness.meters.energy import idle, meter
+from harness.trial import execution, preparation, reserving
+root, start, whole = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+begun, busy = time.monotonic(), [0]
+class Clock:
+    last = begun
+    def monotonic(self):
+        self.last = time.monotonic()
+        return self.last
+meter.time = Clock()
+execute, read = LauncherClient.execute, Host.energy_uj
+def executed(*words, **given):
+    done = execute(*words, **given)
+    busy[0] += done.wall_ns
+    return done
+def moved(host, path):
+    used = round(12e6 * (meter.time.last - begun)) + 28 * busy[0] // 1000
+    (root / path.lstrip("/")).write_text(str((start + used) % whole))
+    return read(host, path)
+LauncherClient.execute, Host.energy_uj = executed, moved
+host = lambda: Host(root)
+preparation.Host = reserving.Host = host
+idle.IDLE_S = 1.0
+sys.argv = ["fairtrial", *sys.argv[4:]]
+console()
+"""
+START = RANGE - 20_000_000  # microjoules: it begins again at 0 in the middle of the trial
+
+
+def test_a_campaign_with_energy_from_its_first_idle_second_to_the_verdict(lab, tmp_path):
+    root = hosts.plant(tmp_path / "host", hosts.base(2) | hosts.powercap({"package-0": START}))
+    path = lab.write_campaign(
+        variants={name: {"command": lab.sh(f"sleep {s}")} for name, s in SECONDS.items()},
+        baseline="long",
+        benchmarks={"one": {}},
+        protocol={"sessions": 2, "runs": 3, "warmup": 0},
+        energy="on",
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, root, str(START), str(RANGE), "run", path],
+        cwd=lab.folder, env=lab.environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "10 s pass without a run" in done.stderr
+    manifest = lab.manifest()
+    assert manifest["metrics"]["energy_package_j"]["source"] == "powercap"
+    around = manifest["idle_power"]
+    assert [(one["session"], one["when"]) for one in around] == [
+        (1, "before"), (1, "after"), (2, "before"), (2, "after"),
+    ]  # fmt: skip
+    assert [one["watts"] for one in around] == pytest.approx([IDLE_W] * 4, rel=1e-4)
+    for row in lab.read_rows():
+        wall = row["wall_ns"] / 1e9
+        (gross,) = row["metrics"]["energy_package_j"]
+        (net,) = row["metrics"]["energy_net_j"]
+        assert wall > SECONDS[row["variant"]]
+        # between the two reads lies a little more than the run: that is idle here
+        assert (BUSY_W - 0.01) * wall < gross < BUSY_W * wall + IDLE_W * 1.0, row
+        assert net == pytest.approx(gross - around[(row["session"] - 1) * 2]["watts"] * wall)
+    for metric in ("energy_package_j", "energy_net_j"):
+        verdict = lab.run_fairtrial("verdict", lab.trial(), "--metric", metric, "--json")
+        assert verdict.returncode == 0, verdict.stderr
+        told = json.loads(verdict.stdout)
+        assert (told["metric"], told["unit"], told["better"]) == (metric, "J", "lower")
+        (side,) = told["candidates"]
+        assert 1 < side["multilevel"]["benchmarks"][0]["speedup"] < 3  # half the energy and less
+    assert "idle-uncertainty" in verdict.stdout
+    screen = lab.run_fairtrial(
+        "hpt", f"{lab.trial()}:short", f"{lab.trial()}:long", "--metric", metric
+    )
+    assert screen.returncode == 0, screen.stderr
+
+
+def test_without_counters_it_is_said_and_the_campaign_goes_on(lab):
+    if Path("/sys/class/powercap").exists() or Path("/sys/bus/event_source/devices/power").exists():
+        pytest.skip("this machine has counters of energy")
+    path = lab.write_campaign(energy="on")
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 0, done.stderr
+    assert "fail energy: no /sys/class/powercap: energy will not be recorded" in done.stderr
+    assert lab.manifest()["metrics"] == {}
+    refused = lab.run_fairtrial("verdict", lab.trial(), "--metric", "energy_package_j")
+    assert refused.returncode == 2
+    assert "the trial has no metric 'energy_package_j'" in refused.stderr
+
+
+def test_who_requires_energy_is_stopped_where_it_cannot_be_had(lab):
+    if Path("/sys/class/powercap").exists() or Path("/sys/bus/event_source/devices/power").exists():
+        pytest.skip("this machine has counters of energy")
+    path = lab.write_campaign(energy="on", checks={"require": ["energy"]})
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 3
+    assert "required check 'energy'" in done.stderr
+    assert not (lab.folder / "runs").exists() or lab.trials() == []
+    doctor = lab.run_fairtrial("doctor", path)
+    assert doctor.returncode == 3
+    plain = " ".join(lab.run_fairtrial("doctor", "-v").stdout.split())
+    assert "energy no /sys/class/powercap: energy will not be recorded" in plain
+
+
+def test_the_time_of_the_idle_segments_is_part_of_the_estimate(lab):
+    assert lab.run_fairtrial("run", lab.write_campaign(), "--quiet").returncode == 0
+    seconds = [
+        json.loads(
+            lab.run_fairtrial(
+                "run", lab.write_campaign(energy=energy), "--dry-run", "--json"
+            ).stdout
+        )["seconds"]
+        for energy in ("off", "on")
+    ]
+    assert seconds[1] - seconds[0] == pytest.approx(20.0)

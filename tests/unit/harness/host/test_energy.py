@@ -1,0 +1,105 @@
+"""Which counters of energy a host has: zones of powercap and the power PMU, on recorded trees.
+
+Authority: Linux, Documentation/power/powercap/powercap.rst (zones, their names, energy_uj and
+max_energy_range_uj), Documentation/ABI/testing/sysfs-bus-event_source-devices-events (event, scale, unit).
+"""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from harness.host.reader import Host
+
+hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
+SERVER = {
+    "package-1": 5, "package-1/dram": 7, "package-0": 11, "package-0/core": 13, "package-0/uncore": 17,
+    "psys": 19, "mmio package-0": 23,
+}  # fmt: skip
+
+
+@pytest.fixture
+def read(tmp_path):
+    def make(tree):
+        with Host(hosts.plant(tmp_path, hosts.bare() | tree)) as host:
+            return host.read()
+
+    return make
+
+
+def test_packages_are_found_once_and_nothing_that_is_inside_or_around_them(read):
+    state = read(hosts.powercap(SERVER))
+    assert [(zone.name, zone.path) for zone in state.energy] == [
+        ("package-0", "/sys/class/powercap/intel-rapl:1/energy_uj"),
+        ("package-1", "/sys/class/powercap/intel-rapl:0/energy_uj"),
+    ]
+    assert {zone.range_uj for zone in state.energy} == {262143328850}
+    assert all(zone.readable for zone in state.energy)
+
+
+def test_the_other_driver_counts_where_it_is_the_only_one(read):
+    (zone,) = read(hosts.powercap({"mmio package-0": 3})).energy
+    assert zone.path == "/sys/class/powercap/intel-rapl-mmio:0/energy_uj"
+
+
+def test_the_dies_of_a_package_are_counted_each(read):
+    state = read(hosts.powercap({"package-0-die-0": 1, "package-0-die-1": 2}))
+    assert [zone.name for zone in state.energy] == ["package-0-die-0", "package-0-die-1"]
+
+
+def test_a_closed_counter_is_there_and_not_readable(read):
+    zones = read(hosts.powercap({"package-0": None, "package-1": 4})).energy
+    assert [(zone.name, zone.readable) for zone in zones] == [
+        ("package-0", False),
+        ("package-1", True),
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "much"])
+def test_an_odd_range_is_no_range(read, text):
+    tree = hosts.powercap({"package-0": 1})
+    tree["sys/class/powercap/intel-rapl:0/max_energy_range_uj"] = text
+    assert read(tree).energy[0].range_uj is None
+
+
+def test_the_event_of_perf_is_read_with_its_scale(read):
+    event = read(hosts.power_pmu()).power_event
+    assert (event.kind, event.config, event.cpus, event.permitted) == (27, 2, (0, 16), True)
+    assert event.joules == 2.0**-32
+    assert read({}).energy is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("type", "power"),
+        ("cpumask", ""),
+        ("events/energy-pkg", "umask=2"),
+        ("events/energy-pkg.scale", "nan"),
+        ("events/energy-pkg.scale", "0"),
+        ("events/energy-pkg.unit", "calories"),
+        ("format/event", "config1:0-7"),
+    ],
+)
+def test_an_event_that_is_not_understood_is_none(read, name, text):
+    tree = hosts.power_pmu()
+    tree[f"sys/bus/event_source/devices/power/{name}"] = text
+    assert read(tree).power_event is None
+
+
+@pytest.mark.parametrize(
+    ("paranoid", "capabilities", "permitted"),
+    [
+        ("0", "0", True), ("-1", "0", True), ("1", "0", False), ("2", "4000000000", True),
+        ("2", "200000", True), ("2", "1", False), ("?", "0", None),
+    ],
+)  # fmt: skip
+def test_who_may_count_what_belongs_to_no_process(read, paranoid, capabilities, permitted):
+    tree = hosts.power_pmu() | {
+        "proc/sys/kernel/perf_event_paranoid": paranoid,
+        "proc/self/status": f"CapEff:\t{int(capabilities, 16):016x}\n",
+    }
+    assert read(tree).power_event.permitted is permitted
