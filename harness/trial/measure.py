@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import datetime
-import functools
 import math
 import os
 import time
@@ -36,6 +34,7 @@ from .files.spools import Spools
 from .launchers import SessionLauncher
 from .matching import Matching
 from .order import padding
+from .stamps import rfc3339
 
 PADDING_VARIABLE = "FAIRTRIAL_PADDING"
 _WATCH_S = 0.25
@@ -351,7 +350,7 @@ class Measurer:
             warmup=run.warmup,
             repeats=repeats_of(run),
             disturbed=None if done is None else _disturbed(done),
-            started_at=_rfc3339(done.started_ns if done else began_ns),
+            started_at=rfc3339(done.started_ns if done else began_ns),
             cpus=setting.cpus,
             frequency_khz=setting.host.frequency_khz(setting.cpus[0]) if setting.cpus else None,
             temperature_c=setting.host.temperature_c(),
@@ -397,13 +396,3 @@ def _disturbed(execution: Execution) -> bool | None:
     parts = ("run_delay_ns", "launcher_delay_ns", "launcher_on_cpu_ns")
     waited = waited_ns(*(told.get(name) for name in parts))
     return is_disturbed(execution.wall_ns, waited)
-
-
-def _rfc3339(ns: int) -> str:
-    return f"{_second(ns // 1_000_000_000)}.{ns % 1_000_000_000:09d}Z"
-
-
-@functools.lru_cache(maxsize=1)
-def _second(second: int) -> str:
-    """Write a second; hundreds of short runs begin within one."""
-    return f"{datetime.datetime.fromtimestamp(second, datetime.UTC):%Y-%m-%dT%H:%M:%S}"
