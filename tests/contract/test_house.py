@@ -146,7 +146,7 @@ def test_help_imports_the_command_line_and_nothing_behind_it():
     }  # which files there are, for the help
     assert ours - commands - front - formats == {"analysis.faces", "analysis.version"}
     assert "harness.commands.compare_campaign" not in commands
-    assert not {"numpy", "yaml", "rich", "psutil", "json"} & loaded
+    assert not {"numpy", "yaml", "rich", "psutil", "json", "joblib"} & loaded
 
 
 def test_the_picture_of_the_floors_is_fresh():

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import distributed
 import joblib
 import numpy as np
 import pytest
@@ -88,7 +89,6 @@ def variation(**where: Any) -> Any:
 
 
 def table(**where: Any) -> Any:
-    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     return analysis.sources_of_table(
         TABLE, "y", group="g", folds=3, repeats=2, rng=rng(), **where
     ).to_dict()
@@ -133,7 +133,6 @@ def test_here(name: str, place: str, alone: Callable[[str], str]) -> None:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
     with distributed.LocalCluster(
         n_workers=2,
         threads_per_worker=2,  # which share a process

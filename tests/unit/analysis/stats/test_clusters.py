@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import distributed
 import pytest
 
 from analysis.errors import AnalysisError, UsageError
@@ -21,8 +22,6 @@ from analysis.stats import dask_cluster, in_order
 from analysis.stats.clusters import _check, _Probe, _probe
 from analysis.stats.editions import edition
 from analysis.stats.workers import Progress
-
-distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 
 
 @pytest.fixture(scope="module")

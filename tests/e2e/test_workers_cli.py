@@ -1,0 +1,155 @@
+"""`--workers`, `--backend` and `--dask` as people give them. Authority: the answer of one worker."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.stats import available_cores
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = ROOT / "runs" / "sample"
+STUDY = ("study", "type1", "many.csv", "--better", "lower", "--runs", "3", "--resamples", "29")
+
+
+@pytest.fixture(scope="module")
+def bench(make_lab, tmp_path_factory):
+    made = make_lab(tmp_path_factory.mktemp("workers") / "lab")
+    draws = np.random.default_rng(1).lognormal(0, 0.05, (6, 20))
+    rows = "\n".join(f"b{k},{','.join(map(str, row))}" for k, row in enumerate(draws.tolist()))
+    (made.folder / "many.csv").write_text(f"{rows}\n")
+    return made
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        (*STUDY, "--simulations", "6"),
+        ("mixture", str(SAMPLE), "--resamples", "9"),
+        ("calibrate", str(SAMPLE), "--pair", "gzip-1,gzip-6", "--no-certificate"),
+        ("sources", str(SAMPLE), "--resamples", "99"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_the_same_answer_by_whomever(bench, command):
+    alone = bench.run_fairtrial(*command, "--workers", "1")
+    assert alone.returncode == 0, alone.stderr
+    for words in (("--workers", "8", "--backend", "threads"), ("--backend", "processes"), ()):
+        done = bench.run_fairtrial(*command, *words)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == alone.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--workers", "0"), "--workers must lie between 1 and 1,024, and is 0"),
+        (("--workers", "2", "--dask", "tcp://h:1"), "--workers is for this host"),
+        (("--backend", "threads", "--dask", "tcp://h:1"), "--backend is for this host"),
+        (("--dask", "nowhere"), "nowhere: this is neither a Dask scheduler's address nor its file"),
+        (("--backend", "fibres"), "invalid choice: 'fibres'"),
+    ],
+)
+def test_what_is_refused(bench, words, said):
+    done = bench.run_fairtrial(*STUDY, *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
+def test_two_metrics_together_have_no_workers(bench):
+    done = bench.run_fairtrial("mixture", str(SAMPLE), "--and", "max_rss", "--workers", "2")
+    assert done.returncode == 2
+    assert "--workers is for one metric" in done.stderr
+
+
+def test_one_worker_imports_no_joblib(bench):
+    code = (
+        "import io, sys; from harness.cli import main;"
+        f"code = main({[*STUDY, '--simulations', '2', '--workers', '1']!r}, io.StringIO(), sys.stderr);"
+        "print(code, 'joblib' in sys.modules, 'numba' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=bench.folder,
+        env={**bench.environment, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "0 False True\n"
+
+
+def _alive(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _at_work(pid, backend):
+    """Wait until the command has its workers."""
+    tasks = Path(f"/proc/{pid}/task")
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        threads, children = len(list(tasks.iterdir())), (tasks / f"{pid}/children").read_text()
+        if (threads > 4) if backend == "threads" else len(children.split()) > 1:
+            return
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("backend", ["threads", "processes"])
+def test_ctrl_c_ends_all_of_them_and_leaves_nothing(bench, backend, tmp_path):
+    shared = {path for path in Path("/dev/shm").glob("*joblib*")}
+    child = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "harness", *STUDY, "--simulations", "100000"),
+            *("--backend", backend, "--workers", "2"),
+        ],
+        cwd=bench.folder,
+        env={**bench.environment, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    _at_work(child.pid, backend)
+    assert child.poll() is None
+    os.killpg(child.pid, signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    assert (child.returncode, out) == (130, ""), err
+    assert "Traceback" not in err
+    deadline = time.monotonic() + 60
+    while _alive(child.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _alive(child.pid)
+    assert not list(tmp_path.iterdir())
+    assert {path for path in Path("/dev/shm").glob("*joblib*")} <= shared
+
+
+def test_the_default_is_what_this_process_may_use(bench):
+    # one processor, one worker: joblib is not asked, and the answer is the same
+    code = (
+        "import io, os, sys; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))});"
+        "from harness.cli import main;"
+        f"main({[*STUDY, '--simulations', '2']!r}, sys.stdout, sys.stderr);"
+        "print('joblib' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=bench.folder,
+        env={**bench.environment, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.endswith("\nFalse\n")
+    assert available_cores() >= 1
