@@ -13,8 +13,14 @@ from pathlib import Path
 import numpy as np
 
 from ...data import Trial
-from ...data.fleets import OpenedFleet, host_cautions, nothing_to_judge, open_fleet
-from ...errors import InsufficientDataError, UsageError
+from ...data.fleets import (
+    OpenedFleet,
+    host_cautions,
+    joined_trial,
+    nothing_to_judge,
+    open_fleet,
+)
+from ...errors import InsufficientDataError
 from ...methods.multilevel import HostLevel, Multilevel, multilevel, over_hosts
 from ...record import HostProgress, Manifest, MetricInfo, with_plans
 from ...report import Caution, figures, merged
@@ -195,11 +201,7 @@ def judge_fleet(
     if len(found.judged) == 1:
         return _alone(opened, found, hosts)
     if len(found.chosen) < 2:
-        raise UsageError(
-            "one variant only: on several hosts there is nothing to compare",
-            str(opened.path),
-            f"read a host by itself: fairtrial verdict {hosts[0].trial}",
-        )
+        return _one_variant(opened, found, hosts)
     return _together(opened, found, hosts, found.first)
 
 
@@ -224,6 +226,23 @@ def _alone(opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProgress])
     )
     told = merged(_host_cautions(found, hosts), found.cautions(), answer.cautions)
     return replace(answer, path=str(opened.path), hosts=_standing(found, hosts), cautions=told)
+
+
+def _one_variant(opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProgress]) -> Verdict:
+    """Give the only variant's own intervals, by the hosts: there is nothing to compare."""
+    asked = found.asked
+    answer = judge(
+        joined_trial(opened),
+        metric=asked.metric,
+        confidence=asked.confidence,
+        benchmarks=asked.benchmarks,
+        margin=asked.margin,
+        correction=asked.correction,
+        weights=asked.weights,
+        looks=asked.looks,
+    )
+    told = merged(_host_cautions(found, hosts), answer.cautions)
+    return replace(answer, host=None, hosts=_standing(found, hosts), cautions=told)
 
 
 def _together(
