@@ -20,7 +20,7 @@ from ...data.fleets import (
     nothing_to_judge,
     open_fleet,
 )
-from ...errors import InsufficientDataError
+from ...errors import InsufficientDataError, UsageError
 from ...methods.multilevel import HostLevel, Multilevel, multilevel, over_hosts
 from ...record import HostProgress, Manifest, MetricInfo, with_plans
 from ...report import Caution, figures, merged
@@ -68,6 +68,7 @@ class _Gathered:
     chosen: tuple[str, ...] = ()
     info: MetricInfo | None = None
     first: Manifest | None = None
+    unknown: UsageError | None = None
     runs: int = 0
     warmups: int = 0
     failed: int = 0
@@ -79,7 +80,14 @@ class _Gathered:
         asked, manifest = self.asked, trial.manifest
         self.chosen = candidates_in(trial, asked.variants)
         known_names("benchmark", asked.benchmarks, manifest.benchmarks, str(trial.path))
-        self.info = trial.metric(asked.metric)
+        try:
+            info = trial.metric(asked.metric)
+        except UsageError as error:  # which counters there are is the host's
+            self.unknown = self.unknown or error
+            what = f"no metric {asked.metric!r} is known there"
+            self.left_out.setdefault(what, []).append(name)
+            return
+        self.info = info
         try:
             sides = sides_of(trial, asked.metric, self.chosen, asked.benchmarks)
         except InsufficientDataError as error:
@@ -196,6 +204,8 @@ def judge_fleet(
         if one.judgeable and one.trial is not None:
             found.add(one.progress.host, one.trial)
     hosts = with_plans(found.hosts)
+    if found.first is None and found.unknown is not None:
+        raise found.unknown
     if found.first is None:
         raise nothing_to_judge(opened.path, hosts)
     if len(found.judged) == 1:
