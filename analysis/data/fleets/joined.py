@@ -27,7 +27,7 @@ __all__ = ["Unit", "joined_trial", "nothing_to_judge"]
 
 Unit = Literal["host", "session"]
 
-_SAME = ("benchmarks", "variants", "baseline", "metrics")
+_SAME = ("benchmarks", "variants", "baseline")
 _WHOLE = (
     *("segment", "block", "benchmark", "variant", "outcome", "start_ns", "warmup"),
     *("disturbed", "chosen"),
@@ -51,7 +51,7 @@ def joined_trial(fleet: OpenedFleet, *, by: Unit = "host") -> Trial:
     InsufficientDataError
         If no host has a run that counts.
     StoreError
-        If trials differ in benchmarks, variants or metrics, though they are of one campaign.
+        If trials differ in benchmarks or variants, though they are of one campaign.
     """
     trials: list[Trial] = []
     hosts: list[HostProgress] = []
@@ -130,7 +130,7 @@ def _joined(
             for name in first.numbers
         },
         absent=frozenset.intersection(*(trial.absent for trial in trials)),
-        metrics={name: _metric([t.metrics[name] for t in trials]) for name in first.metrics},
+        metrics={name: _metric([t.metrics[name] for t in trials]) for name in _shared(trials)},
         failed=tuple(
             _moved(run, s, p)
             for trial, s, p in zip(trials, sessions, positions, strict=False)
@@ -156,6 +156,14 @@ def _last(trial: Trial) -> int:
 def _frozen(values: NDArray[Any]) -> NDArray[Any]:
     values.flags.writeable = False
     return values
+
+
+def _shared(trials: Sequence[Trial]) -> list[str]:
+    """Name the metrics that all hosts have: one may lack a counter that another one has."""
+    first, *others = (trial.manifest.metrics for trial in trials)
+    return [
+        name for name, info in first.items() if all(other.get(name) == info for other in others)
+    ]
 
 
 def _metric(columns: Sequence[MetricColumn]) -> MetricColumn:
@@ -202,6 +210,7 @@ def _manifest(
         sessions=sessions[-1],
         runs=max(part.runs for part in parts),
         planned=sum(part.planned for part in parts),
+        metrics={name: first.metrics[name] for name in _shared(trials)},
         targets={},
         arguments={},
         started=min(part.started for part in parts),

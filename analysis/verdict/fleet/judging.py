@@ -13,7 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from ...data import Trial
-from ...data.fleets import OpenedFleet, host_cautions, nothing_to_judge, open_fleet
+from ...data.fleets import (
+    OpenedFleet,
+    host_cautions,
+    joined_trial,
+    nothing_to_judge,
+    open_fleet,
+)
 from ...errors import InsufficientDataError, UsageError
 from ...methods.multilevel import HostLevel, Multilevel, multilevel, over_hosts
 from ...record import HostProgress, Manifest, MetricInfo, with_plans
@@ -62,6 +68,7 @@ class _Gathered:
     chosen: tuple[str, ...] = ()
     info: MetricInfo | None = None
     first: Manifest | None = None
+    unknown: UsageError | None = None
     runs: int = 0
     warmups: int = 0
     failed: int = 0
@@ -73,7 +80,14 @@ class _Gathered:
         asked, manifest = self.asked, trial.manifest
         self.chosen = candidates_in(trial, asked.variants)
         known_names("benchmark", asked.benchmarks, manifest.benchmarks, str(trial.path))
-        self.info = trial.metric(asked.metric)
+        try:
+            info = trial.metric(asked.metric)
+        except UsageError as error:  # which counters there are is the host's
+            self.unknown = self.unknown or error
+            what = f"no metric {asked.metric!r} is known there"
+            self.left_out.setdefault(what, []).append(name)
+            return
+        self.info = info
         try:
             sides = sides_of(trial, asked.metric, self.chosen, asked.benchmarks)
         except InsufficientDataError as error:
@@ -190,16 +204,14 @@ def judge_fleet(
         if one.judgeable and one.trial is not None:
             found.add(one.progress.host, one.trial)
     hosts = with_plans(found.hosts)
+    if found.first is None and found.unknown is not None:
+        raise found.unknown
     if found.first is None:
         raise nothing_to_judge(opened.path, hosts)
     if len(found.judged) == 1:
         return _alone(opened, found, hosts)
     if len(found.chosen) < 2:
-        raise UsageError(
-            "one variant only: on several hosts there is nothing to compare",
-            str(opened.path),
-            f"read a host by itself: fairtrial verdict {hosts[0].trial}",
-        )
+        return _one_variant(opened, found, hosts)
     return _together(opened, found, hosts, found.first)
 
 
@@ -224,6 +236,23 @@ def _alone(opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProgress])
     )
     told = merged(_host_cautions(found, hosts), found.cautions(), answer.cautions)
     return replace(answer, path=str(opened.path), hosts=_standing(found, hosts), cautions=told)
+
+
+def _one_variant(opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProgress]) -> Verdict:
+    """Give the only variant's own intervals, by the hosts: there is nothing to compare."""
+    asked = found.asked
+    answer = judge(
+        joined_trial(opened),
+        metric=asked.metric,
+        confidence=asked.confidence,
+        benchmarks=asked.benchmarks,
+        margin=asked.margin,
+        correction=asked.correction,
+        weights=asked.weights,
+        looks=asked.looks,
+    )
+    told = merged(_host_cautions(found, hosts), answer.cautions)
+    return replace(answer, host=None, hosts=_standing(found, hosts), cautions=told)
 
 
 def _together(

@@ -14,7 +14,7 @@ import pytest
 
 from analysis import multilevel, read_trial
 from analysis.data.fleets import joined_trial, open_fleet
-from analysis.errors import InsufficientDataError, StoreError
+from analysis.errors import InsufficientDataError, StoreError, UsageError
 from analysis.formats import open_trial
 from analysis.methods.multilevel import over_hosts
 from analysis.record import Fleet, FleetHost, write_fleet
@@ -265,3 +265,22 @@ def test_a_repeated_run_is_one_position_and_one_value(fleet):
     assert 999e-9 in whole.matrix(own.manifest.variants[0]).samples[0]
     standing = {one.host: one for one in judge_fleet(folder).hosts}
     assert (standing["lab2"].done, standing["lab2"].planned) == (80, 80)
+
+
+def test_a_metric_that_one_host_lacks_is_none_of_the_whole(fleet):
+    def counted(name, made):
+        names = ("cycles", "misses") if name != "lab2" else ("cycles",)
+        info = {"unit": "1", "better": "lower"}
+        made.manifest = replace(made.manifest, metrics=dict.fromkeys(names, info))
+        made.rows = [replace(row, metrics=dict.fromkeys(names, (7.0,))) for row in made.rows]
+
+    folder = fleet(counted)
+    whole = open_trial(folder)
+    assert list(whole.manifest.metrics) == ["cycles"]
+    assert whole.values("cycles").tolist() == [7.0] * len(whole)
+    answer = judge_fleet(folder, metric="misses")
+    assert answer.candidates[0].hosts.hosts == ("lab1", "lab3")
+    caution = next(one for one in answer.cautions if one.code == "host-left-out")
+    assert caution.about == ("lab2",)
+    with pytest.raises(UsageError, match="no metric 'gone'"):
+        judge_fleet(folder, metric="gone")

@@ -273,3 +273,17 @@ def test_the_newest_in_runs_may_be_a_fleet(fleet, tmp_path, monkeypatch):
     out = io.StringIO()
     assert main(["verdict", "--json"], out, io.StringIO()) == 0
     assert len(json.loads(out.getvalue())["hosts"]) == 2
+
+
+def test_a_fleet_of_one_variant_gives_its_intervals_by_the_hosts(fleet):
+    def keep_old(_, made):
+        made.manifest = replace(made.manifest, variants=("old",))
+        made.plan = [row for row in made.plan if row.variant == "old"]
+        made.rows = [row for row in made.rows if row.variant == "old"]
+        made.manifest = replace(made.manifest, planned=len(made.plan))
+
+    answer = judge_fleet(fleet([0.1, 0.1, 0.1], change=keep_old))
+    assert answer.candidates == ()
+    assert [one.sessions for one in answer.alone] == [3, 3, 3]
+    assert [one.judged for one in answer.hosts] == [True] * 3
+    assert "one variant only" in str(answer)
