@@ -107,7 +107,13 @@ def with_plans(found: Sequence[HostProgress]) -> tuple[HostProgress, ...]:
 
 
 def host_state(
-    status: str | None, *, rows: bool, counting: int, held: bool | None, damaged: bool = False
+    status: str | None,
+    *,
+    rows: bool,
+    tried: bool,
+    counting: int,
+    held: bool | None,
+    damaged: bool = False,
 ) -> HostState:
     """Tell the state of a host from what its trial shows.
 
@@ -117,6 +123,8 @@ def host_state(
         Of the manifest; None where it has none that can be read.
     rows : bool
         Whether a row is there, readable or not.
+    tried : bool
+        Whether one of them is no warm-up: before that nothing can have failed.
     counting : int
         Measured runs that ended ``ok``.
     held : bool or None
@@ -131,7 +139,7 @@ def host_state(
         return "failed"
     if status == "running" and held is not False:
         return "running"
-    if not counting and status != "running":
+    if not counting and status != "running" and (tried or status == "complete"):
         return "failed"
     return "complete" if status == "complete" else "partial"
 
@@ -160,7 +168,7 @@ def is_held(trial: Path) -> bool | None:
 def read_host(folder: Path, fleet: Fleet, host: FleetHost) -> HostProgress:
     """Read how far one host is; `planned` is None where its trial has no manifest that can be read."""
     trial, manifest, why, damaged = folder / host.trial, None, None, False
-    inside, done, counting, wrong = False, 0, 0, None
+    inside, done, tried, counting, wrong = False, 0, 0, 0, None
     try:
         trial = trial_place(folder, host)
         inside = True
@@ -170,12 +178,17 @@ def read_host(folder: Path, fleet: Fleet, host: FleetHost) -> HostProgress:
     except StoreError as error:
         why, damaged = error.what, True
     if inside and os.path.lexists(trial / MEASUREMENTS):
-        done, counting, wrong = _count(trial / MEASUREMENTS)
+        done, tried, counting, wrong = _count(trial / MEASUREMENTS)
         why, damaged = why or wrong, damaged or wrong is not None
     status = None if manifest is None else manifest.status
     held = is_held(trial) if status == "running" else None
     state = host_state(
-        status, rows=bool(done or wrong), counting=counting, held=held, damaged=damaged
+        status,
+        rows=bool(done or wrong),
+        tried=tried > 0,
+        counting=counting,
+        held=held,
+        damaged=damaged,
     )
     if why is None:
         why = why_so(state, manifest)
@@ -221,13 +234,13 @@ def why_so(state: HostState, manifest: Manifest | None) -> str | None:
     return None
 
 
-def _count(path: Path) -> tuple[int, int, str | None]:
-    """Count positions with a row, and rows that count, up to what is damaged, and say what that is.
+def _count(path: Path) -> tuple[int, int, int, str | None]:
+    """Count positions with a row, rows that are no warm-up, and rows that count, up to what is damaged, and say what that is.
 
     A torn last line is no row. A trial is not held in memory.
     """
     positions: set[int] = set()
-    counting = 0
+    tried = counting = 0
     wrong = None
     try:
         with opened(path) as file:
@@ -242,8 +255,9 @@ def _count(path: Path) -> tuple[int, int, str | None]:
                 place = row["position"] if row.get("repeats") is None else row["repeats"]
                 if place >= 0:
                     positions.add(place)
+                tried += not row["warmup"]
                 counting += not row["warmup"] and row["outcome"] == "ok"
     except (OSError, StoreError, ShapeError) as error:
         reason = getattr(error, "what", None) or getattr(error, "strerror", None) or str(error)
         wrong = f"{path.name} cannot be read: {reason}"
-    return len(positions), counting, wrong
+    return len(positions), tried, counting, wrong

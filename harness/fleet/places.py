@@ -32,14 +32,7 @@ def places_for(wishes: Wishes, scheduler: Scheduler) -> Places:
     """
     partitions = scheduler.partitions()
     partition = _partition(wishes.partition, partitions)
-    if partition.oversubscribe.upper().startswith("FORCE"):
-        raise UsageError(
-            f"jobs of partition '{partition.name}' share their CPUs with others "
-            f"(OverSubscribe={partition.oversubscribe}), whatever they ask for: what is measured "
-            "beside another job is no measurement",
-            "--partition",
-            _others(partitions, partition),
-        )
+    _require_alone(partition, partitions)
     nodes = scheduler.nodes(partition.name)
     if wishes.hosts is not None:
         hosts = scheduler.names(wishes.hosts)
@@ -81,6 +74,31 @@ def require_time(limit: str, partition: Partition) -> None:
             "--time",
             f"name a shorter time with --time (at most {partition.max_time}): a job that meets its "
             "limit goes on in a new one; or choose another partition",
+        )
+
+
+def require_place(name: str, limit: str, scheduler: Scheduler) -> None:
+    """Refuse to go on where a new fleet would be refused: a partition may have been changed since.
+
+    Raises
+    ------
+    UsageError
+        If the partition is gone, lets jobs share CPUs, or does not allow the time.
+    """
+    partitions = scheduler.partitions()
+    partition = _partition(name, partitions)
+    _require_alone(partition, partitions)
+    require_time(limit, partition)
+
+
+def _require_alone(partition: Partition, partitions: dict[str, Partition]) -> None:
+    if partition.oversubscribe.upper().startswith("FORCE"):
+        raise UsageError(
+            f"jobs of partition '{partition.name}' share their CPUs with others "
+            f"(OverSubscribe={partition.oversubscribe}), whatever they ask for: what is measured "
+            "beside another job is no measurement",
+            "--partition",
+            _others(partitions, partition),
         )
 
 

@@ -12,6 +12,7 @@ from analysis.record import Fleet, read_fleet
 from ..errors import UsageError
 from ..store import new_trial_name
 from .jobs import Job
+from .places import require_place
 from .scheduler import Scheduler
 from .script import script_of
 from .standing import FleetStanding, agrees, read_standing
@@ -38,7 +39,8 @@ def resubmission_of(
     Raises
     ------
     UsageError
-        If it was not submitted, or by somebody else, or on another cluster.
+        If it was not submitted, or by somebody else, or on another cluster; if its partition does
+        not allow the time (any more).
     StoreError
         If the fleet cannot be read.
     """
@@ -53,6 +55,7 @@ def resubmission_of(
     if time is not None:
         slurm = slurm | {"time": limit_of(time, None, None)}
         fleet = replace(fleet, further={**fleet.further, SLURM: slurm})
+    require_place(slurm["partition"], slurm["time"], scheduler)
     jobs = scheduler.jobs(user_name())
     fleet, held = _taken_in(folder, fleet, jobs)
     standing = read_standing(folder, scheduler, fleet=fleet, jobs=jobs)

@@ -62,9 +62,11 @@ def host_cautions(hosts: Sequence[HostProgress]) -> Iterator[Caution]:
             f"{one.host} {one.state} ({one.done} of {_planned(one)} runs)" for one in unfinished[:3]
         )
         more = f" and {len(unfinished) - 3} more" if len(unfinished) > 3 else ""
+        some = any(one.counting for one in unfinished)
         yield Caution(
             "host-unfinished",
-            f"not finished: {told}{more}: what is there is judged",
+            f"not finished: {told}{more}: "
+            f"{'what is there is judged' if some else 'no run counts there yet'}",
             _names(unfinished),
         )
     if len(hosts) and sum(one.counting > 0 for one in hosts) == 1:

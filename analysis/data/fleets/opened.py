@@ -92,6 +92,7 @@ def _read(path: Path, fleet: Fleet, host: FleetHost) -> HostTrial:
     state = host_state(
         manifest.status,
         rows=len(trial) > 0,
+        tried=not trial.warmup.all(),
         counting=counting,
         held=is_held(trial.path) if trial.running else None,
     )

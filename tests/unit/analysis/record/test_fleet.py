@@ -153,6 +153,9 @@ def test_each_host_is_what_its_trial_shows(tmp_path, synthetic):
     every.write(tmp_path / "whole")
     cut(synthetic(TIMES, warmup=1, **running), 5).write(tmp_path / "killed")
     cut(synthetic(TIMES, warmup=1, status="interrupted"), 4).write(tmp_path / "stopped")
+    cut(synthetic(TIMES, warmup=1, status="interrupted", reason="SIGTERM"), 1).write(
+        tmp_path / "warming"
+    )
     begun = cut(synthetic(TIMES, warmup=1, **running, stage="the build of a"), 0)
     begun.write(tmp_path / "begun")
     failing = synthetic(TIMES, warmup=1)
@@ -162,13 +165,24 @@ def test_each_host_is_what_its_trial_shows(tmp_path, synthetic):
     text = damaged.read_bytes()
     damaged.write_bytes(text[:50] + b"9" + text[51:])
     synthetic(TIMES, campaign_sha256="f" * 64).write(tmp_path / "other")
-    hosts = ["whole", "killed", "stopped", "begun", "failing", "damaged", "other", "absent"]
+    hosts = [
+        "whole",
+        "killed",
+        "stopped",
+        "warming",
+        "begun",
+        "failing",
+        "damaged",
+        "other",
+        "absent",
+    ]
     found = {one.host: one for one in read_hosts(tmp_path, fleet_of(*hosts))}
     told = {name: (one.state, one.done, one.planned) for name, one in found.items()}
     assert told == {
         "whole": ("complete", 10, 10),
         "killed": ("partial", 5, 10),
         "stopped": ("partial", 4, 10),
+        "warming": ("partial", 1, 10),  # nothing has failed: no measured run was tried
         "begun": ("missing", 0, 10),
         "failing": ("failed", 10, 10),
         "damaged": ("failed", 0, 10),

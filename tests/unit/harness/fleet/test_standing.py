@@ -111,6 +111,18 @@ def test_resume_leaves_hosts_with_a_job_alone_and_finds_lost_ones(fleet, played)
     assert all(command[command.index("-t") + 1] == "30" for command in planned.commands)
 
 
+def test_resume_refuses_what_the_partition_does_not_allow(fleet, played):
+    with pytest.raises(UsageError, match="at most 1:00:00"):
+        resubmission_of(fleet, "61", played)
+    assert resubmission_of(fleet, "60", played).hosts == ("lab1", "lab2")
+    played.parts["batch"] = dataclasses.replace(played.parts["batch"], oversubscribe="FORCE:2")
+    with pytest.raises(UsageError, match="share their CPUs"):
+        resubmission_of(fleet, scheduler=played)
+    del played.parts["batch"]
+    with pytest.raises(UsageError, match="no partition 'batch'"):
+        resubmission_of(fleet, scheduler=played)
+
+
 @pytest.mark.parametrize(
     ("changes", "word"),
     [
