@@ -12,6 +12,7 @@ from ..shapes import ShapeError, parse, shaped
 
 __all__ = [
     "BUNDLE",
+    "FLEET_PLACE",
     "KIND",
     "SCHEMA",
     "SUMS",
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 BUNDLE = "bundle.json"
+FLEET_PLACE = "trials"  # the folder of all trials is that of the fleet, if there is one
 SUMS = "SHA256SUMS"
 KIND = "fairtrial-bundle"
 SCHEMA = 1
@@ -44,7 +46,7 @@ class BundleSource:
     ----------
     name : str
         As it is called in sentences: the trial's name, or the file's.
-    kind : {"trial", "file"}
+    kind : {"trial", "fleet", "file"}
         What it is.
     path : str
         Its folder, or its file, in the bundle.
@@ -57,7 +59,7 @@ class BundleSource:
     """
 
     name: str
-    kind: Literal["trial", "file"]
+    kind: Literal["trial", "fleet", "file"]
     path: str
     trial: str | None = None
     campaign: str | None = None

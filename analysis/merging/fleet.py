@@ -103,7 +103,9 @@ def named_trials(paths: Sequence[Path]) -> tuple[Named, ...]:
     for path in paths:
         if not is_fleet(path):
             manifest = read_manifest(path)
-            found.append(Named(path=path, host=manifest.host, host_id=manifest.host_id))
+            # nodes of one machine, or of cloned images, are told apart by what the scheduler calls them
+            host = manifest.node or manifest.host
+            found.append(Named(path=path, host=host, host_id=manifest.host_id))
             continue
         own = list(_of_fleet(path))
         if not own:

@@ -46,6 +46,8 @@ class HostStanding:
         The state of the host in Slurm's words, with the reason where it can take no job.
     in_queue : bool
         Whether the job waits, runs or ends.
+    asked : bool
+        Whether the queue was asked, and answered.
     """
 
     host: str
@@ -59,6 +61,7 @@ class HostStanding:
     node: str | None
     node_state: str | None
     in_queue: bool
+    asked: bool
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
@@ -72,7 +75,7 @@ class HostStanding:
         if self.queue is not None and (self.in_queue or self.state != "complete"):
             job = f"job {self.job} {self.queue}"
             parts.append(job + (f" ({self.reason})" if self.reason else ""))
-        elif self.job is not None and self.state not in {"complete", "running"}:
+        elif self.asked and self.job is not None and self.state not in {"complete", "running"}:
             parts.append(f"job {self.job} is no longer in the queue")
         if self.node_state is not None and self.state != "complete":
             parts.append(f"the host is {self.node_state}")
@@ -169,7 +172,8 @@ def read_standing(
         job = newest(ids, folder, fleet, jobs or {})
         planned = _planned(fleet) if progress.planned is None else progress.planned
         known = replace(progress, planned=planned)
-        found.append(_standing(known, ids, job, nodes.get(progress.host)))
+        node = nodes.get(progress.host)
+        found.append(_standing(known, ids, job, node, asked=jobs is not None))
     return FleetStanding(path=folder, fleet=fleet, hosts=tuple(found), problem=problem)
 
 
@@ -217,7 +221,7 @@ def _planned(fleet: Fleet) -> int | None:
 
 
 def _standing(
-    progress: HostProgress, ids: tuple[str, ...], job: Job | None, node: Node | None
+    progress: HostProgress, ids: tuple[str, ...], job: Job | None, node: Node | None, *, asked: bool
 ) -> HostStanding:
     state = progress.state
     running = progress.manifest is not None and progress.manifest.status == "running"
@@ -238,4 +242,5 @@ def _standing(
         node=None if job is None else job.nodes,
         node_state=down,
         in_queue=job is not None and job.live,
+        asked=asked,
     )

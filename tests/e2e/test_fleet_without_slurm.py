@@ -56,8 +56,11 @@ def test_status_tells_what_is_measured_and_why_not_more(lab, fleet):
     assert states == {"lab1": "complete", "lab2": "missing"}
     text = lab.run_fairtrial("status", fleet).stdout
     assert "the queue is unknown" in text
+    assert "no longer in the queue" not in text  # nobody knows
     assert any("lab2" in line and "missing" in line for line in text.splitlines())
-    assert "missing" in lab.run_fairtrial("status", "--dir", lab.folder).stdout
+    listed = lab.run_fairtrial("status", "--dir", lab.folder).stdout
+    assert "missing" in listed
+    assert "no longer in the queue" not in listed  # nobody was asked
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def pack_bundle(request: Request, output: Path) -> Bundled:
     _accept_place(output)
     with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
         staging = Staging(Path(place), request.max_bytes)
-        found = gather(request.sources, staging)
+        found = gather(request.sources, staging, hide_hosts=request.redact is not None)
         found, about, cautions = pack_campaigns(request, found, staging, named=named, output=output)
         # names go before anything is computed or hashed: results and hashes are of what is packed
         redacted = None if request.redact is None else request.redact(staging.root)

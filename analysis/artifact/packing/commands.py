@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ...errors import UsageError
 from ...formats import is_foreign
+from ..contents import FLEET_PLACE
 from ..recomputing import fault_of_command
 from .gathering import Gathered
 
@@ -23,7 +24,9 @@ def default_commands(found: Iterable[Gathered], seed: int) -> list[tuple[str, tu
     for one in found:
         path = one.source.path
         end = f"-{one.source.name}" if many else ""
-        if one.manifest is not None or is_foreign(one.origin):
+        if one.source.kind == "fleet":
+            commands.append((f"verdict{end}", ("verdict", path, "--json")))
+        elif one.manifest is not None or is_foreign(one.origin):
             commands += [
                 (f"verdict{end}", ("verdict", path, "--json")),
                 (f"explained{end}", ("verdict", path, "--explain", "--json")),
@@ -98,7 +101,8 @@ def _only(one: Gathered, found: Sequence[Gathered]) -> bool:
 
 
 def _in_bundle(word: str) -> bool:
-    return word.startswith(("trials/", "sources/"))
+    fleet = word == FLEET_PLACE or word.startswith(f"{FLEET_PLACE}:")
+    return fleet or word.startswith(("trials/", "sources/"))
 
 
 def _bound(word: str, found: Sequence[Gathered], where: str) -> str:

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from ...record import FLEET
 from ...version import VERSION
-from ..contents import Analysis, Author, FileRecord, Metadata
+from ..contents import FLEET_PLACE, Analysis, Author, FileRecord, Metadata
 
 __all__ = ["CRATE", "crate_text"]
 
@@ -132,6 +133,11 @@ def _action(one: Analysis) -> dict[str, Any]:
         f"{word.partition(':')[0]}/measurements.jsonl"
         for word in one.command[1:]
         if word.startswith("trials/")
+    ]
+    read += [
+        f"{FLEET_PLACE}/{FLEET}"
+        for word in one.command[1:]
+        if word.partition(":")[0] == FLEET_PLACE
     ]
     return {
         "@id": f"#{one.name}",

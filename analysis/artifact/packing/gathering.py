@@ -7,7 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...errors import StoreError, UsageError
@@ -17,16 +17,22 @@ from ...record import (
     CERTIFICATES,
     ENVIRONMENT,
     FINDINGS,
+    FLEET,
     IMPORT,
     MANIFEST,
     MEASUREMENTS,
     OUTPUTS,
     PLAN,
     RESOLVED,
+    Fleet,
     Manifest,
+    fleet_text,
+    is_fleet,
+    read_fleet,
     read_manifest,
+    trial_place,
 )
-from ..contents import BundleSource
+from ..contents import FLEET_PLACE, BundleSource
 from .staging import Staging, file_hash
 
 __all__ = ["Gathered", "gather"]
@@ -58,26 +64,32 @@ class Gathered:
     manifest: Manifest | None = None
 
 
-def gather(sources: Sequence[str], staging: Staging) -> list[Gathered]:
+def gather(sources: Sequence[str], staging: Staging, *, hide_hosts: bool = False) -> list[Gathered]:
     """Copy all sources.
 
     Parameters
     ----------
     sources : sequence of str
-        Trials (with or without a variant), folders of trials, files and folders of other tools.
+        Trials (with or without a variant), fleets, folders of trials, files and folders of other tools.
     staging : Staging
         Where they go.
+    hide_hosts : bool, optional
+        Whether no folder may be called after a host.
 
     Raises
     ------
     UsageError
         If a source is none of these, or stands there twice.
     StoreError
-        If a trial is damaged, is being measured, or cannot be read.
+        If a fleet or a trial is damaged, or a trial is being measured, or cannot be read.
     """
     found: list[Gathered] = []
     names: set[str] = set()
     for given in sources:
+        fleet = _fleet_named(given)
+        if fleet is not None:
+            found += _fleet(given, fleet, found, names, staging, hide_hosts=hide_hosts)
+            continue
         for path in _paths(given):
             again = next((one for one in found if _same(one.origin, path)), None)
             if again is not None:
@@ -123,10 +135,75 @@ def _also(one: Gathered, given: str) -> Gathered:
     )
 
 
-def _trial(given: str, path: Path, names: set[str], staging: Staging) -> Gathered:
+def _fleet_named(given: str) -> Path | None:
+    path = Path(given)
+    if not is_fleet(path) and ":" in given:
+        path = Path(given.rpartition(":")[0])
+    return path if is_fleet(path) else None
+
+
+def _fleet(
+    given: str,
+    path: Path,
+    found: Sequence[Gathered],
+    names: set[str],
+    staging: Staging,
+    *,
+    hide_hosts: bool,
+) -> list[Gathered]:
+    """Copy the trials of a fleet; the folder of all trials is the fleet in the bundle.
+
+    What only the scheduler of the author's cluster understands stays behind.
+    """
+    if any(_same(one.origin, path) for one in found):
+        raise UsageError("the source stands there twice", given, "name it once")
+    if any(one.source.kind == "fleet" for one in found):
+        raise UsageError(
+            "a bundle holds one fleet, and this is another one",
+            given,
+            "pack each fleet by itself, or name the trials of its hosts: FLEET/HOST",
+        )
+    fleet = read_fleet(path)
+    name = _named(path.resolve().name, names)
+    packed: list[Gathered] = []
+    hosts = []
+    for number, host in enumerate(fleet.hosts, 1):
+        place = trial_place(path, host)
+        wanted = f"{name}-{number}"
+        if not (place / MANIFEST).is_file():
+            staging.miss(f"{given}/{host.trial}", f"{host.host} has no trial: it is missing")
+            hosts.append(replace(host, jobs=(), trial=_named(wanted, names), further={}))
+            continue
+        if any(_same(one.origin, place) for one in found):
+            what = "the trial is packed already, by itself"
+            raise UsageError(what, str(place), "name the fleet alone: it holds the trial")
+        one = _trial(str(place), place, names, staging, wanted=wanted if hide_hosts else None)
+        packed.append(one)
+        hosts.append(replace(host, jobs=(), trial=one.source.name, further={}))
+    if not packed:
+        raise UsageError("no host of this fleet has a trial", given, "measure it first")
+    bare = Fleet(
+        campaign=fleet.campaign,
+        identity=fleet.identity,
+        submitted_at=fleet.submitted_at,
+        script=None,
+        hosts=tuple(hosts),
+        identities=fleet.identities,
+    )
+    staging.write(f"{FLEET_PLACE}/{FLEET}", fleet_text(bare))
+    source = BundleSource(
+        name=name, kind="fleet", path=FLEET_PLACE, identity=file_hash(path / FLEET)
+    )
+    return [Gathered(given=(given, str(path)), origin=path, source=source), *packed]
+
+
+def _trial(
+    given: str, path: Path, names: set[str], staging: Staging, *, wanted: str | None = None
+) -> Gathered:
+    """Copy a trial; `wanted` names its folder where its own name may be that of a host."""
     manifest = read_manifest(path)
     _refuse_running(path, manifest)
-    name = _named(manifest.trial, names)
+    name = _named(wanted or manifest.trial, names)
     root = f"trials/{name}"
     there = _listed(path, manifest)
     for file in sorted(there):
@@ -158,10 +235,14 @@ def _trial(given: str, path: Path, names: set[str], staging: Staging) -> Gathere
         name=name,
         kind="trial",
         path=root,
-        trial=manifest.trial,
+        trial=None if wanted is not None and _is_host(manifest) else manifest.trial,
         identity=file_hash(path / MANIFEST),
     )
     return Gathered(given=(given,), origin=path, source=source, manifest=manifest)
+
+
+def _is_host(manifest: Manifest) -> bool:
+    return manifest.trial in (manifest.node, manifest.host)
 
 
 def _refuse_running(path: Path, manifest: Manifest) -> None:

@@ -31,8 +31,10 @@ _MOST_MISSING = 30  # lines of a screen
 def _(bundled: Bundled) -> Page:
     contents = bundled.contents
     trials = sum(one.kind == "trial" for one in contents.sources)
-    files = len(contents.sources) - trials
-    what = [_counted(trials, "trial")] * (trials > 0) + [_counted(files, "file")] * (files > 0)
+    fleets = sum(one.kind == "fleet" for one in contents.sources)
+    files = len(contents.sources) - trials - fleets
+    what = [_counted(fleets, "fleet")] * (fleets > 0)
+    what += [_counted(trials, "trial")] * (trials > 0) + [_counted(files, "file")] * (files > 0)
     first = (
         f"{bundled.output} holds {' and '.join(what)} in {len(contents.files) + 2} files, "
         f"{figures.quantity(float(bundled.bytes), 'B')}, with {_counted(len(contents.analyses), 'result')}"

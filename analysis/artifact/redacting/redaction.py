@@ -8,12 +8,12 @@ from pathlib import Path
 
 from ...errors import FairtrialError, StoreError
 from ...formats import open_trial
-from ...record import CAMPAIGN, MANIFEST
-from ..contents import RedactionRecord
+from ...record import CAMPAIGN, FLEET, MANIFEST
+from ..contents import FLEET_PLACE, RedactionRecord
 from ..packing import Redacted
 from .documents import decoded, encoded, learn_fields, own_fields, plain_text, yaml_text
 from .scrubber import Scrubber
-from .trial_files import kept_names, learn_trial, redact_trial
+from .trial_files import kept_names, learn_trial, redact_fleet, redact_trial
 from .wanted import Wanted
 
 __all__ = ["redact_folder"]
@@ -69,6 +69,9 @@ def _redacted(root: Path, wanted: Wanted) -> Redacted:
         before[path.relative_to(root).as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()
         path.write_bytes(data)
 
+    fleet = root / FLEET_PLACE / FLEET
+    if fleet.is_file():
+        redact_fleet(scrubber, fleet, write)
     for trial in trials:
         redact_trial(scrubber, trial, write)
     for path in files:

@@ -30,7 +30,7 @@ from ...record import (
 from .documents import decoded, encoded, json_text, plain_text, values, yaml_text
 from .scrubber import Scrubber
 
-__all__ = ["kept_names", "learn_trial", "redact_trial"]
+__all__ = ["kept_names", "learn_trial", "redact_fleet", "redact_trial"]
 
 Row = dict[str, Any]
 _USERS = {"USER", "LOGNAME", "USERNAME", "SUDO_USER", "SLURM_JOB_USER"}
@@ -45,7 +45,7 @@ def kept_names(trial: Path) -> set[str]:
     manifest = _object(trial / MANIFEST)
     names: set[str] = set()
     for key in ("trial", "campaign_name", "baseline"):
-        if isinstance(manifest.get(key), str):
+        if isinstance(manifest.get(key), str) and not (key == "trial" and _is_host(manifest)):
             names.add(manifest[key])
     variants, benchmarks = (
         [one for one in manifest.get(key) or () if isinstance(one, str)]
@@ -114,11 +114,27 @@ def redact_trial(scrubber: Scrubber, trial: Path, write: Callable[[Path, bytes],
 
 def _own_manifest(scrubber: Scrubber, manifest: Row) -> Row:
     found = dict(manifest)
-    for key, sort in (("host", None), ("host_id", "machine")):
+    own = [("host", None), ("node", None), *[("trial", None)] * _is_host(manifest)]
+    for key, sort in (*own, ("host_id", "machine")):
         value = found.get(key)
         if isinstance(value, str) and value != _UNKNOWN:
             found[key] = scrubber.field("host", value, sort=sort)
     return found
+
+
+def _is_host(manifest: Row) -> bool:
+    """Tell whether a trial is called after its host, as those of a fleet are."""
+    return manifest.get("trial") in (manifest.get("node"), manifest.get("host"))
+
+
+def redact_fleet(scrubber: Scrubber, path: Path, write: Callable[[Path, bytes], None]) -> None:
+    """Take the names of hosts out of ``fleet.json``."""
+    found = _object(path)
+    for host in found.get("hosts") or ():
+        host["host"] = scrubber.field("host", host["host"])
+    after = (json.dumps(found, indent=2) + "\n").encode()
+    if after != path.read_bytes():
+        write(path, after)
 
 
 def _own_environment(scrubber: Scrubber, row: Row) -> Row:

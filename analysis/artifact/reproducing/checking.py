@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...errors import StoreError, UsageError
-from ...record import MANIFEST, OUTPUTS
+from ...record import FLEET, MANIFEST, OUTPUTS
 from ..archive import Archive
 from ..contents import BUNDLE, SUMS, Contents, read_contents
 from ..recomputing import fault_of_command
@@ -201,7 +201,8 @@ def _acts(archive: Archive, contents: Contents) -> Iterator[str]:
         f"sources/{name.split('/')[1]}/" for name in archive.entries if name.count("/") > 1
     }
     for source in contents.sources:
-        held = f"{source.path}/{MANIFEST}" if source.kind == "trial" else source.path
+        inside = {"trial": MANIFEST, "fleet": FLEET}.get(source.kind)
+        held = source.path if inside is None else f"{source.path}/{inside}"
         if held not in archive.entries and f"{source.path}/" not in folders:
             yield f"the source {source.path!r} is not there"
         if source.campaign is not None and source.campaign not in archive.entries:

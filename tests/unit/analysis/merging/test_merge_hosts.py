@@ -197,3 +197,15 @@ def test_fleets_make_a_fleet_whatever_their_ids(trial, tmp_path):
     trials = named_trials([tmp_path / "a", trial("two")])
     assert way_of(trials, asked=None, fleets=True) == "fleet"
     assert way_of(trials, asked=None, fleets=False) == "sessions"
+
+
+def test_nodes_of_one_machine_are_told_apart_by_the_names_that_the_scheduler_gives(trial, tmp_path):
+    paths = [trial("one", node="n1"), trial("two", node="n2")]  # one host name, one id
+    code, _, said = merge(*paths, "-o", tmp_path / "x")
+    assert code == 2
+    assert "the names n1, n2" in said
+    assert "--as sessions" in said
+    code, _, _ = merge(*paths, "-o", tmp_path / "fleet", "--as", "fleet")
+    assert code == 0
+    assert read_fleet(tmp_path / "fleet").names == ("n1", "n2")
+    assert merge(*paths, "-o", tmp_path / "trial", "--as", "sessions")[0] == 0
