@@ -15,7 +15,7 @@ from .jobs import Job
 from .places import require_place
 from .scheduler import Scheduler
 from .script import script_of
-from .standing import FleetStanding, agrees, read_standing
+from .standing import FleetStanding, HostStanding, agrees, read_standing
 from .submission import SLURM, Submission, at_home, user_name
 from .time_limit import limit_of
 
@@ -64,6 +64,13 @@ def resubmission_of(
         f"{one.host} has its job {one.job} in the queue ({one.queue})"
         for one in standing.hosts
         if one.in_queue
+    ]
+    places = {host.host: host.trial for host in fleet.hosts}
+    notes += [
+        f"{one.host} has failed, and nothing is left to measure there: {one.why}; to measure it again, "
+        f"remove {folder / places[one.host]}"
+        for one in standing.hosts
+        if _measured(one)
     ]
     script = script_of(folder, Path(slurm["campaign"]), fleet.campaign, slurm["options"], scheduler)
     return Submission(
@@ -136,4 +143,13 @@ def _taken_in(folder: Path, fleet: Fleet, jobs: dict[str, Job]) -> tuple[Fleet, 
 
 
 def _needing(standing: FleetStanding) -> tuple[str, ...]:
-    return tuple(one.host for one in standing.hosts if one.state != "complete" and not one.in_queue)
+    return tuple(
+        one.host
+        for one in standing.hosts
+        if one.state != "complete" and not one.in_queue and not _measured(one)
+    )
+
+
+def _measured(host: HostStanding) -> bool:
+    """Tell whether a host that has failed has nothing left to measure: a job would change nothing."""
+    return host.state == "failed" and host.done == host.planned

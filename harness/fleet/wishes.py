@@ -22,6 +22,11 @@ _OWN = frozenset(
     | {"ntasks-per-node", "uid", "help", "usage", "version", "immediate"}
 )
 _OWN_LETTERS = frozenset("NnwtpoeiHaDxWMFJsOIhVI")
+# names that take no value, or take it behind = only
+_FLAGS = frozenset(
+    {"contiguous", "get-user-env", "ignore-pbs", "nice", "no-kill", "quiet"}
+    | {"reboot", "spread-job", "use-min-nodes", "verbose"}
+)
 _FLAG_LETTERS = frozenset("hHIkKOQsvVW")  # letters that take no value
 
 
@@ -113,8 +118,17 @@ def checked_arguments(arguments: Sequence[str]) -> tuple[str, ...]:
                 f"after --: {word}",
                 _INSTEAD.get(own.lstrip("-"), "leave it out"),
             )
-        value_may_follow = "=" not in word
+        value_may_follow = _wants_value(word)
     return tuple(arguments)
+
+
+def _wants_value(word: str) -> bool:
+    """Tell whether the next word is an option's value: not where this one holds it, or has none."""
+    if word.startswith("--"):
+        name = word[2:]
+        return "=" not in name and not any(flag.startswith(name) for flag in _FLAGS)
+    letters = word[1:].lstrip("".join(_FLAG_LETTERS))
+    return len(letters) == 1
 
 
 _INSTEAD = {

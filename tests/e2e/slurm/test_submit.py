@@ -163,6 +163,18 @@ def test_resume_submits_only_for_hosts_that_need_it(cluster):
     assert "no host needs another job" in cluster.run("submit", path, "--resume").stdout
 
 
+def test_resume_submits_nothing_for_a_host_that_has_measured_everything_and_failed(cluster):
+    campaign = cluster.campaign(benchmarks={"one": {"command": ["/bin/false"]}})
+    path = cluster.submit(campaign, hosts="lab1")
+    cluster.wait_until_ended()
+    assert cluster.status()["lab1"]["state"] == "failed"
+    done = cluster.run("submit", path, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert "no host needs another job" in done.stdout
+    assert "lab1 has failed" in done.stderr
+    assert len(cluster.jobs()["lab1"]) == 1
+
+
 def test_a_campaign_that_changed_after_submission_is_not_measured(cluster):
     cluster.slurm.client("scontrol", "update", "NodeName=lab1", "State=DRAIN", "Reason=x")
     cluster.submit(cluster.campaign(), hosts="lab1")

@@ -18,6 +18,7 @@ from harness.fleet.wishes import Wishes, checked_arguments
         ("-A", "me", "--qos=high"),
         ("--constraint=skylake", "--cpu-freq=Performance"),
         ("-d", "afterok:1", "-v"),
+        ("-QA", "me", "--reservation", "night"),
         ("--mem-bind=local", "--time-min=5"),
         (),
     ],
@@ -44,6 +45,9 @@ def test_other_options_go_through(words):
         ("other.sh",),
         ("-A", "me", "other.sh"),
         ("--account=me", "other.sh"),
+        ("-Ame", "other.sh"),  # the value stands there already
+        ("--contiguous", "other.sh"),  # takes none
+        ("-Q", "other.sh"),
         ("-",),
     ],
 )
