@@ -81,10 +81,10 @@ def disturbed_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
             runs = int((mine & cell).sum())
             told = []
             if n := int((stolen & cell).sum()):
-                told.append(f"in {n} the hypervisor took time")
+                told.append(f"{n} lost time to the hypervisor")
             # a program that always reads from the disk is not disturbed by that
             if (n := int((faulted & cell).sum())) and 2 * n <= runs:
-                told.append(f"in {n} it waited for pages from the disk")
+                told.append(f"{n} waited for pages from the disk")
                 affected = (stolen | faulted) & cell
             else:
                 affected = stolen & cell
