@@ -89,10 +89,9 @@ def said_of_disturbances(found: Disturbances | None, *, repeating: bool) -> list
     if not repeating:
         return [f"{said}, and are kept"]
     kept = found.disturbed - found.mended
+    replaced = f"{counted(found.repeats, 'repeat')} replaced {found.mended or 'none'} of them"
     rest = f", {kept} {'is' if kept == 1 else 'are'} judged as disturbed" if kept else ""
-    return [
-        f"{said}; of {counted(found.repeats, 'repeat')} {found.mended} took the place of one{rest}"
-    ]
+    return [f"{said}; {replaced}{rest}"]
 
 
 def said_of_rule(rule: StopRule) -> str:

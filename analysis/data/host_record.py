@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..record import ENVIRONMENT, FINDINGS, whole_targets
+from ..record import ENERGY_METRICS, ENVIRONMENT, FINDINGS, whole_targets
 from .beside import readable_rows
 from .environments import BOOT_ARGUMENTS
 
@@ -70,6 +70,16 @@ class HostRecord:
         """The look before a session that saw others take most of a measured CPU; None without one."""
         looks = (note for note in self.notes if note.check == _GAPS and note.value is not None)
         return max(looks, key=lambda note: note.value or 0.0, default=None)
+
+    def kept_from(self, metric: str) -> HostNote | None:
+        """Give the finding that tells why a metric is not there that the campaign asks for, if one does."""
+        for note in self.notes:
+            lost = note.what.partition("; counted: ")[0]  # what could be counted stands behind it
+            counter = note.check == "counters" and metric in re.split(r"[,:;]? ", lost)
+            energy = note.check == "energy" and metric in ENERGY_METRICS
+            if note.status != "ok" and (counter or energy):
+                return note
+        return None
 
 
 def read_host_record(trial: Path) -> HostRecord:

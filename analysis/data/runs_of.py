@@ -138,7 +138,7 @@ def _counted(
         (
             "counted-left-out",
             mine & trial.measured & trial.apart(metric),
-            "{} run{} of other blocks left out: counters are read in some, times in the rest",
+            "{} run{} left out by design: counters are read in some blocks, times in the others",
         ),
     ):
         if count := int(which.sum()):

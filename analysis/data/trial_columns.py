@@ -16,6 +16,7 @@ from ..report import Caution
 from ..run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
 from ..stats import read_only
 from .columns import FailedRun, MetricColumn
+from .host_record import read_host_record
 from .levels import Level
 
 __all__ = ["TrialColumns"]
@@ -163,6 +164,8 @@ class TrialColumns:
                 f": fairtrial records it since version {NUMBERS[number].since}, "
                 f"and {self.manifest.tool_version} began this trial"
             )
+        elif why := read_host_record(self.path).kept_from(name):
+            what += f", and the check {why.check!r} said why: {why.what}"
         measured = self.manifest.origin != "imported"  # of other tools' runs they are all unknown
         there = [
             metric for metric, key in METRIC_NUMBERS.items() if measured and key not in self.absent

@@ -104,3 +104,8 @@ class Verdict(Result):
     certificate: Certificate | None = None
     hosts: tuple[FleetHostStanding, ...] = ()
     whole: bool = False
+
+    def counting_hosts(self, advice: str) -> str:
+        """Say hosts in an advice on sessions where each host was taken as one session."""
+        by_hosts = any(one.code == "hosts-as-sessions" for one in self.cautions)
+        return advice.replace(" more session", " more host") if by_hosts else advice

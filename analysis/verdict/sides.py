@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ..data import PerformanceMatrix, Trial
 from ..errors import InsufficientDataError
 from ..report import Caution, figures
@@ -77,10 +79,15 @@ def sides_of(
     """
     sides = {variant: _side(trial, variant, metric, benchmarks) for variant in variants}
     if all(one.matrix is None for one in sides.values()):
+        unknown = (
+            trial.measured.any() and not np.isfinite(trial.values(metric)[trial.measured]).any()
+        )
         raise InsufficientDataError(
             f"the trial has no run that counts with a value of {metric!r}",
             str(trial.path),
-            "look at the failed runs, or measure more",
+            "its host told it of no run (fairtrial doctor may say why): name another --metric"
+            if unknown
+            else "look at the failed runs, or measure more",
             n=0,
             needed=1,
         )

@@ -81,13 +81,12 @@ def _said(trial: Trial, found: list[_Waiting], disturbed: int) -> str:
     told = ", ".join(f"{one.variant} {one.disturbed} of {one.known}" for one in worst)
     more = ", …" if len(found) > _SHOWN else ""
     text = f"{disturbed} of {known} runs waited for a CPU"
-    if trial.manifest.repeating:
-        repeats, waited = (sum(getattr(one, key) for one in found) for key in ("repeats", "waited"))
-        text += f"; after {repeats} repeat{'s' * (repeats != 1)} {waited} are judged that did"
-    else:
-        text += " and are judged like the others"
     rest = f"; of {unknown} more it is not known" if unknown else ""
-    return f"{text}: {told}{more}{rest}"
+    if not trial.manifest.repeating:
+        return f"{text} and are judged like the others: {told}{more}{rest}"
+    repeats, waited = (sum(getattr(one, key) for one in found) for key in ("repeats", "waited"))
+    left = f"still {waited}" if waited else "none"
+    return f"{text} ({told}{more}), after {repeats} repeat{'s' * (repeats != 1)} {left}{rest}"
 
 
 def _unequal(one: _Waiting, other: _Waiting) -> bool:

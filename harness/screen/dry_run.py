@@ -104,7 +104,9 @@ class Preview:
             if finding.status in {"warn", "fail"}:
                 lines.append(f"        {finding.status} {finding.check}: {finding.what}")
         if campaign.counters is not None:
-            lines.append(f"counts  {_said_of(campaign.counters)}")
+            lost = any(one.check == "counters" and one.status == "fail" for one in self.findings)
+            some = "; those that cannot be had are left out, see the check counters" if lost else ""
+            lines.append(f"counts  {_said_of(campaign.counters)}{some}")
         for build in campaign.builds:
             steps = "; ".join(" ".join(step.argv) for step in build.steps)
             lines.append(f"build   {build.variant}: {steps}")

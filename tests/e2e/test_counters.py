@@ -122,7 +122,10 @@ def test_what_cannot_be_had_is_left_out_and_told(lab, counted):
     assert list(manifest["metrics"]) == COUNTERS
     refused = lab.run_fairtrial("verdict", trial, "--metric", "nothing")
     assert refused.returncode == 2
+    assert "the check 'counters' said why: nothing: there is no PMU" in refused.stderr
     assert "page-faults" in refused.stderr
+    preview = lab.run_fairtrial("run", lab.folder / "c.yaml", "--dry-run").stdout
+    assert "task-clock; those that cannot be had are left out, see the check counters" in preview
 
 
 def test_who_requires_counters_is_stopped_without_them(lab):

@@ -252,7 +252,7 @@ def _said(names: Sequence[str], sessions: int, by: Unit) -> Caution:
         )
     return Caution(
         "hosts-as-sessions",
-        f"each of {told} is taken as one session: what is said holds on hosts like these, and their "
+        f"each of {told} is taken as one session: what sessions tell holds on hosts like these, and their "
         "own sessions are not told apart ('fairtrial verdict' of the fleet tells them)",
     )
 

@@ -15,8 +15,17 @@ from ..trial_columns import TrialColumns
 __all__ = ["always_said", "imported_cautions"]
 
 
+_OF_FLEETS = {
+    *("host-missing", "host-failed", "host-unfinished", "one-host"),
+    *("hosts-as-sessions", "sessions-of-hosts"),
+}
+
+
 def always_said(trial: TrialColumns, cautions: Iterable[Caution] = ()) -> Iterator[Caution]:
-    """Give what every answer must say: what an imported trial cannot tell, and pooled iterations.
+    """Give what every answer must say.
+
+    What an imported trial cannot tell, which hosts of a fleet are not there and what stands for a
+    session of it, and pooled iterations.
 
     Parameters
     ----------
@@ -27,6 +36,8 @@ def always_said(trial: TrialColumns, cautions: Iterable[Caution] = ()) -> Iterat
     """
     if trial.manifest.origin == "imported":
         yield from trial.cautions
+    else:
+        yield from (one for one in trial.cautions if one.code in _OF_FLEETS)
     yield from (one for one in cautions if one.code == "iterations-pooled")
 
 

@@ -81,10 +81,10 @@ def disturbed_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
             runs = int((mine & cell).sum())
             told = []
             if n := int((stolen & cell).sum()):
-                told.append(f"in {n} the hypervisor took time")
+                told.append(f"{n} lost time to the hypervisor")
             # a program that always reads from the disk is not disturbed by that
             if (n := int((faulted & cell).sum())) and 2 * n <= runs:
-                told.append(f"in {n} it waited for pages from the disk")
+                told.append(f"{n} waited for pages from the disk")
                 affected = (stolen | faulted) & cell
             else:
                 affected = stolen & cell
@@ -114,14 +114,14 @@ def waiting_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
             if not count:
                 continue
             runs = int((known & cell & (trial.repeats < 0)).sum())
-            told = f"of {runs} runs {count} waited for a CPU"
+            told = f"{count} of {runs} runs waited for a CPU"
+            if again := int((mine & cell & (trial.repeats >= 0)).sum()):
+                left = int((disturbed & cell & trial.chosen).sum())
+                told += f", after {again} repeat{'s' * (again > 1)} still {left}"
             timed = known & cell & np.isfinite(waited) & (wall > 0)
             if timed.any():
                 share = float(waited[timed].sum() / wall[timed].sum())
-                told += f", which is {100 * share:.2g} % of the time of all"
-            if again := int((mine & cell & (trial.repeats >= 0)).sum()):
-                left = int((disturbed & cell & trial.chosen).sum())
-                told += f"; {again} repeat{'s' * (again > 1)}, {left} judged that did"
+                told += f"; waiting was {100 * share:.2g} % of the time of all runs"
             yield Finding(
                 code="waited-for-cpu",
                 benchmark=benchmark,

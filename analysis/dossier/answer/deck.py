@@ -94,6 +94,7 @@ def reading(
         found.append(f"Small strokes: the {count}{noun} it rests on.")
     if undecided:
         four = "; “4 more”: about four more sessions would probably decide" if advised else ""
+        four = verdict.counting_hosts(four)
         found.append(f"Hollow: undecided{four}.")
     margin = f"±\N{NO-BREAK SPACE}{100 * verdict.margin:g}\N{NO-BREAK SPACE}%"
     scales = ", the same ruler in all columns, whose scales differ" if columns > 1 else ""

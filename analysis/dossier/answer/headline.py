@@ -117,7 +117,7 @@ class _Teller:
         clause = ["Whether ", *_names([one.name for one in told], "or"), " differs", *base]
         where = dict.fromkeys(self._where(one) for one in told)
         clause.append(f" is undecided{''.join(where) if len(where) == 1 else ''}")
-        why = self._why(told) if alone else ""
+        why = self.verdict.counting_hosts(self._why(told)) if alone else ""
         if why:
             clause.append(f": {why}")
         return self.of(*clause)

@@ -234,6 +234,7 @@ def _alone(opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProgress])
         weights=asked.weights,
         looks=asked.looks,
     )
+    found.told.clear()  # the answer says it, of the same host
     told = merged(_host_cautions(found, hosts), found.cautions(), answer.cautions)
     return replace(answer, path=str(opened.path), hosts=_standing(found, hosts), cautions=told)
 

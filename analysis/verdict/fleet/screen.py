@@ -88,9 +88,9 @@ def _table(
         columns=(
             Column(figures.shorten(result.candidate, _NAME), "left"),
             Column("speedup"),
-            Column(f"on these {len(level.hosts)} hosts", "left"),
+            Column(f"these {len(level.hosts)} hosts", "left"),
             Column("", "left"),
-            Column(f"on hosts like these, {level_text(verdict)}", "left"),
+            Column(f"like these, {level_text(verdict)}", "left"),
             Column("", "left"),
             Column("hosts differ"),
             Column("", "left"),

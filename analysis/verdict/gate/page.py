@@ -10,6 +10,7 @@ __all__: list[str] = []
 
 _NAME = 28  # columns for a name
 _MOST = 12  # benchmarks shown of a candidate; those that did not pass come first
+_SAID_DESIGNS = {"hosts": "hosts above them"}
 _ORDER = {"proven": 0, "undecided": 1, "passed": 2}
 
 
@@ -45,7 +46,7 @@ def _rule(gate: Gate) -> str:
 def _design(one: GatedCandidate) -> str:
     told = one.design or ""
     if one.sessions > 1:
-        told = f"{one.sessions} sessions, {told}"
+        told = f"{one.sessions} sessions, {_SAID_DESIGNS.get(told, told)}"
     if one.always_valid:
         return f"{told}, always-valid"
     return f"{told}, look {one.looks} of {one.looks}" if one.looks > 1 else told

@@ -106,9 +106,7 @@ class CountingMaker:
         place: Location = (_KEY, "every")
         rule = protocol.stop
         if counting.every > protocol.runs:
-            what = (
-                f"a session has {protocol.runs} blocks, so each {counting.every}-th is none of them"
-            )
+            what = f"a session has {protocol.runs} blocks: with every: {counting.every} none is counted"
             self._problem(place, what, "lower it, or give more runs")
         elif rule is not None and counting.uncounted(rule.max_runs) < rule.min_runs:
             left = counting.uncounted(rule.max_runs)

@@ -13,6 +13,11 @@ from ...errors import HostError
 from ...host import Host
 from ...meters.cgroups import DELEGATED, NoGroupsError, RunGroups, missing_for
 
+_WITH_VERSION_1 = (
+    "; on a host whose controllers are cgroups of version 1, start the kernel with "
+    "systemd.unified_cgroup_hierarchy=1"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
@@ -92,14 +97,16 @@ def group_runs(host: Host, isolation: Isolation) -> Grouping:
     missing = missing_for(isolation.limits, groups.controllers)
     if missing is not None:
         groups.close()
-        why = groups.withheld or f"the kernel offers no controller '{missing}' here"
-        raise _cannot_hold(missing, why)
+        if groups.withheld:
+            raise _cannot_hold(missing, groups.withheld)
+        why = f"the kernel offers no controller '{missing}' here"
+        raise _cannot_hold(missing, why, _WITH_VERSION_1)
     return Grouping(groups=groups, problem=groups.withheld)
 
 
-def _cannot_hold(limit: str, why: str) -> HostError:
+def _cannot_hold(limit: str, why: str, or_else: str = "") -> HostError:
     return HostError(
         f"the limit '{limit}' cannot be held: {why}",
         f"isolation.limits.{limit}",
-        f"{DELEGATED}; or drop the limit",
+        f"{DELEGATED}{or_else}; or drop the limit",
     )

@@ -66,7 +66,7 @@ def test_a_matrix_says_what_is_left_out_and_calls_nothing_missing():
     for metric in ("wall", "instructions", "loops"):
         codes = {one.code: one.text for one in trial().matrix("v0", metric).cautions}
         assert codes.keys() == {"counted-left-out"}
-        assert codes["counted-left-out"].startswith("16 runs of other blocks left out")
+        assert codes["counted-left-out"].startswith("16 runs left out by design: ")
     short = trial()
     values = short.metrics["instructions"].values.copy()
     values[np.flatnonzero(short.counted & (short.variant == 0))[0]] = np.nan

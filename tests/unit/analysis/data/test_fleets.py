@@ -99,6 +99,15 @@ def test_a_host_is_one_session_where_sessions_carry_the_claim(fleet):
     assert "hosts-as-sessions" in [one.code for one in whole.cautions]
 
 
+@pytest.mark.parametrize("command", ["hpt", "speedup-test", "resample", "mixture", "biplot"])
+def test_every_method_names_hosts_that_are_not_there_and_what_a_session_is(fleet, command):
+    folder = fleet()
+    out, err = io.StringIO(), io.StringIO()
+    assert main([command, str(folder), "--json"], out, err) == 0, err.getvalue()
+    codes = set(json.loads(out.getvalue())["caution_codes"])
+    assert {"host-missing", "hosts-as-sessions"} <= codes
+
+
 def test_pooled_sessions_would_claim_more(fleet):
     # the negative control: what a reader of pooled sessions would be told
     folder = fleet()

@@ -37,3 +37,37 @@ def test_values_of_other_types_are_unknown(tmp_path):
 def test_a_folder_without_files_has_no_record(tmp_path):
     record = read_host_record(tmp_path)
     assert (record.notes, record.programs) == ((), ())
+
+
+def test_the_finding_that_tells_why_a_metric_is_not_there(tmp_path):
+    counters = {
+        "check": "counters",
+        "status": "fail",
+        "what": "slots, L1-dcache-loads: not here; misses: not you; counted: cycles",
+    }
+    energy = {"check": "energy", "status": "fail", "what": "no counters of energy"}
+    (tmp_path / FINDINGS).write_text(
+        "".join(
+            json.dumps({"session": 1, "when": "before", **row}) + "\n" for row in (counters, energy)
+        )
+    )
+    record = read_host_record(tmp_path)
+    why = {
+        name: found.check
+        for name in (
+            "slots",
+            "L1-dcache-loads",
+            "misses",
+            "cycles",
+            "dcache",
+            "energy_net_j",
+            "nothing",
+        )
+        if (found := record.kept_from(name))
+    }
+    assert why == {
+        "slots": "counters",
+        "L1-dcache-loads": "counters",
+        "misses": "counters",
+        "energy_net_j": "energy",
+    }

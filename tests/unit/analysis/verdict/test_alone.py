@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from analysis.data import PerformanceMatrix, read_trial
-from analysis.errors import UsageError
+from analysis.errors import InsufficientDataError, UsageError
 from analysis.verdict import judge, judge_alone
 from analysis.verdict.alone import alone
 
@@ -84,3 +86,15 @@ def test_a_side_alone_says_what_its_trial_says(synthetic, tmp_path):
     assert [one.benchmark for one in few.alone] == ["y"]
     with pytest.raises(UsageError, match="there is no benchmark 'z'"):
         judge_alone(trial.matrix("only"), benchmarks=["z"])
+
+
+def test_a_metric_that_the_host_told_of_no_run_is_no_failure(synthetic, tmp_path):
+    trial = read_trial(synthetic({v: {"x": [1.0, 2.0]} for v in "ab"}).write(tmp_path / "t"))
+    numbers = {**trial.numbers, "max_rss_bytes": np.full(len(trial), np.nan)}
+    with pytest.raises(InsufficientDataError) as refused:
+        judge(replace(trial, numbers=numbers), metric="max_rss")
+    assert "its host told it of no run" in refused.value.fix
+    failed = replace(trial, outcome=np.ones_like(trial.outcome))
+    with pytest.raises(InsufficientDataError, match="wall") as refused:
+        judge(failed)
+    assert "look at the failed runs" in refused.value.fix

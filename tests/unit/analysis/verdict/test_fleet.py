@@ -111,8 +111,9 @@ def test_a_person_reads_the_missing_host_on_a_line(fleet):
     text = str(judge_fleet(fleet([0.1, 0.12, 0.11], absent=("lab2",))))
     assert any("missing" in line and "lab2" in line for line in text.splitlines())
     assert "synthetic on 2 of 3 hosts" in text
-    assert "on these 2 hosts" in text
-    assert "on hosts like these" in text
+    (head,) = (line for line in text.splitlines() if "these 2 hosts" in line)
+    assert "like these, 95 %" in head
+    assert len(head) < 95  # the shortest table of hosts fits a wide terminal with its advice
 
 
 def test_a_host_that_is_not_finished_is_judged_with_a_caution(fleet):
@@ -158,6 +159,16 @@ def test_one_host_alone_gives_its_trials_verdict_with_a_caution(fleet):
     assert "one-host" in [one.code for one in answer.cautions]
     text = str(answer)
     assert "missing: lab1, lab3" in text
+    told = [one.text for one in answer.cautions]
+    assert not [one for one in told if "on all hosts" in one]  # the host says it already
+    assert {one.text for one in own.cautions} <= set(told)
+
+
+def test_a_report_of_hosts_as_sessions_asks_for_hosts(fleet):
+    folder, out = fleet([0.1, -0.1, 0.02, 0.3]), io.StringIO()
+    assert main(["report", str(folder), "--format", "md"], out, io.StringIO()) == 0
+    assert " more host" in out.getvalue()
+    assert " more session" not in out.getvalue()
 
 
 def test_no_host_at_all_is_an_error_that_says_how_each_stands(fleet):

@@ -84,8 +84,8 @@ def test_a_trial_with_repeats_says_what_they_came_to():
     rows = trial.disturbed == 1
     planned = rows & (trial.repeats < 0) & ~trial.warmup
     assert told(trial)["waited-for-cpu"] == (
-        f"{planned.sum()} of 40 runs waited for a CPU; after 20 repeats "
-        f"{(rows & trial.candidates).sum()} are judged that did: gzip-1 7 of 20, gzip-6 6 of 20"
+        f"{planned.sum()} of 40 runs waited for a CPU (gzip-1 7 of 20, gzip-6 6 of 20), "
+        f"after 20 repeats still {(rows & trial.candidates).sum()}"
     )
 
 
@@ -101,8 +101,8 @@ def test_the_diagnosis_counts_them_in_their_cells_with_the_share_of_their_time()
     mine = ~trial.warmup & (trial.benchmark == 0) & (trial.variant == 0)
     share = trial.waited_ns[mine].sum() / trial.numbers["wall_ns"][mine].sum()
     assert found[0].text == (
-        f"of 10 runs 3 waited for a CPU, which is {100 * share:.2g} % of the time of all; 5 repeats, "
-        "1 judged that did"
+        "3 of 10 runs waited for a CPU, after 5 repeats still 1; "
+        f"waiting was {100 * share:.2g} % of the time of all runs"
     )
 
 

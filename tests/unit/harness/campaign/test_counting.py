@@ -99,7 +99,7 @@ WRONG = [
     ("counters: [cycles, cycles]", "1:20", "the event 'cycles' stands here twice", "delete one"),
     ("counters: {events: [cycles], every: 0}", "1:37", "'every' must be a whole number", ""),
     ("counters: {events: [cycles], every: 9}", "1:37",
-     "a session has 8 blocks, so each 9-th is none of them", "lower it, or give more runs"),
+     "a session has 8 blocks: with every: 9 none is counted", "lower it, or give more runs"),
     ("counters: {events: [cycles], evry: 2}", "1:30", "unknown key 'evry' in counters", "'every'"),
     ("counters: {events: [cycles], multiplex: maybe}", "1:41",
      "'multiplex' must be refuse or allow", ""),

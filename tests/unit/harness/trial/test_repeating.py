@@ -252,8 +252,8 @@ def test_progress_counts_and_says_it(stage, campaign, disturb):
     }
     assert (found.done, found.planned, found.repeating) == (12, 12, True)
     assert (
-        "  disturbed: 1 of 8 runs waited for a CPU; of 2 repeats 0 took the place of one, 1 is "
-        "judged as disturbed"
+        "  disturbed: 1 of 8 runs waited for a CPU; 2 repeats replaced none of them, 1 is judged as "
+        "disturbed"
     ) in str(found).split("\n")
 
 

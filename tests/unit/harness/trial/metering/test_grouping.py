@@ -98,6 +98,9 @@ def test_a_limit_that_nothing_holds_stops_before_anything_is_executed(
     assert what in refused.value.what
     assert refused.value.where == f"isolation.limits.{where}"
     assert "systemd-run --user --scope -p Delegate=yes fairtrial run" in refused.value.fix
+    assert ("unified_cgroup_hierarchy" in refused.value.fix) == (
+        getattr(groups, "withheld", "none") is None
+    )
     assert isinstance(groups, Exception) or groups.closed
 
 
