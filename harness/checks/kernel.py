@@ -7,7 +7,7 @@ from collections import Counter
 from analysis.record import Finding
 
 from ..host import KERNEL_LOG, MEMINFO, VMSTAT, path_of
-from ..meters.cgroups import DELEGATED
+from ..meters.cgroups import DELEGATED, missing_for
 from ..wording import counted, size
 from .situation import Check, Interval, Situation, found, read
 
@@ -175,7 +175,26 @@ def _short(text: str) -> str:
 
 
 def cgroup(situation: Situation) -> Finding:
-    """Check that each run can have a cgroup: it tells of all processes of a run, and holds them."""
+    """Check that each run can have a cgroup: it tells of all processes of a run, and holds them.
+
+    A limit of the campaign that no group here can hold is fatal to its trials.
+    """
+    told = _grouped(situation)
+    own = situation.state.cgroup
+    there = situation.groups
+    if there is None and own is not None and own.writable:
+        there = own.handed_down if own.others and not own.top else own.controllers
+    limit = missing_for(situation.limits, there or ())
+    if limit is not None:
+        what = f"the limit '{limit}' cannot be held, and no trial begins without it: {told.what}"
+        return found("cgroup", "fail", what, told.where, f"{DELEGATED}; or drop the limit")
+    if situation.ungrouped and not situation.limits:
+        what = "no run gets a cgroup, the campaign does without: its processes are not told of together"
+        return found("cgroup", "unknown", what, "isolation.containment = none")
+    return told
+
+
+def _grouped(situation: Situation) -> Finding:
     own, groups = situation.state.cgroup, situation.groups
     if groups is not None and "memory" in groups:
         where = None if own is None else own.path

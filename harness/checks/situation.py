@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from analysis.record import CheckStatus, Finding
 
@@ -19,7 +19,8 @@ class Situation:
     `free_bytes` is the room where the trial goes (None: unknown), `runs_path` that folder; `gaps` is
     what a look at the measured CPUs saw, `events` which events can be counted; None when nobody
     looked. `energy` says that energy is going to be recorded. `groups` are the controllers of the
-    cgroups that the trial's runs have, None when they have none, or before a trial.
+    cgroups that the trial's runs have, None when they have none, or before a trial; `ungrouped` that
+    the campaign asks for none, `limits` what it limits.
     """
 
     state: HostState
@@ -32,6 +33,8 @@ class Situation:
     runs_path: str | None = None
     gaps: GapLook | None = None
     groups: tuple[str, ...] | None = None
+    ungrouped: bool = False
+    limits: Mapping[str, int] = field(default_factory=dict)
     events: CounterLook | None = None
     energy: bool = False
 

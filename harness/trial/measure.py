@@ -326,7 +326,8 @@ class Measurer:
             outcome=examined.outcome,
             detail=None if examined.detail is None else self._conceal(examined.detail),
             metrics={**examined.metrics, **counted},
-            counted=bool(counted) if apart else None,
+            # an event that is open slows a run, whether or not it tells anything in the end
+            counted=done is not None and done.counters is not None if apart else None,
             stdout_bytes=examined.stdout_bytes,
             stdout_sha256=examined.stdout_sha256,
             before_s=hooks_s[0],

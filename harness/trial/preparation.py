@@ -317,7 +317,9 @@ def _own_findings(
                 what="no PID namespace: if fairtrial and its launcher are both killed with -9 at "
                 "the same instant, a target may live on",
                 where=f"isolation.containment = {campaign.isolation.containment}",
-                fix="execute as root, or allow user namespaces (sysctl user.max_user_namespaces)",
+                fix="execute as root, or allow user namespaces (sysctl user.max_user_namespaces)"
+                if campaign.isolation.containment == "auto"
+                else "write 'containment: auto'",
                 reason="a target that lives on would disturb every later measurement",
             )
         )

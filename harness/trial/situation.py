@@ -121,6 +121,8 @@ def situation_of(
         runs_path=str(folder),
         gaps=gaps,
         groups=groups,
+        ungrouped=isolation.containment == "none",
+        limits=isolation.limits,
         events=events,
         energy=campaign is not None and campaign.energy,
     )

@@ -110,8 +110,8 @@ def _recorded(found: Diagnosis) -> Iterator[Caution]:
     yield from _of_host(found, of)
     if one := of("disturbed-runs"):
         runs = sum(int(f.size or 0) for f in one)
-        noun = "run was" if runs == 1 else "runs were"
-        said = f"{runs} {noun} held up{_when(found, one)}: {_of_cells(one)}"
+        noun = "run" if runs == 1 else "runs"
+        said = f"{runs} {noun} lost time to the hypervisor or the disk{_when(found, one)}: {_of_cells(one)}"
         yield Caution("disturbed-runs", said, _benchmarks(one))
     if one := of("environment"):
         more = f", and {len(one) - 1} more changes" if len(one) > 1 else ""

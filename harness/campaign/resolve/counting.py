@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from analysis.record import ENERGY_METRICS
 from analysis.run_numbers import METRIC_NUMBERS
 
 from ...errors import Problem
@@ -87,6 +88,9 @@ class CountingMaker:
             self._problem((*place, "name"), what, fix)
         elif event.name in METRIC_NUMBERS:
             what = f"{quote(event.name)} is a metric that is always measured"
+            self._problem((*place, "name"), what, "choose another name")
+        elif event.name in ENERGY_METRICS:
+            what = f"{quote(event.name)} is what 'energy: on' measures"
             self._problem((*place, "name"), what, "choose another name")
 
     def _metrics(self, names: set[str]) -> None:

@@ -69,6 +69,7 @@ class SessionRules:
                 self._stop.add(measurement)
             for cell in self._hopeless.cells:
                 self._stop.give_up(*cell)
+        self._passed = self._pass_over_again()
 
     @property
     def given_up_unrecorded(self) -> tuple[GivenUp, ...]:
@@ -91,6 +92,17 @@ class SessionRules:
         left = (run for run in self.runs if run.position not in self._done)
         return not all(map(self._hopeless.without, left)) or self._repeats_left()
 
+    def _pass_over_again(self) -> int:
+        """Let the stopping rule count what the stored blocks went without; give the last of these blocks."""
+        if self._stop is None or not self._done:
+            return 0
+        last = max((run.block for run in self.runs if run.position in self._done), default=0)
+        for run in self.runs:
+            passed = run.position not in self._done and self._hopeless.without(run)
+            if passed and not run.warmup and run.block <= last:
+                self._stop.pass_over()
+        return last
+
     def _repeats_left(self) -> bool:
         rule, without = self._repeats, self._hopeless.without
         return rule is not None and repeats_left(self.runs, self._done, rule, without)
@@ -105,7 +117,7 @@ class SessionRules:
             block = run.block
             if not self._hopeless.without(run):
                 yield run
-            elif self._stop is not None and not run.warmup:
+            elif self._stop is not None and run.block > self._passed:
                 self._stop.pass_over()
 
     def add(self, run: PlannedRun, row: Measurement) -> tuple[GivenUp | None, Finding | None]:

@@ -206,7 +206,9 @@ def test_disturbed_runs_are_counted_in_their_cells(measured):
     (one,) = (f for f in found.findings if f.code == "disturbed-runs")
     assert (one.benchmark, one.variant, one.sessions, one.size) == ("y", "b", (1,), 2.0)
     (caution,) = found.cautions
-    assert caution.text.startswith("2 runs were held up in session 1: y / b: of ")
+    assert caution.text.startswith(
+        "2 runs lost time to the hypervisor or the disk in session 1: y / b"
+    )
 
 
 def test_two_binaries_are_named_with_their_sessions(measured):

@@ -533,3 +533,30 @@ def test_a_group_that_is_not_ours_names_the_line_that_gives_one(tmp_path):
 def test_in_a_trial_what_its_runs_have_counts(tmp_path, groups, status):
     found = examine(tmp_path, hosts.TREES["amd"](), groups=groups)["cgroup"]
     assert found.status == status
+
+
+@pytest.mark.parametrize(
+    ("tree", "limits", "status"),
+    [
+        (GROUP, {"memory": 10**8}, "ok"),
+        (GROUP, {"pids": 10}, "ok"),
+        ({}, {"memory": 10**8}, "fail"),
+        (GROUP | {f"{SCOPE}/cgroup.controllers": "pids\n"}, {"pids": 10}, "unknown"),
+        ({}, {"nofile": 10}, "unknown"),  # the kernel's own: no group is needed
+        (GROUP | {f"{SCOPE}/cgroup.controllers": "cpu\n"}, {"memory": 10**8}, "fail"),
+        (GROUP | {f"{SCOPE}/cgroup.procs": "1\n2\n"}, {"pids": 10}, "fail"),
+    ],
+)
+def test_a_limit_that_no_group_can_hold_is_said_before_a_trial(tmp_path, tree, limits, status):
+    found = examine(tmp_path, hosts.TREES["amd"]() | tree, limits=limits)["cgroup"]
+    assert found.status == status
+    if status == "fail":
+        assert f"the limit '{next(iter(limits))}' cannot be held" in found.what
+        assert found.fix.endswith("or drop the limit")
+
+
+def test_a_campaign_that_wants_no_groups_is_not_told_that_it_has_them(tmp_path):
+    told = examine(tmp_path, hosts.TREES["amd"]() | GROUP, ungrouped=True)["cgroup"]
+    assert (told.status, told.where) == ("unknown", "isolation.containment = none")
+    kept = examine(tmp_path, hosts.TREES["amd"]() | GROUP, ungrouped=True, limits={"pids": 9})
+    assert kept["cgroup"].status == "ok"  # a limit asks for one all the same

@@ -7,6 +7,8 @@ made every session run to its cap.
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -210,6 +212,43 @@ def test_a_stopping_rule_goes_on_without_the_cell(stage, campaign, next_run, cel
         assert len(found.pop(cell)) == 3
     assert set(map(len, found.values())) == {4}
     assert (ending.done, ending.planned) == (len(stage.rows), len(stage.rows))
+
+
+@pytest.mark.parametrize("cells", [[("x", "b")], [("x", "b"), ("y", "a")]])
+@pytest.mark.parametrize("number", [*range(6, 24, 2), None])
+def test_a_stopping_rule_ends_a_resumed_session_where_it_would_have_ended(
+    stage, campaign, next_run, monkeypatch, cells, number
+):
+    # what was passed over is in no row; `None` is a kill between the last run and the record of the end
+    rule = StopRule(width=0.5, min_runs=2, max_runs=7)
+    made = campaign(stop=rule, runs=rule.max_runs, warmup=0, give_up=2)
+
+    def target(request):
+        run = next_run()
+        if (run.benchmark, run.variant) in cells:
+            return {"exit_code": 1}
+        return {"wall_ns": (1 + run.block % 2 * (run.block < 4) + (run.variant == "b")) * 10**9}
+
+    stage.target = target
+    stage.start(made)
+    whole, ends = {row["position"] for row in stage.rows}, stage.manifest["session_ends"]
+    assert len(ends) == 1
+    shutil.rmtree(stage.trial)
+
+    def killed(self, end):
+        raise StoreError("the host died here")
+
+    with monkeypatch.context() as patched, contextlib.suppress(StoreError):
+        if number is None:
+            patched.setattr("harness.trial.session.TrialRun._session_ended", killed)
+        else:
+            cut = stage.at(number, stage.interrupt)
+            stage.target = lambda request: cut(request) or target(request)
+        stage.start(made)
+    stage.target = target
+    assert stage.resume(made).status == "complete"
+    assert {row["position"] for row in stage.rows} == whole
+    assert stage.manifest["session_ends"] == ends
 
 
 def test_a_stopping_rule_without_giving_up_runs_to_its_cap(stage, campaign, next_run):

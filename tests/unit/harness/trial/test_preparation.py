@@ -179,7 +179,15 @@ def test_without_a_namespace_a_target_may_live_on(stage, campaign, ready):
     assert found(ready(campaign()), "containment") == []
     stage.containment = "none"
     (finding,) = found(ready(campaign()), "containment")
-    assert finding.status == "warn"
+    assert (finding.status, finding.fix[:15]) == ("warn", "execute as root")
+
+
+def test_a_campaign_that_wants_no_namespace_is_told_of_its_own_line(
+    stage, campaign, ready, isolation
+):
+    stage.containment = "none"
+    (finding,) = found(ready(campaign(isolation=isolation(containment="none"))), "containment")
+    assert finding.fix == "write 'containment: auto'"
 
 
 def test_without_warm_ups_nobody_looks_for_threads(campaign, ready, isolation):

@@ -108,12 +108,27 @@ def test_each_so_many_th_block_is_counted_and_stays_out_of_wall(stage, counting)
 
 
 def test_a_block_that_could_not_be_counted_keeps_its_times(stage, counting):
-    stage.answers = [GONE]
-    answering(stage, None)
+    stage.answers = [GONE]  # nothing is open then
     stage.start(counting("cycles", every=2, sessions=1, runs=4, warmup=0))
     assert {row["counted"] for row in stage.rows} == {False}
     trial = read_trial(stage.trial)
     assert trial.matrix(trial.manifest.variants[0]).samples[0].size == 4
+
+
+@pytest.mark.parametrize("moved", [None, (1000, 1, 1), (1000, 100, 50)])
+def test_a_run_beside_open_events_stays_out_of_wall_whatever_they_told(stage, counting, moved):
+    # unread, cut at the exec of a setuid program, or shared: it was as slow as any that was counted
+    stage.answers = [GOOD]
+
+    def target(request):
+        return {"user_s": 1.0, "counters": (moved,)} if stage.counted[-1] else None
+
+    stage.target = target
+    stage.start(counting("cycles", every=2, sessions=1, runs=4, warmup=0))
+    assert all(row["metrics"] == {} for row in stage.rows)
+    assert [row["counted"] for row in stage.rows] == [row["block"] in {2, 4} for row in stage.rows]
+    trial = read_trial(stage.trial)
+    assert trial.matrix(trial.manifest.variants[0]).samples[0].size == 2
 
 
 def test_a_stopping_rule_looks_at_runs_that_are_not_counted(stage, counting):
