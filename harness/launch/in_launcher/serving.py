@@ -141,7 +141,7 @@ class Launcher:
         t0 = clock()
         failure = spawn(path)
         spawned = clock()
-        self.leaves.leave(call.pid.value, spawned)
+        self.leaves.leave(0 if failure else call.pid.value, spawned)
         if failure:
             raise OSError(failure, os.strerror(failure))
         pid = call.pid.value
