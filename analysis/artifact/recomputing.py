@@ -41,7 +41,7 @@ OPTIONS = frozenset(
     --best-of --better --centre --certificate --clt --compatible --conf-level --confidence
     --correction --digits --draws --effect --estimators --exit-code --explain --font-family
     --font-size --format --gate --group --ignore --interval --jitter --json --layout --level --looks
-    --margin --max-components --max-runs --max-sessions --mean --metric --normality --on --pairs
+    --margin --max-components --max-hosts --max-runs --max-sessions --mean --metric --normality --on --pairs
     --power --precision --quantile --rank --resamples --resolution --response --risk --runs --scale
     --scores --search --seed --shift --shifted --sides --simulations --sources --speedup --starts
     --steps --ties --unit --variant --variation --verbose --weight --width --within-session

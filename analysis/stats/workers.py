@@ -298,19 +298,26 @@ def _end_with(parent: int) -> None:
 
 @contextmanager
 def _unheard_interrupts() -> Iterator[None]:
-    """Start processes that Ctrl-C does not reach, as what is ignored is inherited; we end them.
+    """Start processes that Ctrl-C does not reach, as what is blocked is inherited; we end them.
 
-    A terminal sends it to every process; each would print where it was interrupted.
+    A terminal sends it to every process; each would print where it was interrupted. One that comes
+    meanwhile is heard when they have been started.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if before is None or threading.current_thread() is not threading.main_thread():
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or not hasattr(signal, "pthread_sigmask"):  # no Unix
         yield
         return
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as loky_tracker
+
+    for tracker in (loky_tracker, resource_tracker):  # the start of one unblocks the signal
+        tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _killed(error: BrokenExecutor) -> AnalysisError:
