@@ -15,9 +15,11 @@ from .resolving import Resolved
 _REASON = "a counter that is not what it says would be judged as a property of the program"
 _NS = 1e9
 _WHOLE = 0.9999  # of the time: the two are read one after the other
-# A run that was counted from its exec on misses less of its processor time than these together.
+# A run that was counted from its exec on misses less of its processor time than these together: where
+# processes of a run share a busy processor, the time of their events was a sixth less (their values were
+# whole). Of a run that is no longer counted next to nothing is left.
 _LOST_NS = 200_000
-_LOST_SHARE = 0.05
+_LOST_SHARE = 0.5
 _LEAST_SHARE = 0.1  # and has this much, however long its start lasted
 
 Moved = tuple[int, int, int]  # the value, and for how many ns it was enabled and counted

@@ -93,7 +93,8 @@ def test_what_moves_in_every_run_is_unknown_where_it_stands():
         (693_595, 0.838e-3, 9_216_355, True),
         (590_136, 0.664e-3, 71_378, True),
         (820_372, 0.901e-3, 70_372, True),
-        (700_000_000, 1.0, 100_000, False),  # a child of it that took 0.3 s
+        (400_000_000, 1.0, 100_000, False),  # a child of it that took 0.6 s
+        (35_869_285, 42.931e-3, 81_320, True),  # two children in turns on a busy processor
         (990_000_000, 1.0, 100_000, True),
         (2_000_000, 0.0, 0, True),
     ],
