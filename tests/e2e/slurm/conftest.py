@@ -5,8 +5,10 @@ Authority: what Slurm itself does (``squeue``, ``scontrol``), and the rows on th
 
 from __future__ import annotations
 
+import contextlib
 import json
 import runpy
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -80,9 +82,18 @@ class Cluster:
         """List the jobs that are in the queue."""
         return self.slurm.client("squeue", "-h", "-o", "%i").split()
 
-    def wait(self, condition, what, seconds=120.0):
+    def wait(self, condition, what, seconds=240.0):
+        woken = time.monotonic()
+
+        def holds():
+            nonlocal woken
+            if time.monotonic() - woken > 15:
+                woken = time.monotonic()
+                self.wake()
+            return condition()
+
         try:
-            return self._wait(condition, what, seconds)
+            return self._wait(holds, what, seconds)
         except AssertionError as error:
             queue = self.slurm.client("squeue", "-t", "all", "-o", "%i %T %r %N %S")
             nodes = self.slurm.client("sinfo", "-N", "-o", "%N %T %E")
@@ -90,6 +101,15 @@ class Cluster:
 
     def wait_until_ended(self):
         self.wait(lambda: not self.live(), "no job is left in the queue")
+
+    def wake(self):
+        """Have the queue looked at again: beside load it sometimes leaves a job that could start."""
+        text = self.slurm.client("squeue", "-h", "-t", "PENDING", "-o", "%i %S")
+        now = time.strftime("%Y-%m-%dT%H:%M:%S")
+        for job, start in (line.split() for line in text.splitlines()):
+            if start == "N/A" or start < now:  # not one that was requeued and still has to wait
+                with contextlib.suppress(AssertionError):  # it has started meanwhile
+                    self.slurm.client("scontrol", "update", f"JobId={job}", "StartTime=now")
 
     def log(self):
         logs = sorted(self.path.glob("*.log")) if self.path else []
