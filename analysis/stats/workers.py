@@ -22,6 +22,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
 from ..errors import AnalysisError
@@ -281,6 +282,7 @@ class _Task(Generic[Item, Found]):
         hold_to(self.edition)
         if self.parent is not None:
             _end_with(self.parent)
+            _stand_somewhere()
         return pickle.dumps(self(item), protocol=5)
 
 
@@ -294,6 +296,17 @@ def _end_with(parent: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True, name="fairtrial-parent").start()
+
+
+def _stand_somewhere() -> None:
+    """Leave a folder that was removed since this process started: some libraries ask where they are.
+
+    joblib keeps its processes for the next call, which may come from another folder.
+    """
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        os.chdir("/")
 
 
 @contextmanager

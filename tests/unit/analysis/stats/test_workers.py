@@ -20,6 +20,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
+from joblib.externals.loky import get_reusable_executor
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.stats import at_once, available_cores, in_order
@@ -224,6 +225,27 @@ def test_a_killed_worker_is_told_in_words(how: signal.Signals) -> None:
     with two("processes"):  # and the next loop has workers again
         again = in_order(lambda item, _: item, range(4), workers=2, prefer="processes")
         assert list(again) == [0, 1, 2, 3]
+
+
+def stands_in(_item: int, _going_on: Progress) -> str:
+    return str(Path.cwd())
+
+
+def test_workers_whose_folder_is_removed_work_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    get_reusable_executor().shutdown(wait=True, kill_workers=True)
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    with monkeypatch.context() as there:
+        there.chdir(gone)
+        with two("processes"):
+            before = set(in_order(stands_in, range(8), workers=None, prefer="processes"))
+    assert before == {str(gone)}
+    gone.rmdir()
+    with two("processes"):  # the same processes
+        after = set(in_order(stands_in, range(8), workers=None, prefer="processes"))
+    assert after == {"/"}
 
 
 def test_processes_wait_until_they_are_worth_their_start(monkeypatch: pytest.MonkeyPatch) -> None:
