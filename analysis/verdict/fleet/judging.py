@@ -26,12 +26,12 @@ from ...record import HostProgress, Manifest, MetricInfo, with_plans
 from ...report import Caution, figures, merged
 from ...stats import Correction, counted, door
 from ..cautions import method_cautions, run_cautions
+from ..host_standing import FleetHostStanding
 from ..judging import judge, session_runs
 from ..names import candidates_in, known_names
 from ..result import CandidateVerdict, Verdict
 from ..sides import Side, comparable, sides_of
 from .differing import Environments
-from .result import FleetHostStanding
 
 __all__ = ["judge_fleet"]
 
