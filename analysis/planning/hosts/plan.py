@@ -20,7 +20,7 @@ from ...errors import InsufficientDataError
 from ...report import Caution, figures
 from ...stats import counted, door
 from ..components import ComponentLine, VarianceComponents
-from ..goal import WIDTH, check_on, goal_of
+from ..goal import WIDTH, Goal, check_on, goal_of
 from ..log_interval import exponential, relative_width
 from ..sessions import TrialCosts
 from .result import HostLine, HostPlan, PlannedHosts
@@ -102,16 +102,7 @@ def plan_hosts(
     lines = tuple(_lines([one.components for one in pilots.values()]))
     suite = lines[-1].name == _THESE
     judged = lines[-1:] if on == "suite" or len(lines) == 1 else lines[: len(lines) - suite]
-    grid = Grid(
-        spreads=tuple(_spread(line) for line in judged),
-        half=goal.half,
-        effect=goal.effect,
-        power=goal.power,
-        alpha=goal.alpha,
-        sessions=max_sessions,
-        # with one run a session in the pilot, nothing says what more of them would bring
-        runs=max_runs if any(line.run_sd is not None for line in judged) else 1,
-    )
+    grid = _grid(judged, goal, max_sessions, max_runs)
     costs = _costs(pilots)
     rows = [_row(grid, hosts, costs) for hosts in range(2, max_hosts + 1)]
     good = [row for row in rows if row.sessions is not None]
@@ -178,6 +169,20 @@ def _pooled(parts: Sequence[tuple[float | None, int]]) -> float | None:
     known = [(sd**2, freedom) for sd, freedom in parts if sd is not None and freedom > 0]
     total = sum(freedom for _, freedom in known)
     return math.fsum(v * freedom for v, freedom in known) / total if total else None
+
+
+def _grid(judged: Sequence[HostLine], goal: Goal, sessions: int, runs: int) -> Grid:
+    """Give what is looked at, for the lines that have to reach the goal."""
+    return Grid(
+        spreads=tuple(_spread(line) for line in judged),
+        half=goal.half,
+        effect=goal.effect,
+        power=goal.power,
+        alpha=goal.alpha,
+        sessions=sessions,
+        # with one run a session in the pilot, nothing says what more of them would bring
+        runs=runs if any(line.run_sd is not None for line in judged) else 1,
+    )
 
 
 def _spread(line: HostLine) -> HostSpread:
