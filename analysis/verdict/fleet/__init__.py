@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 from ...faces import hands_on
 
 if TYPE_CHECKING:
-    from .differing import HostDifference as HostDifference
     from .judging import judge_fleet as judge_fleet
-    from .result import FleetHostStanding as FleetHostStanding
     from .screen import (
         fleet_section as fleet_section,
         standing_sentences as standing_sentences,
@@ -18,9 +16,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "differing": "HostDifference",
             "judging": "judge_fleet",
-            "result": "FleetHostStanding",
             "screen": "fleet_section standing_sentences",
         },
     )
