@@ -9,9 +9,13 @@ import tomllib
 from collections import Counter
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from harness.host import OwnGroup
 
 # How long a machine takes is no property of what is tested.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -46,6 +50,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_itemcollected(item: pytest.Item) -> None:
     if item.get_closest_marker("host") and item.config.pluginmanager.hasplugin("xdist"):
         item.add_marker(pytest.mark.xdist_group("host"))
+
+
+@pytest.fixture
+def own_group() -> OwnGroup:
+    """Give the cgroup of this process; skip where no groups can be made below it."""
+    from harness.host import Host
+
+    with Host() as host:
+        found = host.own_group()
+    if found is None or not found.writable:
+        pytest.skip("no cgroup of version 2 can be had here")
+    return found
 
 
 @pytest.fixture

@@ -61,6 +61,18 @@ def state(pid: int) -> str:
         return ""
 
 
+def group_lives(group: int) -> bool:
+    """Tell whether a process of a group still runs; one that nobody has waited for does not."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, its_group = stat.read_text().rpartition(")")[2].split()[:3]
+        except OSError:
+            continue
+        if int(its_group) == group and state != "Z":
+            return True
+    return False
+
+
 def descendants(pid: int) -> list[int]:
     """List all processes below `pid`."""
     parents = {

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,15 +14,6 @@ import pytest
 from harness.host import Host
 
 DELEGATED = "systemd-run --user --scope -p Delegate=yes fairtrial run"
-
-
-@pytest.fixture
-def own():
-    with Host() as host:
-        found = host.own_group()
-    if found is None or not found.writable:
-        pytest.skip("no cgroup of version 2 can be had here")
-    return found
 
 
 def trial_of(lab):
@@ -36,11 +26,15 @@ def rows_of(lab):
     return [json.loads(line) for line in text.splitlines()]
 
 
-def folders(own):
-    return {path for path in Path(own.path).glob("fairtrial-*")}
+def held(group):
+    """Tell whether a group has processes; it may be removed meanwhile."""
+    try:
+        return bool((group / "cgroup.procs").read_text())
+    except OSError:
+        return False
 
 
-def test_a_row_tells_of_all_processes_and_the_verdict_takes_it(lab, own):
+def test_a_row_tells_of_all_processes_and_the_verdict_takes_it(lab, own_group):
     command = lab.sh("i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; :")
     path = lab.write_campaign(benchmarks={"one": {"command": command}})
     done = lab.run_fairtrial("run", path)
@@ -54,7 +48,7 @@ def test_a_row_tells_of_all_processes_and_the_verdict_takes_it(lab, own):
     assert json.loads(verdict.stdout)["metric"] == "tree_cpu"
 
 
-def test_without_containment_there_is_no_group(lab, own):
+def test_without_containment_there_is_no_group(lab, own_group):
     path = lab.write_campaign(isolation={"cpus": "none", "containment": "none"})
     assert lab.run_fairtrial("run", path).returncode == 0
     assert {row["tree_cpu_s"] for row in rows_of(lab)} == {None}
@@ -75,24 +69,22 @@ def test_a_limit_that_nothing_holds_here_is_never_ignored(lab, limit):
     assert not (lab.folder / "runs").exists() or not list((lab.folder / "runs").iterdir())
 
 
-def test_after_a_kill_the_next_one_cleans_up(lab, own):
+def test_after_a_kill_the_next_one_cleans_up(lab, own_group, processes):
     path = lab.write_campaign(benchmarks={"one": {"command": lab.sh("sleep 600")}})
     process = lab.start_fairtrial("run", path)
-    deadline = time.monotonic() + 60
-    while not (mine := [f for f in folders(own) if f.name.startswith(f"fairtrial-{process.pid}-")]):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    (folder,) = mine
-    while not any(run.read_text() for run in folder.glob("run-*/cgroup.procs")):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    (folder,) = processes.wait_until(
+        lambda: list(Path(own_group.path).glob(f"fairtrial-{process.pid}-*")), "it has a group"
+    )
+    processes.wait_until(lambda: any(map(held, folder.glob("run-*"))), "the program runs")
     process.send_signal(signal.SIGKILL)
     process.wait()
     quick = lab.write_campaign("quick")
-    while folder.exists():  # its launcher holds the lock as long as it sweeps
-        assert time.monotonic() < deadline
+
+    def cleaned():  # its launcher holds the lock as long as it sweeps
         assert lab.run_fairtrial("run", quick).returncode == 0
-    assert not any(Path(f).exists() for f in mine)
+        return not folder.exists()
+
+    processes.wait_until(cleaned, "the next one removes the group")
 
 
 def test_doctor_names_the_line_for_whoever_may_make_no_groups(lab):

@@ -18,9 +18,11 @@ def test_a_neighbour_is_found_before_the_runs_and_told_by_the_verdict(lab):
         protocol={"sessions": 2, "runs": 2, "warmup": 1}, isolation={"cpus": cpu}
     )
     with subprocess.Popen([sys.executable, "-c", spin], stdout=subprocess.PIPE) as neighbour:
-        neighbour.stdout.readline()
-        done = lab.run_fairtrial("run", path)
-        neighbour.kill()
+        try:
+            neighbour.stdout.readline()
+            done = lab.run_fairtrial("run", path)
+        finally:
+            neighbour.kill()
     assert done.returncode == 0, done.stderr
     (trial,) = (lab.folder / "runs").iterdir()
     rows = [json.loads(line) for line in (trial / "findings.jsonl").read_text().splitlines()]

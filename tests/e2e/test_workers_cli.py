@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -70,12 +69,8 @@ def test_two_metrics_together_have_no_workers(bench):
     assert "--workers is for one metric" in done.stderr
 
 
-def test_one_worker_imports_no_joblib(bench):
-    code = (
-        "import io, sys; from harness.cli import main;"
-        f"code = main({[*STUDY, '--simulations', '2', '--workers', '1']!r}, io.StringIO(), sys.stderr);"
-        "print(code, 'joblib' in sys.modules, 'numba' in sys.modules)"
-    )
+def told_by(bench, code):
+    """Give what a Python program writes in the folder of the bench."""
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=bench.folder,
@@ -84,76 +79,64 @@ def test_one_worker_imports_no_joblib(bench):
         text=True,
         check=True,
     )
-    assert done.stdout == "0 False True\n"
+    return done.stdout
 
 
-def _alive(group):
-    """Tell whether a process of a group still runs; one that nobody has waited for does not."""
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            state, _, its_group = stat.read_text().rpartition(")")[2].split()[:3]
-        except OSError:
-            continue
-        if int(its_group) == group and state != "Z":
-            return True
-    return False
+def test_one_worker_imports_no_joblib(bench):
+    told = told_by(
+        bench,
+        "import io, sys; from harness.cli import main;"
+        f"code = main({[*STUDY, '--simulations', '2', '--workers', '1']!r}, io.StringIO(), sys.stderr);"
+        "print(code, 'joblib' in sys.modules, 'numba' in sys.modules)",
+    )
+    assert told == "0 False True\n"
 
 
 def _at_work(pid, backend):
-    """Wait until the command has its workers."""
+    """Tell whether the command has its workers."""
     tasks = Path(f"/proc/{pid}/task")
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        threads, children = len(list(tasks.iterdir())), (tasks / f"{pid}/children").read_text()
-        if (threads > 4) if backend == "threads" else len(children.split()) > 1:
-            return
-        time.sleep(0.05)
+    threads, children = len(list(tasks.iterdir())), (tasks / f"{pid}/children").read_text()
+    return threads > 4 if backend == "threads" else len(children.split()) > 1
 
 
 @pytest.mark.parametrize("backend", ["threads", "processes"])
-def test_ctrl_c_ends_all_of_them_and_leaves_nothing(bench, backend, tmp_path):
-    shared = {path for path in Path("/dev/shm").glob("*joblib*")}
+def test_ctrl_c_ends_all_of_them_and_leaves_nothing(bench, backend, tmp_path, processes):
     child = subprocess.Popen(
         [
             *(sys.executable, "-m", "harness", *STUDY, "--simulations", "100000"),
             *("--backend", backend, "--workers", "2"),
         ],
         cwd=bench.folder,
-        env={**bench.environment, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)},
+        env={
+            **bench.environment,
+            "PYTHONPATH": str(ROOT),
+            "TMPDIR": str(tmp_path),
+            "OPENBLAS_NUM_THREADS": "1",  # so that its threads are workers, however many cores
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
-    _at_work(child.pid, backend)
+    processes.wait_until(lambda: _at_work(child.pid, backend), "the command has its workers")
     assert child.poll() is None
     os.killpg(child.pid, signal.SIGINT)
     out, err = child.communicate(timeout=60)
     assert (child.returncode, out) == (130, ""), err
     assert "Traceback" not in err
-    deadline = time.monotonic() + 60
-    while _alive(child.pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not _alive(child.pid)
+    processes.wait_until(lambda: not processes.group_lives(child.pid), "none is left")
     assert not list(tmp_path.iterdir())
-    assert {path for path in Path("/dev/shm").glob("*joblib*")} <= shared
+    assert not list(Path("/dev/shm").glob(f"*joblib*_{child.pid}_*"))
 
 
 def test_the_default_is_what_this_process_may_use(bench):
     # one processor, one worker: joblib is not asked, and the answer is the same
-    code = (
+    told = told_by(
+        bench,
         "import io, os, sys; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))});"
         "from harness.cli import main;"
         f"main({[*STUDY, '--simulations', '2']!r}, sys.stdout, sys.stderr);"
-        "print('joblib' in sys.modules)"
+        "print('joblib' in sys.modules)",
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=bench.folder,
-        env={**bench.environment, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.endswith("\nFalse\n")
+    assert told.endswith("\nFalse\n")
     assert available_cores() >= 1

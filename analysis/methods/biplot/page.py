@@ -142,7 +142,8 @@ def _three_decimals(values: list[float]) -> list[str]:
 
 def _four_digits(values: list[float]) -> list[str]:
     """Write four digits of the largest value, and all others with as many decimals."""
-    top = math.floor(math.log10(max(map(abs, values))))
+    # all are 0 where the variance is below the smallest number
+    top = math.floor(math.log10(max(map(abs, values)) or 1.0))
     if not -4 <= top < 7:
         return [f"{value:+.3e}" for value in values]
     decimals = max(0, 3 - top)

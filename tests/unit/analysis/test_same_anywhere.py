@@ -136,7 +136,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with distributed.LocalCluster(
         n_workers=2,
         threads_per_worker=2,  # which share a process
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
         worker_dashboard_address=None,
         local_directory=str(tmp_path_factory.mktemp("dask")),
         silence_logs=50,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from dataclasses import replace
 from decimal import Decimal
@@ -305,10 +304,25 @@ def test_what_is_no_file_of_claims_is_refused(data, what):
         read_claims(data, "claims.yaml")
 
 
-@given(st.binary(max_size=200))
+@given(
+    st.binary(max_size=200)
+    | st.builds(
+        lambda start, junk, gone: FILE[:start] + junk + FILE[start + gone :],
+        st.integers(0, len(FILE)),
+        st.binary(max_size=2),
+        st.integers(0, 5),
+    )
+)
 def test_any_bytes_are_claims_or_refused(data):
-    with contextlib.suppress(UsageError):
-        read_claims(data, "claims.yaml")
+    said, found = "", ()
+    try:
+        found = read_claims(data, "claims.yaml")
+    except UsageError as error:
+        said = str(error)
+    assert found or "claims.yaml" in said
+    stored = [StoredClaim(claim=one, result="a/1.json", found=1, holds=True) for one in found]
+    again = read_stored_claims(claims_text(stored), "a.zip")
+    assert [one.claim for one in again] == [replace(one, line=None) for one in found]
 
 
 @given(st.decimals(-1000, 1000, places=3))

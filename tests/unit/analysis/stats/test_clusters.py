@@ -23,13 +23,21 @@ from analysis.stats.clusters import _check, _Probe, _probe
 from analysis.stats.editions import edition
 from analysis.stats.workers import Progress
 
+ANY_PORT = "127.0.0.1:0"  # without an address it is 8787, which others have
+
+
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for an answer longer than people do: how busy this machine is matters to no test."""
+    monkeypatch.setattr("analysis.stats.clusters._ANSWER_S", 60.0)
+
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with distributed.LocalCluster(
         n_workers=2,
         threads_per_worker=1,
-        dashboard_address=None,
+        dashboard_address=ANY_PORT,
         worker_dashboard_address=None,
         local_directory=str(tmp_path_factory.mktemp("dask")),
         silence_logs=50,
@@ -53,17 +61,22 @@ def test_the_workers_of_a_cluster_do_it(cluster: Any) -> None:
     assert os.getpid() not in {pid for _, pid in found + again}
 
 
-def test_a_cluster_of_one_processor_does_it_too() -> None:
-    with (
-        distributed.LocalCluster(
-            n_workers=1,
-            threads_per_worker=1,
-            dashboard_address=None,
-            worker_dashboard_address=None,
-            silence_logs=50,
-        ) as small,
-        dask_cluster(small.scheduler_address, say=hushed),
-    ):
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Any]:
+    """Give a cluster of one worker that no other test has."""
+    with distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        dashboard_address=ANY_PORT,
+        worker_dashboard_address=None,
+        local_directory=str(tmp_path / "dask"),
+        silence_logs=50,
+    ) as made:
+        yield made
+
+
+def test_a_cluster_of_one_processor_does_it_too(small: Any) -> None:
+    with dask_cluster(small.scheduler_address, say=hushed):
         places = in_order(lambda _item, _: os.getpid(), range(3), workers=None, prefer="threads")
         assert os.getpid() not in set(places)
 
@@ -101,7 +114,7 @@ def test_a_worker_that_is_killed_is_replaced(cluster: Any, tmp_path: Path) -> No
     assert found == list(range(8))
 
 
-def test_work_that_kills_every_worker_ends(cluster: Any) -> None:
+def test_work_that_kills_every_worker_ends(small: Any) -> None:
     # negative control of the above: joblib's backend would wait for it for ever
     here = os.getpid()
 
@@ -111,13 +124,17 @@ def test_work_that_kills_every_worker_ends(cluster: Any) -> None:
 
     with (
         pytest.raises(AnalysisError, match="killed each worker"),
-        dask_cluster(cluster.scheduler_address, say=hushed),
+        dask_cluster(small.scheduler_address, say=hushed),
     ):
         list(in_order(dies, range(4), workers=None, prefer="threads"))
 
 
-def test_a_scheduler_that_goes_away() -> None:
+def test_a_scheduler_that_goes_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analysis.stats.clusters._ANSWER_S", 10.0)  # so long it is looked for again
+    begun = tmp_path / "begun"
+
     def slow(item: int, _going_on: Progress) -> int:
+        begun.touch()
         time.sleep(0.2)
         return item
 
@@ -125,18 +142,26 @@ def test_a_scheduler_that_goes_away() -> None:
         n_workers=1,
         processes=False,
         protocol="tcp",
-        dashboard_address=None,
+        dashboard_address=ANY_PORT,
         worker_dashboard_address=None,
         silence_logs=50,
     ) as going:
-        leave = threading.Timer(3.0, going.close)
-        leave.start()
+        ended = threading.Event()
+
+        def leave() -> None:
+            while not begun.exists() and not ended.wait(0.05):
+                pass
+            going.close()
+
+        leaving = threading.Thread(target=leave)
+        leaving.start()
         with (
             pytest.raises(AnalysisError, match="connection to the cluster was lost"),
             dask_cluster(going.scheduler_address, say=hushed),
         ):
             list(in_order(slow, range(999), workers=None, prefer="threads"))
-        leave.join()
+        ended.set()
+        leaving.join()
 
 
 @pytest.mark.parametrize("text", ["nonsense", "http://host:1", "tcp://host", ""])
@@ -169,9 +194,14 @@ def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_cluster_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("analysis.stats.clusters._ANSWER_S", 2.0)
+    waits = distributed.Client.wait_for_workers
+    monkeypatch.setattr(
+        distributed.Client,
+        "wait_for_workers",
+        lambda self, n, timeout: waits(self, n, timeout / 60),
+    )
     with distributed.LocalCluster(
-        n_workers=0, dashboard_address=None, silence_logs=50, processes=False, protocol="tcp"
+        n_workers=0, dashboard_address=ANY_PORT, silence_logs=50, processes=False, protocol="tcp"
     ) as empty:
         address = empty.scheduler_address
         with pytest.raises(UsageError, match="has no worker") as caught, dask(address):

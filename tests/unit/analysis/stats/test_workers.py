@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import runpy
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import time
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import joblib
@@ -35,6 +37,7 @@ def two(prefer: str) -> joblib.parallel_config:
 
 
 PROJECT = Path(__file__).resolve().parents[4]
+processes = SimpleNamespace(**runpy.run_path(str(PROJECT / "tests" / "processes.py")))
 
 
 def late_first(item: int, _going_on: Progress) -> int:
@@ -339,18 +342,6 @@ with joblib.parallel_config(backend=sys.argv[1], n_jobs=2):
 """
 
 
-def _alive(group: int) -> bool:
-    """Tell whether a process of a group still runs; one that nobody has waited for does not."""
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            state, _, its_group = stat.read_text().rpartition(")")[2].split()[:3]
-        except OSError:
-            continue
-        if int(its_group) == group and state != "Z":
-            return True
-    return False
-
-
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_no_worker_outlives_its_parent(backend: str, how: signal.Signals, tmp_path: Path) -> None:
@@ -376,10 +367,7 @@ def test_no_worker_outlives_its_parent(backend: str, how: signal.Signals, tmp_pa
     assert child.returncode == -how
     if how == signal.SIGINT:
         assert said.count("KeyboardInterrupt") == 1  # Python's own, of the parent
-    deadline = time.monotonic() + 60
-    while _alive(child.pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not _alive(child.pid)
+    processes.wait_until(lambda: not processes.group_lives(child.pid), "none is left")
 
 
 def test_cores_without_affinity(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,9 +50,11 @@ def test_help_has_a_description_an_example_and_every_default(name):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_examples_are_accepted_by_the_parser(name, capsys):
-    for line in re.findall(rf"^  fairtrial {name} ?(.*)$", parser_of(name).epilog, re.MULTILINE):
+    lines = re.findall(rf"^  fairtrial {name} ?(.*)$", parser_of(name).epilog, re.MULTILINE)
+    assert lines
+    for line in lines:
         words = shlex.split(re.split(r"   +", " " + line if line.startswith(" ") else line)[0])
-        parser_of(name).parse_args(words)
+        assert vars(parser_of(name).parse_args(words)), line
 
 
 def test_help_speaks_of_commands_that_exist_only(capsys):

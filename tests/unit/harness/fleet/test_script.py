@@ -56,6 +56,7 @@ def play(tmp_path, monkeypatch):
         )
         if told_after is not None:
             while not told_after.exists():
+                assert process.poll() is None
                 time.sleep(0.01)
             process.send_signal(signal.SIGTERM)
         out, _ = process.communicate(timeout=60)

@@ -8,7 +8,7 @@ import pytest
 
 from harness.campaign.model import Command, Isolation
 from harness.errors import LaunchError
-from harness.launch.executables import base_environment, check_stdin, hashes, resolve, resolve_all
+from harness.launch.executables import base_environment, hashes, resolve, resolve_all
 
 
 def program(path: Path, mode: int = 0o755) -> Path:
@@ -162,5 +162,6 @@ def test_stdin_that_is_no_file_is_refused(make_campaign, make_cell, tmp_path, ki
 
 
 @pytest.mark.parametrize("path", ["/dev/null", __file__])
-def test_files_and_character_devices_can_be_stdin(path):
-    check_stdin(Path(path))
+def test_files_and_character_devices_can_be_stdin(make_campaign, make_cell, path):
+    campaign = make_campaign(("x",), ("a",), cells=(make_cell("x", "a", stdin=Path(path)),))
+    assert set(resolve_all(campaign, dict(os.environ))) == {("x", "a")}

@@ -254,6 +254,10 @@ def test_plan_of_a_later_version_is_the_same_plan(store, make_campaign):
     path = store.path / "plan.jsonl"
     path.write_text(path.read_text().replace('{"position"', '{"colour":[1],"position"'))
     check_plan(store, campaign)
+    # the control: what the plan says is read
+    path.write_text(path.read_text().replace('"block":1', '"block":2', 1))
+    with pytest.raises(StoreError, match="not the one that this campaign gives"):
+        check_plan(store, campaign)
 
 
 def test_plan_without_one_of_its_keys_is_damaged(store, make_campaign):

@@ -320,9 +320,15 @@ def test_a_record_nested_deeply_is_left_and_told(folder):
             inner = [inner]
         row["what_else"] = inner
 
+    before = str(read_trial(folder.trial))
     folder.lines("findings.jsonl", nest)
-    folder.redact("user=jdoe")
-    read_trial(folder.trial)
+    deep = folder.read("trials/sample/findings.jsonl").splitlines()[0]
+    done = folder.redact("user=jdoe")
+    first, *others = folder.read("trials/sample/findings.jsonl").splitlines()
+    assert first == deep
+    assert "jdoe" not in "".join(others)
+    assert done.record.left == ("trials/sample/findings.jsonl: redacted-user-1, 1 time",)
+    assert str(read_trial(folder.trial)) == before
 
 
 def test_a_program_that_writes_any_number_of_paths_is_no_reason_to_stop(folder):

@@ -94,7 +94,17 @@ def test_bins(tmp_path, n, fewest, most):
 )
 @pytest.mark.parametrize("scale", ["linear", "log"])
 def test_hard_samples(tmp_path, values, scale):
-    drawn(mixture_figure(report(values, scale=scale)), tmp_path)
+    ((density, steps),) = drawn(mixture_figure(report(values, scale=scale)), tmp_path)
+    low, high = density.get_xlim()
+    assert low < min(values) < max(values) < high
+    bars = density.patches[0].get_data()
+    assert (bars.values * np.diff(bars.edges)).sum() == pytest.approx(1)
+    curve = line(density, "mixture").get_ydata()
+    assert np.isfinite(curve).all()
+    assert curve.max() > 0
+    shares = line(steps, "mixture").get_ydata()
+    assert (np.diff(shares) >= 0).all()
+    assert 0 <= shares[0] < shares[-1] <= 1
 
 
 def test_constant_sample_on_a_coarse_clock(tmp_path):

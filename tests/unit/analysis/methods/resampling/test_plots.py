@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -103,7 +104,9 @@ def test_few_systems_and_any_size(size):
     for rows in ([[1.0], [2.0], [4.0]], [[1.0, 5], [2.0, 5], [3.0, 5]]):
         values = np.array(rows) * size
         result = biplot(values, "abc"[: len(values)], "xy"[: values.shape[1]], scale="covariance")
-        biplot_figure(result).draw_without_rendering()
+        texts, frame = drawn(biplot_figure(result))
+        assert set(texts) >= set("abc")
+        assert all(frame.contains(box.x0, box.y0) for box in texts.values())
 
 
 def test_two_systems_are_refused_because_they_lie_on_a_line():
@@ -139,7 +142,16 @@ def test_a_biplot_for_a_column_has_its_width_and_no_title():
 
 @pytest.mark.parametrize("options", [{"runs": 1}, {"spread": 0.0}, {"benchmarks": 1}, {"runs": 2}])
 def test_resampling_of_little(options):
-    resampling_figure(report(**options)).draw_without_rendering()
+    figure = resampling_figure(report(**options))
+    figure.draw_without_rendering()
+    top, middle, bottom = figure.axes
+    observed, *interval = top.get_legend_handles_labels()[1]
+    assert observed.startswith("observed ")
+    # one run tells no interval, and what does not vary is said to
+    assert len(interval) == (options != {"runs": 1})
+    flat = options in ({"runs": 1}, {"spread": 0.0})
+    assert [text.get_text() for text in middle.texts] == ["the passes do not vary"] * flat
+    assert [text.get_text() for text in bottom.get_yticklabels()] == ["system 0", "system 1"]
 
 
 @pytest.mark.parametrize("sides", ["lower", "upper"])
@@ -168,7 +180,11 @@ def test_many_systems_side_by_side(count, boxes):
 
 def test_names_are_no_formulas_and_unknown_letters_no_warning(tmp_path):
     result = biplot([[1.0, 2], [2, 1], [4, 3]], ["$a$", "变体", "x_{1"], ["$\\frac$", "y%"])
-    write_picture(biplot_figure(result), tmp_path / "names.svg")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        write_picture(biplot_figure(result), tmp_path / "names.svg")
+    text = (tmp_path / "names.svg").read_text("utf-8")
+    assert all(f">{name}</text>" in text for name in (*result.systems, *result.benchmarks))
 
 
 def test_a_user_s_settings_change_nothing(tmp_path):

@@ -19,7 +19,6 @@ import pytest
 
 from harness.campaign.model import Isolation
 from harness.errors import LaunchError
-from harness.host import Host
 from harness.launch.client import LauncherClient
 from harness.launch.exchange import Request
 from harness.launch.in_launcher import leaves as room
@@ -33,12 +32,8 @@ WHERE = "sed -n 's/^0:://p' /proc/self/cgroup"
 
 
 @pytest.fixture
-def groups():
-    with Host() as host:
-        own = host.own_group()
-    if own is None or not own.writable:
-        pytest.skip("no cgroup of version 2 can be had here")
-    with RunGroups(own) as made:
+def groups(own_group):
+    with RunGroups(own_group) as made:
         yield made
 
 
@@ -81,12 +76,11 @@ def test_each_run_is_in_a_group_of_its_own_and_the_launcher_in_none(
     assert f"{groups.path.name}/self" in mine
 
 
-def test_one_leaf_waits_for_the_next_run_and_none_stays(execute, groups, launcher):
+def test_one_leaf_waits_for_the_next_run_and_none_stays(execute, groups, launcher, processes):
     execute("/bin/true")
     execute("/bin/true")
-    deadline = time.monotonic() + 5
-    while len(runs(groups)) != 1:  # made while the orchestrator writes its row
-        assert time.monotonic() < deadline
+    # made while the orchestrator writes its row
+    processes.wait_until(lambda: len(runs(groups)) == 1, "one leaf is there")
     launcher.close()
     assert runs(groups) == []
 
@@ -103,7 +97,8 @@ SPIN = "import os\nif not os.fork():\n  os.setsid()\n  x = [i for i in range(1_0
 
 
 def test_children_that_nobody_waits_for_are_counted_too(execute):
-    code = SPIN + "import time; time.sleep(0.5)"
+    # where the signal is ignored, to wait is to wait for the last one, whose time is nobody's
+    code = SPIN + "try: os.wait()\nexcept ChildProcessError: pass"
     numbers = execute(
         PYTHON, "-c", "import signal; signal.signal(17, signal.SIG_IGN)\n" + code
     ).numbers
@@ -151,20 +146,25 @@ def test_a_program_that_is_not_there_leaves_the_launcher_outside(
     assert execute("/bin/true").exit_code == 0
 
 
-def test_a_run_whose_place_was_taken_away_is_not_executed_outside_of_one(execute, groups, tmp_path):
-    execute("/bin/true")
-    used = runs(groups)  # the next one is made, and this one removed, behind the reply
-    deadline = time.monotonic() + 5
-    while len(runs(groups)) != 1 or (runs(groups) == used and time.monotonic() < deadline - 4.5):
-        assert time.monotonic() < deadline
-    (groups.path / runs(groups)[0]).rmdir()
+def test_a_run_whose_place_was_taken_away_is_not_executed_outside_of_one(
+    execute, groups, tmp_path, processes
+):
+    execute(SH, "-c", WHERE)
+    used = (tmp_path / "out").read_text().strip().rsplit("/", 1)[-1]
+
+    def next_place():  # it is made, and the one used is removed, behind the reply
+        found = runs(groups)
+        return found if len(found) == 1 and found != [used] else None
+
+    (place,) = processes.wait_until(next_place, "the next one is made")
+    (groups.path / place).rmdir()
     with pytest.raises(LaunchError, match="cgroup"):
         execute(SH, "-c", "touch ran")
     assert not (tmp_path / "ran").exists()
     assert execute("/bin/true").exit_code == 0  # the next one has a place again
 
 
-def test_where_the_launcher_dies_its_runs_die(groups, tmp_path):
+def test_where_the_launcher_dies_its_runs_die(groups, tmp_path, processes):
     isolation = Isolation(containment="none")
     launcher = LauncherClient(isolation, None, Interrupts(), groups=groups)
     pids = tmp_path / "pids"
@@ -174,7 +174,8 @@ def test_where_the_launcher_dies_its_runs_die(groups, tmp_path):
         launcher.execute(request)
     launcher.close()
     assert runs(groups) == []
-    assert not Path(f"/proc/{pids.read_text().strip()}").exists()
+    pid = int(pids.read_text())
+    processes.wait_until(lambda: not processes.command_line(pid), "the program has ended")
 
 
 def test_without_groups_nothing_is_known(tmp_path):

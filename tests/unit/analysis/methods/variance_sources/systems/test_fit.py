@@ -280,6 +280,7 @@ def test_without_scikit_learn_the_line_that_installs_it_is_said(monkeypatch):
 
 def test_random_tables_end_in_an_answer_or_in_our_error():
     draw = rng(11)
+    answered = []
     for _ in range(6):
         rows = int(draw.integers(50, 90))
         table = {
@@ -288,7 +289,14 @@ def test_random_tables_end_in_an_answer_or_in_our_error():
             "b": draw.choice(["", "x", "y", "z\x1b[31m"], rows),
             "family": draw.choice(["f", "g", "h", "i", ""], rows),
         }
+        enough = np.isfinite(table["score"]).sum() >= 50
         try:
-            json.dumps(fitted(table, folds=2, repeats=2).to_dict(), allow_nan=False)
+            found = fitted(table, folds=2, repeats=2)
         except FairtrialError:
-            continue
+            assert not enough
+        else:
+            assert enough
+            assert -1 <= found.correlation <= 1
+            assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["response"] == "score"
+        answered.append(enough)
+    assert set(answered) == {True, False}

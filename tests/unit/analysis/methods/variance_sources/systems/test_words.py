@@ -73,8 +73,8 @@ def test_tables_hold_the_numbers_of_the_result(found):
 
 def test_a_response_that_is_not_predicted_is_said_to_be_so(found):
     variation = found.systems[1]
-    if variation.strictest.explained <= 0:
-        assert "The mean of all systems predicts as well" in str(found)
+    assert variation.strictest.explained <= 0
+    assert "The mean of all systems predicts as well" in str(found)
 
 
 def test_the_picture_is_the_same_each_time_and_bears_hostile_names(found):
