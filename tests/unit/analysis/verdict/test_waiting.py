@@ -43,8 +43,9 @@ def planted():
     return make
 
 
-def told(trial):
-    return {one.code: one.text for one in waiting_cautions(trial, trial.manifest.variants)}
+def told(trial, metric="wall"):
+    cautions = waiting_cautions(trial, trial.manifest.variants, metric)
+    return {one.code: one.text for one in cautions}
 
 
 def test_disturbed_runs_are_counted_by_variant(planted):
@@ -77,6 +78,21 @@ def test_the_verdict_says_it_once(planted):
     verdict = judge(planted(3, 15))
     codes = [one.code for one in verdict.cautions]
     assert codes.count("waited-for-cpu") == codes.count("waited-unequally") == 1
+
+
+def test_it_is_said_of_what_waiting_goes_into(planted):
+    trial = planted(3, 15)
+    printed = {"unit": "s", "better": "lower"}
+    counted = {"unit": "1", "better": "lower", "source": "counters"}
+    metrics = {"latency": printed, "page-faults": counted, "energy_package_j": printed}
+    trial = replace(trial, manifest=replace(trial.manifest, metrics=metrics))
+    for metric in ("wall", "latency", "energy_package_j"):
+        assert told(trial, metric).keys() == {"waited-for-cpu", "waited-unequally"}
+    for metric in ("user", "max_rss", "peak_memory_tree", "tree_cpu", "page-faults"):
+        assert told(trial, metric) == {}
+    # a program's own metric of a name that a later version measures
+    own = replace(trial, manifest=replace(trial.manifest, metrics={"tree_cpu": printed}))
+    assert told(own, "tree_cpu")
 
 
 def test_a_trial_with_repeats_says_what_they_came_to():
