@@ -92,9 +92,10 @@ def _of(trial: Trial, variant: str) -> _Waiting:
 def _said(trial: Trial, found: list[_Waiting], disturbed: int) -> str:
     """Say how many of which variant, and what was done about them."""
     known, unknown = sum(one.known for one in found), sum(one.unknown for one in found)
-    worst = sorted(found, key=lambda one: -one.disturbed)[:_SHOWN]
+    those = [one for one in found if one.known]  # of a variant that only fails nothing is known
+    worst = sorted(those, key=lambda one: -one.disturbed)[:_SHOWN]
     told = ", ".join(f"{one.variant} {one.disturbed} of {one.known}" for one in worst)
-    more = ", …" if len(found) > _SHOWN else ""
+    more = ", …" if len(those) > _SHOWN else ""
     text = f"{disturbed} of {known} runs waited for a CPU"
     rest = f"; of {unknown} more it is not known" if unknown else ""
     if not trial.manifest.repeating:

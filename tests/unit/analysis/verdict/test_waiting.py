@@ -60,6 +60,11 @@ def test_what_is_unknown_is_said_as_unknown(planted):
     assert text.endswith("v0 2 of 48, v1 0 of 38; of 10 more it is not known")
 
 
+def test_a_variant_of_which_nothing_is_known_is_not_counted(planted):
+    text = told(planted(2, 0, unknown=48))["waited-for-cpu"]
+    assert text.endswith("like the others: v0 2 of 48; of 48 more it is not known")
+
+
 def test_nothing_is_said_of_a_quiet_trial_nor_of_one_that_does_not_know(planted):
     assert told(planted(0, 0)) == {}
     trial = planted(0, 0)
