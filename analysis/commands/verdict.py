@@ -94,7 +94,7 @@ def write_verdict(
 
 
 def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from ..formats import newest_trial, open_trial, trial_and_variant
+    from ..formats import is_file, newest_trial, open_trial, trial_and_variant
     from ..record import is_fleet
 
     source = str(newest_trial()) if args.source is None else args.source
@@ -103,7 +103,7 @@ def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 
         parse_condition(args.gate)  # before anything is read
     named = trial_and_variant(source)
-    if args.baseline is None and (named is not None or not Path(source).is_file()):
+    if args.baseline is None and (named is not None or not is_file(source)):
         folder, variant = named or (Path(source), None)
         if is_fleet(folder):
             return _fleet(folder, variant, args, out)

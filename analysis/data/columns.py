@@ -201,6 +201,11 @@ def _again(record: Mapping[str, Any]) -> tuple[int, int]:
     )
 
 
+def _answer(told: object) -> int:
+    """Give 1 for true, 0 for false; what is neither is unknown."""
+    return _UNKNOWN if not isinstance(told, bool) else int(told)
+
+
 class Columns:
     """The growing columns while ``measurements.jsonl`` is read."""
 
@@ -250,7 +255,7 @@ class Columns:
             whole = ", ".join(name for name in _IDENTITY if name not in _LABELS)
             raise TypeError(f"one of {whole} is no whole number") from None
         self._flat.extend(numbers)
-        self._counted.append(record.get("counted") is True)
+        self._counted.append(_answer(record.get("counted")))
         for name, values in self._values.items():
             given = metrics.get(name, ())
             values.extend(given)
@@ -307,10 +312,14 @@ class Columns:
         }
 
     @property
-    def counted(self) -> NDArray[np.bool_] | None:
-        """Which runs are there for their counters alone; None where none is."""
-        found = np.frombuffer(self._counted, dtype=np.bool_)
-        return _fixed(found.copy()) if found.any() else None
+    def counted(self) -> NDArray[np.int8] | None:
+        """Which runs are there for their counters alone (1), and which beside such (0).
+
+        A run that is neither (-1) has both, counters and times. None where no run is there for its
+        counters.
+        """
+        found = np.frombuffer(self._counted, dtype=np.int8)
+        return _fixed(found.copy()) if (found == 1).any() else None
 
     @property
     def absent(self) -> frozenset[str]:

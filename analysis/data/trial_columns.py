@@ -47,8 +47,9 @@ class TrialColumns:
     the plan holds; under a stopping rule that is the most, and `manifest.needed` what it came to.
     `repeats` is the planned position of a disturbed run that the row repeats, else -1; `disturbed` is
     1, 0, or -1 where it is not known; `chosen` tells which row of a run is the one to judge.
-    `level` says what a matrix takes for a run: a process, or each of its iterations. `counted` tells the
-    runs that are there for their counters alone; it is None where all runs are alike.
+    `level` says what a matrix takes for a run: a process, or each of its iterations. `counted` is 1 of
+    a run that is there for its counters alone, 0 of one beside such, and -1 of one that has both: a
+    trial was gone on with under other settings. It is None where all runs are alike.
     """
 
     path: Path
@@ -69,7 +70,7 @@ class TrialColumns:
     metrics: Mapping[str, MetricColumn]
     failed: tuple[FailedRun, ...]
     level: Level = "process"
-    counted: NDArray[np.bool_] | None = None
+    counted: NDArray[np.int8] | None = None
     repeats: Integers = field(default_factory=_none)
     disturbed: Integers = field(default_factory=_none)
     chosen: NDArray[np.bool_] = field(default_factory=_no_flags)
@@ -181,7 +182,7 @@ class TrialColumns:
         """
         if self.counted is None:
             return np.zeros(len(self), dtype=np.bool_)
-        return ~self.counted if self.is_counter(metric) else self.counted
+        return cast("NDArray[np.bool_]", self.counted == (0 if self.is_counter(metric) else 1))
 
     def is_counter(self, metric: str) -> bool:
         """Tell whether a metric was counted by processor or kernel while a run lasted."""

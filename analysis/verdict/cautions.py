@@ -18,13 +18,13 @@ _OF_THE_TRIAL = {"warm-up-left-out", "failed-left-out", "sequential"}
 _WORST = 3  # cells with failed runs that are named
 
 
-def run_cautions(trial: Trial, sides: Collection[Side]) -> Iterator[Caution]:
-    """Say what holds for the trial's runs, whatever is computed from them."""
+def run_cautions(trial: Trial, sides: Collection[Side], metric: str) -> Iterator[Caution]:
+    """Say what holds for the trial's runs, whatever is computed from this metric of them."""
     if len(trial.manifest.variants) == 1:
         yield Caution("one-variant", "one variant only: there is nothing to compare")
     yield from trial.cautions
     yield from _failed(trial, {one.name for one in sides})
-    yield from waiting_cautions(trial, {one.name for one in sides})
+    yield from waiting_cautions(trial, {one.name for one in sides}, metric)
     for one in sides:
         yield from (caution for caution in one.cautions if caution.code not in _OF_THE_TRIAL)
 

@@ -146,7 +146,7 @@ def judge(
         diagnosis=around.diagnosis,
         certificate=around.certificate,
         cautions=merged(
-            run_cautions(trial, sides.values()),
+            run_cautions(trial, sides.values(), metric),
             around.cautions,
             method_cautions(candidates),
             around.last,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..data import Trial
 from ..methods.multilevel import fisher
 from ..report import Caution
+from ..run_numbers import METRIC_NUMBERS
 
 __all__ = ["waiting_cautions"]
 
@@ -31,7 +32,7 @@ class _Waiting:
     repeats: int
 
 
-def waiting_cautions(trial: Trial, variants: Collection[str]) -> Iterator[Caution]:
+def waiting_cautions(trial: Trial, variants: Collection[str], metric: str) -> Iterator[Caution]:
     """Say how many runs of these variants were disturbed, and whether more of one than of another.
 
     Parameters
@@ -40,7 +41,11 @@ def waiting_cautions(trial: Trial, variants: Collection[str]) -> Iterator[Cautio
         The trial; nothing is said of one of a version that does not know it.
     variants : collection of str
         Those that are judged.
+    metric : str
+        What of them is judged; nothing is said where waiting is no part of it.
     """
+    if not _holds_waiting(trial, metric):
+        return
     found = [_of(trial, name) for name in trial.manifest.variants if name in variants]
     disturbed = sum(one.disturbed for one in found)
     if disturbed:
@@ -56,6 +61,16 @@ def waiting_cautions(trial: Trial, variants: Collection[str]) -> Iterator[Cautio
             "only because it takes longer",
             (one.variant,),
         )
+
+
+def _holds_waiting(trial: Trial, metric: str) -> bool:
+    """Tell whether the time that a run waits goes into a metric.
+
+    It goes into `wall`, into energy, and into what a program measures itself, as far as anybody knows; not
+    into processor time, memory, and events that are counted of the program alone.
+    """
+    ours = metric in METRIC_NUMBERS and metric not in trial.manifest.metrics
+    return metric == "wall" if ours else not trial.is_counter(metric)
 
 
 def _of(trial: Trial, variant: str) -> _Waiting:
@@ -77,9 +92,10 @@ def _of(trial: Trial, variant: str) -> _Waiting:
 def _said(trial: Trial, found: list[_Waiting], disturbed: int) -> str:
     """Say how many of which variant, and what was done about them."""
     known, unknown = sum(one.known for one in found), sum(one.unknown for one in found)
-    worst = sorted(found, key=lambda one: -one.disturbed)[:_SHOWN]
+    those = [one for one in found if one.known]  # of a variant that only fails nothing is known
+    worst = sorted(those, key=lambda one: -one.disturbed)[:_SHOWN]
     told = ", ".join(f"{one.variant} {one.disturbed} of {one.known}" for one in worst)
-    more = ", …" if len(found) > _SHOWN else ""
+    more = ", …" if len(those) > _SHOWN else ""
     text = f"{disturbed} of {known} runs waited for a CPU"
     rest = f"; of {unknown} more it is not known" if unknown else ""
     if not trial.manifest.repeating:

@@ -28,13 +28,19 @@ _NOT_HERE = "isolation.environment.set"  # part of what is measured, and may hol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnDefaults:
-    """Values by the key's name in the documentation, such as ``isolation.cpus``, and their file."""
+    """Values by the key's name in the documentation, such as ``isolation.cpus``, and their file.
+
+    `problem` says why nobody can tell whether there is such a file.
+    """
 
     values: Table = field(default_factory=dict)
     path: Path | None = None
+    problem: str | None = None
 
     def notes(self, given: Mapping[str, Any]) -> list[str]:
         """Say of each that the campaign leaves out what it is, and where it comes from."""
+        if self.problem is not None:
+            return [self.problem]
         there = {
             key
             for name, section in _SECTIONS.items()
@@ -61,8 +67,14 @@ def own_defaults(environment: Mapping[str, str] = os.environ) -> OwnDefaults:
         With every mistake in it, or if the file that the variable names is not there.
     """
     path, named = _place(environment)
-    if path is None or not (named or path.is_file()):
+    if path is None:
         return OwnDefaults()
+    try:
+        if not named and not path.is_file():
+            return OwnDefaults()
+    except OSError as error:  # such as the home of who called sudo
+        why = f"no own defaults hold: {path} cannot be looked for ({error.strerror})"
+        return OwnDefaults(path=path, problem=why)
     text = decoded(read_bytes(path), path)
     if all(line.lstrip()[:1] in {"", "#"} for line in text.splitlines()):
         return OwnDefaults(path=path)

@@ -20,6 +20,8 @@ __all__ = ["CHECKS", "CHECK_NAMES", "check_before", "check_between", "fatal_find
 
 CHECKS: tuple[Check, ...] = (*power.CHECKS, *cpu.CHECKS, *counters.CHECKS, *kernel.CHECKS)
 CHECK_NAMES: tuple[str, ...] = tuple(check.name for check in CHECKS)
+# Fails only where nothing can hold a limit of the campaign, and a limit is never ignored.
+_LIMITS = "cgroup"
 
 
 def check_before(situation: Situation) -> tuple[Finding, ...]:
@@ -53,7 +55,8 @@ def fatal_findings(
 ) -> tuple[Finding, ...]:
     """Give the findings that must stop the trial.
 
-    A "fail" of a required check stops always. With `strict`, a "warn" of a required check stops
+    A "fail" of a required check stops always, and so does one of the check `cgroup`: a limit that
+    nothing here can hold. With `strict`, a "warn" of a required check stops
     too, and so does an "unknown": who requires a check strictly cannot go on without its answer.
     When `required` is None (``doctor`` without a campaign) every check counts as required for
     "fail" and "warn", and "unknown" never stops.
@@ -64,4 +67,9 @@ def fatal_findings(
         if required is not None:
             stopping.add("unknown")
     names = CHECK_NAMES if required is None else required
-    return tuple(f for f in findings if f.check in names and f.status in stopping)
+    return tuple(
+        f
+        for f in findings
+        if (f.check in names and f.status in stopping)
+        or (f.check == _LIMITS and f.status == "fail")
+    )

@@ -32,7 +32,11 @@ campaign.yaml    for this campaign: its CPUs, its required checks
     parser.add_argument(
         "campaign", nargs="?", type=Path, help="check for this campaign (default: in general)"
     )
-    parser.add_argument("--strict", action="store_true", help="warnings give exit code 3")
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="warnings give exit code 3; for a campaign, those that it requires",
+    )
     parser.add_argument(
         "--probe",
         type=short_time,

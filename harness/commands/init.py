@@ -39,10 +39,10 @@ def _init(args: argparse.Namespace, _out: TextIO, err: TextIO) -> int:
     from ..errors import UsageError
 
     path: Path = args.path
-    if path.is_dir():
-        path = path / "campaign.yaml"
-    text = starter_text(path.stem)
     try:
+        if path.is_dir():
+            path = path / "campaign.yaml"
+        text = starter_text(path.stem)
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:

@@ -21,13 +21,17 @@ _LOOK_S = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkup:
-    """A host, what was found, and which of it is fatal under the rules that were asked for."""
+    """A host, what was found, and which of it is fatal under the rules that were asked for.
+
+    `for_campaign` tells rules of a campaign from the general ones.
+    """
 
     state: HostState
     plan: CpuPlan
     findings: tuple[Finding, ...]
     fatal: tuple[Finding, ...]
     strict: bool
+    for_campaign: bool
 
     def text(self, *, colour: bool, verbose: bool, quiet: bool = False) -> str:
         """Write the doctor's screen; `quiet` leaves only what is not in order."""
@@ -35,6 +39,7 @@ class Checkup:
             self.state,
             self.findings,
             plan=self.plan,
+            fatal=self.fatal if self.for_campaign else None,
             strict=self.strict,
             verbose=verbose,
             colour=colour,
@@ -98,7 +103,14 @@ def check_up(
     findings += () if tuned is None else (tuned,)
     required = campaign.checks.require if campaign else None
     fatal = fatal_findings(findings, required, strict=strict)
-    return Checkup(state=situation.state, plan=plan, findings=findings, fatal=fatal, strict=strict)
+    return Checkup(
+        state=situation.state,
+        plan=plan,
+        findings=findings,
+        fatal=fatal,
+        strict=strict,
+        for_campaign=campaign is not None,
+    )
 
 
 def _worse(still: Finding, moving: Finding | None) -> Finding:

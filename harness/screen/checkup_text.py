@@ -24,6 +24,7 @@ def checkup_text(
     findings: tuple[Finding, ...],
     *,
     plan: CpuPlan | None = None,
+    fatal: tuple[Finding, ...] | None = None,
     width: int = 96,
     strict: bool = False,
     verbose: bool = False,
@@ -38,6 +39,8 @@ def checkup_text(
         The host and what the checks found.
     plan : CpuPlan, optional
         The CPUs that a trial would use.
+    fatal : tuple of Finding, optional
+        At which of them the trials of a campaign stop; without a campaign None, and every check counts.
     width : int, optional
         Columns; long sentences are wrapped, paths and commands are never broken.
     strict : bool, optional
@@ -65,7 +68,7 @@ def checkup_text(
         lines += _wrapped(plan.text, "  cpus     ", "           ", width)
         for caution in plan.cautions:
             lines += _wrapped(caution, "           ", "           ", width)
-    lines += ["", *shown, "", *_wrapped(_last(findings, strict=strict), "", "", width)]
+    lines += ["", *shown, "", *_wrapped(_last(findings, fatal, strict=strict), "", "", width)]
     return "\n".join(lines) + "\n"
 
 
@@ -138,11 +141,13 @@ def _finding(finding: Finding, width: int, *, verbose: bool, colour: bool) -> li
     return lines
 
 
-def _last(findings: tuple[Finding, ...], *, strict: bool) -> str:
+def _last(findings: tuple[Finding, ...], fatal: tuple[Finding, ...] | None, *, strict: bool) -> str:
     mend = _count(findings, "warn") + _count(findings, "fail")
     unknown = _count(findings, "unknown")
     if not mend:
         text = "nothing to mend before an overnight campaign"
+    elif fatal is not None:
+        text = f"{mend} to mend before an overnight campaign"
     elif strict:
         text = f"{mend} to mend, and --strict makes {'it' if mend == 1 else 'them'} fatal"
     else:
@@ -152,6 +157,11 @@ def _last(findings: tuple[Finding, ...], *, strict: bool) -> str:
             text += f"; --strict makes {'it' if mend == 1 else 'them'} fatal"
         elif warned:  # a failure is fatal without it
             text += f"; --strict makes {'the warning' if warned == 1 else 'warnings'} fatal too"
+    if fatal:
+        names = ", ".join(dict.fromkeys(finding.check for finding in fatal))
+        text += f"; this one stops at {names}"
+    elif fatal is not None and mend:
+        text += "; this one requires none of it, and goes on"
     if unknown:
         cannot = "1 thing" if unknown == 1 else f"{unknown} things"
         text += f"; {cannot} cannot be known here"

@@ -108,12 +108,12 @@ def _paths(given: str) -> Iterator[Path]:
     """Give what a source names: itself, or each trial in a folder of trials."""
     named = trial_and_variant(given)
     path = named[0] if named is not None else Path(given)
-    if path.is_dir() and not (path / MANIFEST).is_file():
+    if os.path.isdir(path) and not is_file(str(path / MANIFEST)):  # noqa: PTH112 - Path.is_dir() raises where nothing may be searched
         trials = sorted(place.parent for place in path.glob(f"*/{MANIFEST}"))
         if trials:
             yield from trials
             return
-    if not (is_file(str(path)) or (path / MANIFEST).is_file() or is_foreign(path)):
+    if not (is_file(str(path)) or is_file(str(path / MANIFEST)) or is_foreign(path)):
         raise UsageError(
             "this is no trial, no folder of trials and no file",
             given,

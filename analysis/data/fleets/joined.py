@@ -140,8 +140,9 @@ def _joined(
     )
 
 
-def _counted(trial: Trial) -> NDArray[np.bool_]:
-    return np.zeros(len(trial), dtype=np.bool_) if trial.counted is None else trial.counted
+def _counted(trial: Trial) -> NDArray[np.int8]:
+    """Give the flags of a trial; where all its runs are alike, each may have counters and times."""
+    return np.full(len(trial), -1, dtype=np.int8) if trial.counted is None else trial.counted
 
 
 def _offsets(counts: Sequence[int]) -> list[int]:

@@ -90,7 +90,7 @@ class _Gathered:
             return
         self.first = self.first or manifest
         self.judged.append(name)
-        for caution in run_cautions(trial, sides.values()):
+        for caution in run_cautions(trial, sides.values(), asked.metric):
             if caution.code not in _OF_HOSTS:
                 self.told.setdefault(caution, {})[name] = caution.text
         self.looks = max(self.looks, manifest.looks if asked.looks is None else asked.looks)

@@ -105,15 +105,17 @@ class Launcher:
                     opened.append(sources[number])
             stage = "cwd"
             os.chdir(request["cwd"])
+            stage = "spawn"
+            if program.failure is not None:
+                raise program.failure
+            # before a limit on open files, by which the C library would judge the launcher's own
+            self.call.prepare(program, tuple(sources), run["padding"])
             stage = "limits"
             for what, soft in request["limits"]:
                 old = resource.getrlimit(what)
                 resource.setrlimit(what, (soft, old[1]))
                 saved.append((what, old))
             stage = "spawn"
-            if program.failure is not None:
-                raise program.failure
-            self.call.prepare(program, tuple(sources), run["padding"])
             return self._timed(request, saved)
         except GroupFailed as error:
             return {"error": "cgroup", "errno": error.errno}

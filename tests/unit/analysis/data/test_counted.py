@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from analysis.data import Trial
+from analysis.data import Trial, read_trial
 from analysis.errors import InsufficientDataError
 from analysis.methods.mixture import pairs_of_runs
 from analysis.methods.variance_sources.covariates import covariates_of
@@ -86,6 +86,37 @@ def test_where_all_runs_are_counted_nothing_stands_apart():
     assert not one.apart("wall").any()
     assert not one.apart("instructions").any()
     assert not one.matrix("v0").cautions
+
+
+def test_runs_from_before_a_change_of_settings_keep_both():
+    # two sessions with counters in every run; then the trial went on with `every: 2`
+    one = trial()
+    early = one.session <= 2
+    column = one.metrics["instructions"]
+    counts = np.where(early, 1000.0 * (1 + 0.2 * one.variant), column.per_run())
+    column = replace(column, values=counts, offsets=np.arange(len(one) + 1))
+    flags = np.where(early, -1, one.counted).astype(np.int8)
+    changed = replace(one, counted=flags, metrics={**one.metrics, "instructions": column})
+    assert np.isfinite(changed.values("instructions")).tolist() == (flags != 0).tolist()
+    assert np.isfinite(changed.values("wall")).tolist() == (flags != 1).tolist()
+    found = judge(changed, metric="instructions")
+    assert found.runs == 32 + 16
+    assert found.candidates[0].multilevel.benchmarks[0].speedup == pytest.approx(1 / 1.2, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("told", "flags"),
+    [
+        ([None, None, False, True], [-1, -1, 0, 1]),
+        ([None, False, False, False], None),
+        ([None, None, None, None], None),
+    ],
+)
+def test_what_rows_say_is_read_as_it_stands(synthetic, tmp_path, told, flags):
+    made = synthetic({"a": {"x": [0.1] * 4}})
+    rows = [replace(row, counted=said) for row, said in zip(made.rows, told, strict=True)]
+    read = read_trial(replace(made, rows=rows).write(tmp_path)).counted
+    assert (None if read is None else read.tolist()) == flags
 
 
 def test_a_counter_of_any_name_grows_with_its_run():

@@ -43,8 +43,9 @@ def planted():
     return make
 
 
-def told(trial):
-    return {one.code: one.text for one in waiting_cautions(trial, trial.manifest.variants)}
+def told(trial, metric="wall"):
+    cautions = waiting_cautions(trial, trial.manifest.variants, metric)
+    return {one.code: one.text for one in cautions}
 
 
 def test_disturbed_runs_are_counted_by_variant(planted):
@@ -57,6 +58,11 @@ def test_disturbed_runs_are_counted_by_variant(planted):
 def test_what_is_unknown_is_said_as_unknown(planted):
     text = told(planted(2, 0, unknown=10))["waited-for-cpu"]
     assert text.endswith("v0 2 of 48, v1 0 of 38; of 10 more it is not known")
+
+
+def test_a_variant_of_which_nothing_is_known_is_not_counted(planted):
+    text = told(planted(2, 0, unknown=48))["waited-for-cpu"]
+    assert text.endswith("like the others: v0 2 of 48; of 48 more it is not known")
 
 
 def test_nothing_is_said_of_a_quiet_trial_nor_of_one_that_does_not_know(planted):
@@ -77,6 +83,21 @@ def test_the_verdict_says_it_once(planted):
     verdict = judge(planted(3, 15))
     codes = [one.code for one in verdict.cautions]
     assert codes.count("waited-for-cpu") == codes.count("waited-unequally") == 1
+
+
+def test_it_is_said_of_what_waiting_goes_into(planted):
+    trial = planted(3, 15)
+    printed = {"unit": "s", "better": "lower"}
+    counted = {"unit": "1", "better": "lower", "source": "counters"}
+    metrics = {"latency": printed, "page-faults": counted, "energy_package_j": printed}
+    trial = replace(trial, manifest=replace(trial.manifest, metrics=metrics))
+    for metric in ("wall", "latency", "energy_package_j"):
+        assert told(trial, metric).keys() == {"waited-for-cpu", "waited-unequally"}
+    for metric in ("user", "max_rss", "peak_memory_tree", "tree_cpu", "page-faults"):
+        assert told(trial, metric) == {}
+    # a program's own metric of a name that a later version measures
+    own = replace(trial, manifest=replace(trial.manifest, metrics={"tree_cpu": printed}))
+    assert told(own, "tree_cpu")
 
 
 def test_a_trial_with_repeats_says_what_they_came_to():

@@ -123,3 +123,21 @@ def test_a_file_that_was_named_must_be_there(tmp_path):
 @pytest.mark.parametrize("text", ["", "# isolation: {nice: 3}\n", "isolation: {}\n"])
 def test_an_empty_file_says_nothing(write, text):
     assert own_defaults({VARIABLE: str(write(text))}).values == {}
+
+
+def test_a_home_of_somebody_else_has_none_and_that_is_said(load, monkeypatch):
+    # of who called sudo: nothing may be looked for there
+    def closed(_path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.is_file", closed)
+    own = own_defaults({"HOME": "/root"})
+    assert own.values == {}
+    monkeypatch.undo()
+    campaign = load(own=own)
+    (note,) = (one for one in campaign.notes if "own defaults" in one)
+    assert note == (
+        "no own defaults hold: /root/.config/fairtrial/defaults.yaml cannot be looked for "
+        "(Permission denied)"
+    )
+    assert stored_own_defaults(resolved_text(campaign)) == {}

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from analysis.record import Finding
 from harness.cli import main
 from harness.host import GapLook, Gaps, Host
 
@@ -60,3 +61,29 @@ def test_a_campaign_may_have_no_look_and_the_option_still_looks(looks, tmp_path)
     assert "checks.probe = 0s" in out
     doctor(str(path), "--probe", "1s")
     assert looks == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("check", "words", "code", "last"),
+    [
+        ("load", (), 0, "this one requires none of it, and goes on"),
+        ("load", ("--strict",), 0, "this one requires none of it, and goes on"),
+        ("swap", (), 3, "this one stops at swap"),
+        # a limit that nothing can hold: no trial begins, whatever is required
+        ("cgroup", (), 3, "this one stops at cgroup"),
+    ],
+)
+def test_a_campaign_is_told_what_its_trials_would_do(
+    looks, monkeypatch, tmp_path, check, words, code, last
+):
+    path = tmp_path / "c.yaml"
+    path.write_text(
+        "name: c\nvariants: {a: {}}\nbenchmarks: {b: {command: ['true']}}\nchecks: {require: [swap]}\n"
+    )
+    found = (Finding(check=check, status="fail", what="x"),)
+    monkeypatch.setattr("harness.screen.checkup.check_before", lambda _: found)
+    monkeypatch.setattr("harness.screen.checkup.check_between", lambda *_, **__: ())
+    done, out, _ = doctor(str(path), *words)
+    assert done == code
+    assert " ".join(out.split()).endswith(last)  # a long line is broken
+    assert doctor(*words)[0] == 3  # in general every check counts

@@ -102,6 +102,10 @@ def test_a_folder_of_trials_that_may_not_be_searched_is_a_clear_error(runs):
             code, _, err = say(*args, "--dir", runs / "x")
             assert code == 5
             assert "cannot be read: Permission denied" in err
+        for args in (["init"], ["verdict"], ["bundle", "-o", runs.parent / "x.tar.zst"]):
+            code, _, err = say(*args, runs / "x")
+            assert code in {2, 5}, err
+            assert "Traceback" not in err
     finally:
         runs.chmod(0o755)
 

@@ -334,6 +334,13 @@ def test_no_descriptor_of_ours_reaches_a_target(open_launcher, request_for, tmp_
     assert set((tmp_path / "stdout").read_text().split()) <= {"0", "1", "2", "10"}
 
 
+def test_a_limit_on_open_files_may_be_below_what_the_launcher_has_open(open_launcher, request_for):
+    # its own files are no business of the target, which needs three, and one for its loader
+    request = request_for("/bin/true", limits=limit_numbers({"nofile": 4}))
+    done = open_launcher().execute(request)
+    assert (done.exit_code, done.signal) == (0, None)
+
+
 def test_limits_are_the_targets_and_do_not_stay(containment, open_launcher, inside):
     launcher = open_launcher(containment=containment)
     limits = limit_numbers({"nofile": 64, "core": 0, "cpu": 77})

@@ -96,6 +96,25 @@ def test_the_last_line_counts_what_to_mend(tmp_path, statuses, strict, last):
     assert checkup_text(state, findings, strict=strict, width=200).splitlines()[-1] == last
 
 
+@pytest.mark.parametrize(
+    ("statuses", "fatal", "last"),
+    [
+        (["ok"], 0, "nothing to mend before an overnight campaign"),
+        (["warn", "fail"], 0, "2 to mend before an overnight campaign; this one requires none of it, "
+         "and goes on"),
+        (["fail", "fail"], 1, "2 to mend before an overnight campaign; this one stops at load"),
+        (["unknown"], 1, "nothing to mend before an overnight campaign; this one stops at load; "
+         "1 thing cannot be known here"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("strict", [False, True])
+def test_the_last_line_says_what_becomes_of_a_campaign(tmp_path, statuses, fatal, last, strict):
+    state, _, _ = examine(tmp_path, "amd")
+    found = tuple(Finding(check="load", status=status, what="x") for status in statuses)
+    text = checkup_text(state, found, fatal=found[:fatal], strict=strict, width=200)
+    assert text.splitlines()[-1] == last
+
+
 def test_colour_only_repeats_what_words_say(tmp_path):
     state, findings, plan = examine(tmp_path, "intel_pstate")
     plain = checkup_text(state, findings, plan=plan)
