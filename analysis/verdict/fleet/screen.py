@@ -15,6 +15,8 @@ from .result import FleetHostStanding
 __all__ = ["fleet_section", "standing_sentences"]
 
 _NAME = 24
+_NARROWEST = 10  # letters of a name, where the numbers take the room
+_WIDTH = 100  # of a table
 _MISSING = 12  # missing hosts that a line names
 _LINES = 4  # hosts in another state, and hosts that disagree
 _DIFFERENCES = 3
@@ -67,6 +69,7 @@ def _table(
     marks: Mapping[str, str],
 ) -> Table:
     more = {one.benchmark: one.hosts for one in level.more_hosts}
+    names: list[str] = []
     rows: list[tuple[Cell, ...]] = []
     for own, wide in zip(level.benchmarks, result.benchmarks, strict=True):
         if wide.name not in shown:
@@ -74,7 +77,8 @@ def _table(
         spread = level.spread.get(wide.name)
         told = "-" if spread is None else f"{figures.significant(100 * spread, 2)} %"
         note = _note(wide.reason, more, wide.name, marks.get(wide.name, ""))
-        rows.append(_row(wide.name, own, wide, verdict.unit, spread=Value(told, spread), note=note))
+        names.append(wide.name)
+        rows.append(_row(own, wide, verdict.unit, spread=Value(told, spread), note=note))
     common = len(result.benchmarks) - len(level.left_out)
     for text, mine, whole in (
         (f"these {common}", level.these, result.these),
@@ -82,28 +86,42 @@ def _table(
     ):
         if mine is not None and whole is not None:
             note = _note(None, more if whole.name == "these" else {}, None, "")
-            rows.append(_row(text, mine, whole, verdict.unit, spread="", note=note))
+            names.append(text)
+            rows.append(_row(mine, whole, verdict.unit, spread="", note=note))
+    columns = (
+        Column("speedup"),
+        Column(f"these {len(level.hosts)} hosts", "left"),
+        Column("", "left"),
+        Column(f"like these, {level_text(verdict)}", "left"),
+        Column("", "left"),
+        Column("differ"),
+        Column("needs", "left"),
+    )
+    room = _room(columns, rows)
     return Table(
         name=f"hosts-{number}",
-        columns=(
-            Column(figures.shorten(result.candidate, _NAME), "left"),
-            Column("speedup"),
-            Column(f"these {len(level.hosts)} hosts", "left"),
-            Column("", "left"),
-            Column(f"like these, {level_text(verdict)}", "left"),
-            Column("", "left"),
-            Column("hosts differ"),
-            Column("", "left"),
+        columns=(Column(figures.shorten(result.candidate, room), "left"), *columns),
+        rows=tuple(
+            (figures.shorten(name, room), *row) for name, row in zip(names, rows, strict=True)
         ),
-        rows=tuple(rows),
     )
 
 
-def _row(
-    name: str, own: Line, wide: Line, unit: str, *, spread: Cell, note: str
-) -> tuple[Cell, ...]:
+def _room(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> int:
+    """Give the letters that are left for a name: the numbers are shown whole."""
+    taken = sum(
+        2 + max(len(text) for text in (column.heading, *(_text(row[k]) for row in rows)))
+        for k, column in enumerate(columns)
+    )
+    return min(_NAME, max(_NARROWEST, _WIDTH - taken))
+
+
+def _text(cell: Cell) -> str:
+    return cell.text if isinstance(cell, Value) else str(cell)
+
+
+def _row(own: Line, wide: Line, unit: str, *, spread: Cell, note: str) -> tuple[Cell, ...]:
     return (
-        figures.shorten(name, _NAME),
         speedup(wide),
         interval_text(own),
         word(own, unit),
@@ -119,12 +137,12 @@ def _note(
 ) -> str:
     told = ""
     if reason == "fails-more":
-        told = "candidate fails more often"
+        told = "fails more"
     elif reason is not None:
         told = reason.replace("-", " ")
     elif name in more:
         count = more[name]
-        told = f"about {count} more host{'s' * (count != 1)}" if count else "> 100 more hosts"
+        told = f"+{count} host{'s' * (count != 1)}" if count else "> 100 hosts"
     return " ".join(text for text in (told, mark) if text)
 
 
@@ -139,7 +157,8 @@ def _disagreeing(verdict: Verdict, level: HostLevel) -> Iterator[Sentence]:
             f"{one.benchmark} {figures.ratio(one.speedup)} against {figures.ratio(one.rest)}"
             for one in those[:3]
         )
-        more = f" and {len(those) - 3} more benchmarks" if len(those) > 3 else ""
+        left = len(those) - 3
+        more = f" and {left} more benchmark{'s' * (left > 1)}" if left > 0 else ""
         yield Sentence(
             f"{host} disagrees with the rest: {told}{more}{_differences(standings[host])}"
         )

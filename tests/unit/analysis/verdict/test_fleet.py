@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -111,9 +112,23 @@ def test_a_person_reads_the_missing_host_on_a_line(fleet):
     text = str(judge_fleet(fleet([0.1, 0.12, 0.11], absent=("lab2",))))
     assert any("missing" in line and "lab2" in line for line in text.splitlines())
     assert "synthetic on 2 of 3 hosts" in text
+    assert "2 hosts x 4 sessions x 4 runs" in " ".join(text.split())
     (head,) = (line for line in text.splitlines() if "these 2 hosts" in line)
     assert "like these, 95 %" in head
     assert len(head) < 95  # the shortest table of hosts fits a wide terminal with its advice
+
+
+@pytest.mark.parametrize("spread", [0.001, 0.02, 0.5])
+def test_no_line_of_the_screen_is_wider_than_100_columns(fleet, monkeypatch, spread):
+    long = ("a-benchmark-with-a-long-name-of-its-own", "another-of-them-that-is-as-long", "random")
+    monkeypatch.setattr(sys.modules[__name__], "BENCHMARKS", long)
+    shifts = [0.01 + spread * place for place in (-1, 0.6, 0.2, 1, -0.8)]
+    text = str(judge_fleet(fleet(shifts)))
+    assert " hosts" in text  # it advises
+    assert "others like them" in text
+    lines = [line for line in text.splitlines() if "fairtrial sources" not in line]
+    assert max(map(len, lines)) <= 100  # the command to copy is as long as its path
+    assert len({line.split("  ")[0] for line in text.splitlines() if "…" in line}) >= 2
 
 
 def test_a_host_that_is_not_finished_is_judged_with_a_caution(fleet):
