@@ -9,6 +9,7 @@ from ...faces import hands_on
 if TYPE_CHECKING:
     from .differing import HostDifference as HostDifference
     from .judging import judge_fleet as judge_fleet
+    from .refusing import refuse_of_fleet as refuse_of_fleet
     from .result import FleetHostStanding as FleetHostStanding
     from .screen import (
         fleet_section as fleet_section,
@@ -20,6 +21,7 @@ else:
         {
             "differing": "HostDifference",
             "judging": "judge_fleet",
+            "refusing": "refuse_of_fleet",
             "result": "FleetHostStanding",
             "screen": "fleet_section standing_sentences",
         },

@@ -31,6 +31,7 @@ from ..names import candidates_in, known_names
 from ..result import CandidateVerdict, Verdict
 from ..sides import Side, comparable, sides_of
 from .differing import Environments
+from .explaining import explained
 from .result import FleetHostStanding
 
 __all__ = ["judge_fleet"]
@@ -51,6 +52,7 @@ class _Asked:
     correction: Correction
     weights: Mapping[str, float] | None
     looks: int | None
+    explain: bool
 
 
 @dataclass(slots=True)
@@ -158,6 +160,7 @@ def judge_fleet(
     correction: Correction = "holm",
     weights: Mapping[str, float] | None = None,
     looks: int | None = None,
+    explain: bool = False,
 ) -> Verdict:
     """Compare variants on all hosts of a fleet.
 
@@ -170,6 +173,8 @@ def judge_fleet(
     looks : int, optional
         How often these sessions are judged, this time included; by default as often as the trial that
         was appended to most.
+    explain : bool
+        Also ask the published methods, which take each host as one session, and say why they differ.
 
     Returns
     -------
@@ -197,6 +202,7 @@ def judge_fleet(
         correction=correction,
         weights=weights,
         looks=None if looks is None else counted("looks", looks, most=1000),
+        explain=explain,
     )
     found = _Gathered(asked=asked)
     for one in opened.hosts():
@@ -233,6 +239,7 @@ def _alone(opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProgress])
         correction=asked.correction,
         weights=asked.weights,
         looks=asked.looks,
+        explain=asked.explain,
     )
     found.told.clear()  # the answer says it, of the same host
     told = merged(_host_cautions(found, hosts), found.cautions(), answer.cautions)
@@ -266,6 +273,16 @@ def _together(
         for variant in found.chosen
         if variant != first.baseline
     )
+    told: tuple[Caution, ...] = ()
+    if asked.explain:
+        candidates, how = explained(
+            candidates,
+            opened,
+            judged=found.judged,
+            metric=asked.metric,
+            benchmarks=asked.benchmarks,
+        )
+        told = (how,)
     standing = _standing(found, hosts)
     counts = [count for pair in found.counts for count in pair]
     return Verdict(
@@ -295,6 +312,7 @@ def _together(
         cautions=merged(
             _host_cautions(found, hosts),
             _disagreeing(candidates),
+            told,
             method_cautions(candidates),
             found.cautions(),
         ),

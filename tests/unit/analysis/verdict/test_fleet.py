@@ -16,6 +16,7 @@ import pytest
 
 from analysis import judge, read_trial
 from analysis.errors import InsufficientDataError, StoreError, UsageError
+from analysis.formats import open_trial
 from analysis.methods.multilevel import over_hosts
 from analysis.record import Fleet, FleetHost, write_fleet
 from analysis.verdict import judge_fleet
@@ -259,14 +260,64 @@ def test_a_candidate_that_fails_on_one_host_only_is_said(fleet):
 
 
 @pytest.mark.parametrize(
-    "option", ["--rank", "--pairs", "--best-of 3", "--explain", "--always-valid"]
+    ("option", "why", "instead"),
+    [
+        ("--rank", "over the sessions of one trial", "fleet:ONE"),
+        ("--pairs", "over the sessions of one trial", "fleet:OTHER"),
+        ("--best-of 3", "another on each host", "leave it out"),
+        ("--always-valid", "for sessions, not for hosts", "--looks N"),
+        ("--certificate x", "of one machine", "fairtrial calibrate"),
+        ("--level iteration", "by their processes", "leave it out"),
+    ],
 )
-def test_what_is_for_one_host_is_refused_with_the_way_to_it(fleet, option):
+def test_what_is_for_one_host_is_refused_with_why_and_what_else(fleet, option, why, instead):
     folder = fleet([0.1, 0.1])
     err = io.StringIO()
     assert main(["verdict", str(folder), *option.split()], io.StringIO(), err) == 2
-    assert "is for the trial of one host" in err.getvalue()
-    assert "HOST" in err.getvalue()
+    told = err.getvalue()
+    assert "is for the trial of one host: " in told
+    assert why in told
+    assert instead in told
+    assert f"{folder}/HOST" in told
+
+
+def test_two_variants_over_all_hosts_are_the_way_that_a_refusal_names(fleet):
+    folder, out = fleet([0.1, 0.12, 0.11]), io.StringIO()
+    assert main(["verdict", f"{folder}:new", f"{folder}:old"], out, io.StringIO()) == 0
+    assert "new against old" in out.getvalue()
+
+
+@pytest.mark.parametrize("hosts", [3, 6])
+def test_the_published_methods_take_each_host_as_one_session(fleet, hosts):
+    folder = fleet([0.1 + 0.01 * k for k in range(hosts)])
+    answer, plain = judge_fleet(folder, explain=True), judge_fleet(folder)
+    (one,), (bare,) = answer.candidates, plain.candidates
+    assert one.multilevel.to_dict() == bare.multilevel.to_dict()  # the answer stays the hosts'
+    assert bare.panel is None
+    joined = judge(open_trial(folder), explain=True).candidates[0].panel
+    assert [(m.method, m.answer) for m in one.panel.methods] == [
+        (m.method, m.answer) for m in joined.methods
+    ]
+    units = {m.method: m.unit for m in one.panel.methods}
+    assert units["randomization"] == units["bootstrap"] == ("host" if hosts >= 5 else "block")
+    told = [c for c in answer.cautions if c.code == "hosts-as-sessions"]
+    assert len(told) == 1
+    assert f"each of {hosts} hosts" in told[0].text
+    assert "hosts-as-sessions" not in [c.code for c in plain.cautions]
+    text = str(answer)
+    assert "the published methods on the same data, new against old" in text
+    assert "sessions" not in text.partition("why they differ")[2].partition("cautions")[0]
+
+
+def test_the_published_methods_are_asked_of_judged_hosts_only(fleet):
+    def fail(name, made):
+        if name == "lab2":
+            made.rows = [replace(row, outcome="exit", exit_code=1) for row in made.rows]
+
+    answer = judge_fleet(fleet([0.1, 0.1, 0.12, 0.11], change=fail, absent=("lab1",)), explain=True)
+    told = next(c for c in answer.cautions if c.code == "hosts-as-sessions")
+    assert "each of 2 hosts (lab3, lab4)" in told.text
+    assert answer.candidates[0].panel is not None
 
 
 def test_wrong_names_are_refused(fleet, tmp_path):
