@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .refusing import refuse_of_fleet as refuse_of_fleet
     from .result import FleetHostStanding as FleetHostStanding
     from .screen import (
+        disagreeing_sentences as disagreeing_sentences,
         fleet_section as fleet_section,
         standing_sentences as standing_sentences,
     )
@@ -23,6 +24,6 @@ else:
             "judging": "judge_fleet",
             "refusing": "refuse_of_fleet",
             "result": "FleetHostStanding",
-            "screen": "fleet_section standing_sentences",
+            "screen": "disagreeing_sentences fleet_section standing_sentences",
         },
     )

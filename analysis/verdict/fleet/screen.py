@@ -12,7 +12,7 @@ from ..result import CandidateVerdict, Verdict
 from ..screen import chosen, interval_text, level_text, speedup, word
 from .result import FleetHostStanding
 
-__all__ = ["fleet_section", "standing_sentences"]
+__all__ = ["disagreeing_sentences", "fleet_section", "standing_sentences"]
 
 _NAME = 24
 _NARROWEST = 10  # letters of a name, where the numbers take the room
@@ -56,7 +56,7 @@ def _candidate(
     yield _table(verdict, result, level, number=number, shown=choice.shown, marks=marks)
     if choice.hidden:
         yield Sentence(f"and {choice.hidden} more (--all)")
-    yield from _disagreeing(verdict, level)
+    yield from disagreeing_sentences(verdict, level)
 
 
 def _table(
@@ -146,7 +146,7 @@ def _note(
     return " ".join(text for text in (told, mark) if text)
 
 
-def _disagreeing(verdict: Verdict, level: HostLevel) -> Iterator[Sentence]:
+def disagreeing_sentences(verdict: Verdict, level: HostLevel) -> Iterator[Sentence]:
     """Say which hosts disagree with the rest, on what, and what is otherwise there."""
     by_host: dict[str, list[Disagreement]] = {}
     for one in level.disagreements:
