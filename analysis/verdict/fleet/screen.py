@@ -95,7 +95,7 @@ def _table(
         Column(f"like these, {level_text(verdict)}", "left"),
         Column("", "left"),
         Column("differ"),
-        Column("needs", "left"),
+        Column("needs" if any(str(row[-1])[:1] in "+>" for row in rows if row[-1]) else "", "left"),
     )
     room = _room(columns, rows)
     return Table(
@@ -183,15 +183,16 @@ def _short(value: str) -> str:
 
 
 def standing_sentences(hosts: Sequence[FleetHostStanding], *, whole: bool) -> tuple[Sentence, ...]:
-    """Say which hosts are missing, on one line, and how each other one stands that is not complete."""
+    """Say which hosts are missing, on one line for each reason, and how each other one stands that is not complete."""
     missing = [one for one in hosts if one.state == "missing"]
     others = [one for one in hosts if one.state not in ("missing", "complete")]
     told = []
-    if missing:
-        names = figures.listed([one.host for one in missing], len(missing) if whole else _MISSING)
-        whys = {one.why for one in missing}
-        why = f" ({whys.pop()})" if len(whys) == 1 and None not in whys else ""
-        told.append(Sentence(f"missing: {names}{why}"))
+    by_why: dict[str | None, list[str]] = {}
+    for one in missing:
+        by_why.setdefault(one.why, []).append(one.host)
+    for why, names in by_why.items():
+        listed = figures.listed(names, len(names) if whole else _MISSING)
+        told.append(Sentence(f"missing: {listed}{f' ({why})' if why else ''}"))
     shown = others if whole else others[:_LINES]
     told += [Sentence(standing(one)) for one in shown]
     if len(shown) < len(others):

@@ -132,6 +132,16 @@ def test_no_line_of_the_screen_is_wider_than_100_columns(fleet, monkeypatch, spr
     assert len({line.split("  ")[0] for line in text.splitlines() if "…" in line}) >= 2
 
 
+def test_missing_hosts_have_a_line_for_each_reason(fleet, tmp_path):
+    folder = fleet([0.1, 0.12, 0.11, 0.1], absent=("lab2", "lab3"))
+    (folder / "lab3").symlink_to(tmp_path)
+    lines = [line for line in str(judge_fleet(folder)).splitlines() if line.startswith("missing: ")]
+    assert lines == [
+        "missing: lab2 (its trial has not begun)",
+        "missing: lab3 (the trial of host 'lab3' lies outside of the fleet: 'lab3')",
+    ]
+
+
 def test_a_host_that_is_not_finished_is_judged_with_a_caution(fleet):
     def cut(name, made):
         if name == "lab2":
