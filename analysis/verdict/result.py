@@ -106,6 +106,7 @@ class Verdict(Result):
     whole: bool = False
 
     def counting_hosts(self, advice: str) -> str:
-        """Say hosts in an advice on sessions where each host was taken as one session."""
-        by_hosts = any(one.code == "hosts-as-sessions" for one in self.cautions)
+        """Say hosts in an advice on sessions where hosts stand in their place."""
+        by_hosts = any(one.hosts is not None for one in self.candidates)
+        by_hosts = by_hosts or any(one.code == "hosts-as-sessions" for one in self.cautions)
         return advice.replace(" more session", " more host") if by_hosts else advice
