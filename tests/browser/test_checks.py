@@ -81,6 +81,13 @@ def test_a_fault_is_found(browser, tmp_path: Path, name: str) -> None:
     assert any(said in complaint for complaint in found), found
 
 
+def test_colours_that_are_pale_in_the_dark_only_are_found(browser, tmp_path: Path) -> None:
+    pale = "<style>@media (prefers-color-scheme:dark){p{color:#ccc}}</style>"
+    found = browser.holds(written(tmp_path, pale))
+    assert found
+    assert all(said.startswith("900 px, dark: color-contrast (serious)") for said in found)
+
+
 def test_what_is_folded_or_scrolls_in_its_place_is_no_fault(browser, tmp_path: Path) -> None:
     wide = '<div class="wide" tabindex="0"><pre style="width:3000px">x</pre></div>'
     folded = '<details><summary>more</summary><p style="margin-left:-60px">cut</p></details>'
@@ -103,5 +110,11 @@ def test_a_script_is_not_executed_where_scripts_are_off(browser, tmp_path: Path)
 def test_the_validator_finds_what_is_no_html(tmp_path: Path) -> None:
     if shutil.which("java") is None:
         pytest.skip("no Java is installed")
-    assert chromium.invalid(written(tmp_path)) == []
-    assert "Stray end tag" in chromium.invalid(written(tmp_path, "</em>"))[0]
+    good, bad = tmp_path / "a good one", tmp_path / "bad"
+    good.mkdir(), bad.mkdir()
+    pages = written(good), written(bad, "</em>")
+    found = chromium.invalid(*pages)
+    assert found[pages[0]] == []
+    assert "Stray end tag" in found[pages[1]][0]
+    with pytest.raises(AssertionError):  # one that it cannot read is not one without faults
+        chromium.invalid(tmp_path / "none.html")

@@ -34,4 +34,4 @@ def test_it_holds_what_every_page_of_ours_must(browser, page):
 
 
 def test_it_is_html(page):
-    assert chromium.invalid(page) == []
+    assert chromium.invalid(page) == {page: []}

@@ -44,6 +44,17 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory):
+    """Pack the sample without any option but `--json`, once; give the archive and what was said."""
+    folder = tmp_path_factory.mktemp("packed")
+    shutil.copytree(SAMPLE, folder / "runs" / "sample")
+    done = bundle("runs/sample", "-o", "a.zip", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (folder / "a.zip").chmod(0o400)
+    return folder / "a.zip", json.loads(done.stdout)
+
+
 def test_two_users_zones_umasks_languages_and_folders_give_the_same_bytes(folder):
     (folder / "claims.yaml").write_text(CLAIM.format(120))
     other = folder / "other" / "place"
@@ -82,9 +93,9 @@ def test_two_users_zones_umasks_languages_and_folders_give_the_same_bytes(folder
     assert time.strftime("%Y-%m-%d").encode() not in text.replace(b"2026-11-21", b"")
 
 
-def test_whoever_installs_its_wheel_packs_the_same_wheel_and_lock(folder):
-    assert bundle("runs/sample", "-o", "a.zip", cwd=folder).returncode == 0
-    with zipfile.ZipFile(folder / "a.zip") as file:
+def test_whoever_installs_its_wheel_packs_the_same_wheel_and_lock(packed, tmp_path):
+    folder, (archive, _) = tmp_path, packed
+    with zipfile.ZipFile(archive) as file:
         (wheel,) = (name for name in file.namelist() if name.endswith(".whl"))
         file.extract(wheel, folder)
     env = folder / "env"
@@ -106,13 +117,13 @@ def test_whoever_installs_its_wheel_packs_the_same_wheel_and_lock(folder):
     )
     subprocess.run([python, "-P", "-c", code], cwd=folder, check=True)
     assert (folder / "own.whl").read_bytes() == (folder / wheel).read_bytes()
-    with zipfile.ZipFile(folder / "a.zip") as file:
+    with zipfile.ZipFile(archive) as file:
         assert (folder / "own.txt").read_bytes() == file.read("software/requirements.txt")
 
 
-def test_its_answers_are_those_of_the_command_in_the_unpacked_folder(folder):
-    assert bundle("runs/sample", "-o", "a.zip", cwd=folder).returncode == 0
-    with zipfile.ZipFile(folder / "a.zip") as file:
+def test_its_answers_are_those_of_the_command_in_the_unpacked_folder(packed, tmp_path):
+    folder, (archive, _) = tmp_path, packed
+    with zipfile.ZipFile(archive) as file:
         file.extractall(folder / "unpacked")
     subprocess.run(
         ["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=folder / "unpacked", check=True
@@ -133,17 +144,16 @@ def test_its_answers_are_those_of_the_command_in_the_unpacked_folder(folder):
 def test_a_claim_that_fails_is_exit_1_and_the_archive_is_there(folder):
     (folder / "claims.yaml").write_text(CLAIM.format(121))
     done = bundle("runs/sample", "-o", "a.zip", "--claims", "claims.yaml", cwd=folder)
-    assert done.returncode == 1
+    assert done.returncode == 1, done.stderr
     assert "claim 1 does not hold: /runs is 120, not equal to 121" in done.stdout
     assert (folder / "a.zip").is_file()
 
 
-def test_json_tells_what_the_archive_holds(folder):
-    done = bundle("runs/sample", "-o", "a.zip", "--json", cwd=folder)
-    told = json.loads(done.stdout)
-    data = (folder / "a.zip").read_bytes()
+def test_json_tells_what_the_archive_holds(packed):
+    archive, told = packed
+    data = archive.read_bytes()
     assert (told["bytes"], told["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
-    with zipfile.ZipFile(folder / "a.zip") as file:
+    with zipfile.ZipFile(archive) as file:
         assert told["entries"] == len(file.namelist())
     assert told["missing"]
 

@@ -190,8 +190,7 @@ COMMANDS = (
     "export {} --to long-csv -o {}.csv",
     "plot forest {} -o {}.svg",
     "diff {} {}",
-    "bundle {} -o {}.zip",
-)
+)  # and bundle: tests/unit/analysis/artifact/packing/test_fleet.py, with what is in the archive
 
 
 @pytest.mark.parametrize("command", COMMANDS)
