@@ -130,29 +130,28 @@ def _fleet(folder: Path, variant: str | None, args: argparse.Namespace, out: Tex
     from dataclasses import replace
 
     from ..verdict import judge_fleet
+    from ..verdict.fleet import refuse_of_fleet
 
-    for given, name in (
-        (args.pairs, "--pairs"),
-        (args.rank, "--rank"),
-        (args.best_of is not None, "--best-of"),
-        (args.explain, "--explain"),
-        (args.always_valid, "--always-valid"),
-        (args.certificate, "--certificate"),
-        (args.level == "iteration", "--level iteration"),
-    ):
-        if given:
-            raise UsageError(
-                f"{name} is for the trial of one host",
-                str(folder),
-                f"name one, such as fairtrial verdict {folder / 'HOST'} {name}, or leave it out",
-            )
+    given = {
+        "--pairs": args.pairs,
+        "--rank": args.rank,
+        "--best-of": args.best_of is not None,
+        "--always-valid": args.always_valid,
+        "--certificate": args.certificate is not None,
+        "--level iteration": args.level == "iteration",
+    }
+    refuse_of_fleet(folder, (name for name, yes in given.items() if yes))
     how = asked(args)
     del how["always_valid"]
     code = 0
     for k, metric in enumerate((args.metric or "wall").split(",")):
         _apart(out, k, as_json=args.json)
         answer = judge_fleet(
-            folder, variants=candidates_of(args.variant, variant), metric=metric, **how
+            folder,
+            variants=candidates_of(args.variant, variant),
+            metric=metric,
+            explain=args.explain,
+            **how,
         )
         show(replace(answer, whole=args.all), out, as_json=args.json)
         code = max(code, _gated(answer, (), args, out))

@@ -11,7 +11,9 @@ from typing import Any
 from ..data import PerformanceMatrix, Trial
 from ..errors import AnalysisError, UsageError
 from ..formats import Reading, is_file, open_trial, read_one, trial_and_variant
+from ..record import is_fleet
 from ..verdict import CandidateVerdict, Verdict, judge, judge_alone, judge_sources, without
+from .fleet import judged_fleet, only_host
 
 __all__ = ["Subject", "subject_of", "subjects_of"]
 
@@ -27,7 +29,7 @@ class Subject:
     title : str
         The campaign, or the files.
     trials : tuple of Trial
-        None for files, one, or two that are compared.
+        None for files, one, or two that are compared; of a fleet one, whose sessions are its hosts.
     verdict : Verdict
         With the published methods' panel; every estimate of the page stems from here.
     matrices : mapping of str to PerformanceMatrix
@@ -89,7 +91,7 @@ def subject_of(
     Parameters
     ----------
     sources : sequence of str
-        A trial, a variant of one, two sides (each a variant of a trial, or a file), or one file, of
+        A trial or a fleet, a variant of one, two sides (each a variant of a trial, or a file), or one file, of
         which nothing is compared.
     how : Reading
         How they are read; its metric is the one that is judged.
@@ -194,7 +196,12 @@ def _of_one_trial(
     explain = bool(options.pop("explain", True))
     if variant is not None and trial.manifest.variants != (variant,):
         options["variants"] = tuple(dict.fromkeys((variant, *(options.get("variants") or ()))))
-    verdict = judge(trial, metric=metric, explain=explain, **options)
+    if is_fleet(folder):
+        verdict = judged_fleet(folder, options, level=how.level, metric=metric, explain=explain)
+        if (only := only_host(verdict)) is not None:
+            trial = opened[folder] = open_trial(only, how.level)
+    else:
+        verdict = judge(trial, metric=metric, explain=explain, **options)
     return _Read(
         title=trial.manifest.campaign_name,
         trials=(trial,),

@@ -172,12 +172,15 @@ def read_host(folder: Path, fleet: Fleet, host: FleetHost) -> HostProgress:
     try:
         trial = trial_place(folder, host)
         inside = True
-        if os.path.lexists(trial / MANIFEST):
+        wrong = _barred(trial / MANIFEST)
+        if wrong is None and os.path.lexists(trial / MANIFEST):
             manifest = read_manifest(trial)
             require_campaign(fleet, manifest, trial)
     except StoreError as error:
         why, damaged = error.what, True
-    if inside and os.path.lexists(trial / MEASUREMENTS):
+    if wrong is not None:  # nobody knows whether rows are there
+        why, damaged = wrong, True
+    elif inside and os.path.lexists(trial / MEASUREMENTS):
         done, tried, counting, wrong = _count(trial / MEASUREMENTS)
         why, damaged = why or wrong, damaged or wrong is not None
     status = None if manifest is None else manifest.status
@@ -202,6 +205,17 @@ def read_host(folder: Path, fleet: Fleet, host: FleetHost) -> HostProgress:
         trial=trial,
         manifest=manifest,
     )
+
+
+def _barred(path: Path) -> str | None:
+    """Say why nobody can tell whether a file is there; None where that can be told."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return f"its trial cannot be read: {error.strerror}"
+    return None
 
 
 def require_campaign(fleet: Fleet, manifest: Manifest, trial: Path) -> None:

@@ -3,12 +3,17 @@
 Rows are written one by one, which a network file system answers late and in its own time. So a trial
 may be written below a folder of the node (``--scratch``); it is copied at the end of each session, and
 when it ends in whatever way. Both copies only grow: the longer one of the two is gone on with.
+
+The disk may be everybody's. So the place there has a name that nobody can guess and make first, and
+only this user may enter it; a job that comes back finds it by its owner and by what it holds.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import stat
 import tempfile
 from pathlib import Path
 
@@ -29,11 +34,18 @@ class Scratch:
         A folder of the node's own disk; made if it is missing.
     trial : Path
         Where the trial is read.
+
+    Attributes
+    ----------
+    shared, local : Path
+        Where the trial is read, and where it is measured: the latter once it was fetched.
     """
+
+    local: Path
 
     def __init__(self, folder: Path, trial: Path) -> None:
         self.shared = trial.absolute()
-        self.local = folder.absolute() / f"fairtrial-{self.shared.parent.name}" / self.shared.name
+        self._folder = folder.absolute()
 
     def fetch(self) -> None:
         """Bring what is measured already to the node's disk, where that has less of it.
@@ -43,8 +55,9 @@ class Scratch:
         StoreError
             If the two have rows that differ, or it cannot be copied.
         """
-        with storing(self.local):
-            self.local.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with storing(self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self.local = self._place()
         here, there = self.local / MEASUREMENTS, self.shared / MEASUREMENTS
         if not _begins_alike(here, there):
             raise StoreError(
@@ -56,6 +69,18 @@ class Scratch:
             return  # a node that died had no time to copy: it has more
         shutil.rmtree(self.local, ignore_errors=True)
         _copy_new(self.shared, self.local)
+
+    def _place(self) -> Path:
+        """Find the trial on the node's disk, the longest of it; or make a place that only we enter."""
+        begin, name = f"fairtrial-{self.shared.parent.name}-", self.shared.name
+        found = [
+            Path(one.path) / name
+            for one in os.scandir(self._folder)
+            if one.name.startswith(begin) and _is_ours(one) and (Path(one.path) / name).is_dir()
+        ]
+        if found:
+            return max(found, key=lambda trial: (_size(trial / MEASUREMENTS), str(trial)))
+        return Path(tempfile.mkdtemp(prefix=begin, dir=self._folder)) / name
 
     def copy_out(self) -> None:
         """Copy what is new to where the trial is read.
@@ -77,6 +102,21 @@ class Scratch:
         self.copy_out()
         if (self.local / MANIFEST).exists() and read_manifest(self.local).status == "complete":
             shutil.rmtree(self.local, ignore_errors=True)
+        with contextlib.suppress(OSError):  # it holds a trial that goes on
+            self.local.parent.rmdir()
+
+
+def _is_ours(place: os.DirEntry[str]) -> bool:
+    """Tell whether a folder, and no link to one, is this user's, and nobody else may enter it."""
+    try:
+        status = place.stat(follow_symlinks=False)
+    except FileNotFoundError:  # another job has just removed its own
+        return False
+    return (
+        stat.S_ISDIR(status.st_mode)
+        and status.st_uid == os.geteuid()
+        and not stat.S_IMODE(status.st_mode) & 0o077
+    )
 
 
 def _begins_alike(one: Path, other: Path) -> bool:

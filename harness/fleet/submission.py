@@ -244,14 +244,13 @@ def comment_of(fleet: Fleet) -> str | None:
 def at_home(folder: Path, fleet: Fleet) -> bool:
     """Tell whether a folder is the one that a fleet was submitted into, and no copy of it.
 
-    Its path may be another one on another host, or after it was moved: then its inode tells.
+    Its path may be another one on another host, or after it was moved: then its inode tells. One that
+    says neither, as only an edited one does, has no jobs.
     """
     slurm = fleet.further.get(SLURM)
     known = slurm if isinstance(slurm, dict) else {}
-    if "folder" not in known:
-        return True
     try:
-        return known["folder"] == str(folder.resolve()) or known.get("inode") == _inode(folder)
+        return known.get("folder") == str(folder.resolve()) or known.get("inode") == _inode(folder)
     except OSError:
         return False
 

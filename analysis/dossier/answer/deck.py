@@ -9,10 +9,13 @@ from datetime import date
 from ...data import Trial
 from ...methods.multilevel import Multilevel
 from ...record import RESOLVED
-from ...report import Value, figures
+from ...report import Value, figures, said
 from ...verdict import Verdict
+from ...verdict.screen import amount_on_hosts
+from ..fleet import level_of, standing_of
 from ..names import shortened, shown
 from ..subject import Subject
+from ..written import column_of, written
 from .result import Paragraph, Span
 
 __all__ = ["deck", "kicker", "level", "reading"]
@@ -45,6 +48,8 @@ def deck(subject: Subject) -> tuple[Paragraph, ...]:
         found.append((Span(f"{amount[0].upper()}{amount[1:]}"),))
     if subject.verdict.candidates:
         found.append(_rests_on(subject.verdict))
+        found += _on_these(subject.verdict)
+    found += [(Span(text),) for text in map(_sentence, standing_of(subject.verdict))]
     if subject.verdict.trial is not None and not subject.verdict.finished:
         found.append((Span("The trial is not finished: this is what its runs say so far."),))
     return tuple(found)
@@ -87,9 +92,8 @@ def reading(
     if intervals:
         found.append(f"Line: {level(verdict).text} interval.")
     if strokes:
-        noun = {"one session, blocks": "blocks of the one session"}.get(
-            results[0].design, "sessions"
-        )
+        nouns = {"one session, blocks": "blocks of the one session", "hosts": "hosts"}
+        noun = nouns.get(results[0].design, "sessions")
         count = f"{strokes} " if strokes > 1 else ""
         found.append(f"Small strokes: the {count}{noun} it rests on.")
     if undecided:
@@ -153,12 +157,18 @@ def _metric(verdict: Verdict) -> str:
 
 
 def _hosts(subject: Subject) -> Iterator[str]:
+    level = level_of(subject.verdict)
+    if level is not None:
+        yield amount_on_hosts(level, subject.verdict.session_runs)
+        return
     hosts = {trial.manifest.host_id or trial.manifest.host for trial in subject.trials}
     if hosts:
         yield "one host" if len(hosts) == 1 else f"{len(hosts)} hosts"
 
 
 def _sessions(subject: Subject) -> str:
+    if level_of(subject.verdict) is not None:  # told with the hosts
+        return ""
     count = subject.verdict.sessions
     known = [one for one in subject.matrices.values() if one.sessions is not None]
     return f"{count} session{'s' * (count != 1)}" if known and count else ""
@@ -193,7 +203,10 @@ def _amount(subject: Subject) -> str:
         f"{_many(verdict.runs, 'run')} of {_many(len(subject.matrices), 'variant')} on "
         f"{_many(len(subject.order), 'benchmark')}"
     ]
-    if sessions := _sessions(subject):
+    level = level_of(verdict)
+    if level is not None:
+        parts.append(amount_on_hosts(level, verdict.session_runs))
+    elif sessions := _sessions(subject):
         parts.append(f"in {sessions}{_each(subject, blocks=order in ('shuffled', 'interleaved'))}")
     if order in _ORDERS:
         parts.append(_ORDERS[order])
@@ -232,6 +245,31 @@ def _rests_on(verdict: Verdict) -> Paragraph:
     )
 
 
+def _on_these(verdict: Verdict) -> Iterator[Paragraph]:
+    """Say of each candidate what holds on these hosts, where that is not all of the claim."""
+    for one in verdict.candidates:
+        if one.multilevel is None or one.hosts is None:
+            continue
+        line = one.hosts.these or one.hosts.benchmarks[0]
+        known = len(one.multilevel.benchmarks) - len(one.hosts.left_out)
+        over = Span(f"these {known}") if one.hosts.these is not None else Span(line.name, line.name)
+        told = written(line, column_of(one.multilevel))
+        word = said(line.outcome, timed=one.multilevel.timed)
+        name = shortened([one.variant], _NAME)[one.variant]
+        between = f" [{told.low.text}, {told.high.text}]" if told.low.text else ""
+        yield (
+            Span(f"On these {len(one.hosts.hosts)} hosts alone, over "),
+            over,
+            Span(": "),
+            Span(name, one.variant),
+            Span(f" {told.speedup.text}x{between}, {word}."),
+        )
+
+
+def _sentence(text: str) -> str:
+    return f"{shown(text)}." if not text.endswith(".") else shown(text)
+
+
 def _design(result: Multilevel, verdict: Verdict) -> str:
     text = level(verdict).text
     if result.design == "paired":
@@ -241,6 +279,9 @@ def _design(result: Multilevel, verdict: Verdict) -> str:
             f"with {text} intervals from {result.sessions_candidate} sessions of the candidate and "
             f"{result.sessions_baseline} of the baseline, measured apart"
         )
+    if result.design == "hosts":
+        hosts = max(line.sessions for line in result.benchmarks)
+        return f"with {text} intervals for hosts like these, from {_many(hosts, 'host')}"
     if result.design.startswith("one session"):
         unit = result.design.rpartition(" ")[2]
         return f"with {text} intervals from the {unit} of one session, so of that session only"

@@ -18,6 +18,8 @@ _HAPPENED = {
     *("disturbed-runs", "drift-within-sessions", "dependent-runs", "first-run-apart"),
     *("environment-changed", "input-changed", "sessions-left-out", "sessions-missing"),
 }
+_HOSTS = {"hosts-disagree", "one-host", "binary-differs", "few-hosts"}
+_OF_HOSTS = {"host-missing", "host-failed", "host-unfinished", "host-left-out"}
 _SILENT = {"one-variant"}  # the headline says it
 _NAME = 24
 _FEW = 3  # benchmarks of which each is marked, however few there are
@@ -75,6 +77,8 @@ def _benchmarks(subject: Subject, caution: Caution) -> tuple[str, ...]:
 
 def _leads_to(subject: Subject, caution: Caution) -> tuple[str, str]:
     """Give the id of the place that shows it, and the words of the link."""
+    if subject.verdict.hosts and caution.code in _HOSTS | _OF_HOSTS:
+        return subject.anchor("conditions").removeprefix(subject.prefix), "see the hosts"
     if caution.code in _FAILED and subject.trials:
         return subject.anchor("failed"), "see the failed runs"
     benches = _benchmarks(subject, caution)

@@ -186,6 +186,8 @@ class _Teller:
             parts.append(f" in {figures.shorten(metric, _NAME)}")
         if isinstance(single, BenchmarkLine) and len(one.result.benchmarks) > 1:
             parts.append(f" on {shortened([single.name], _NAME)[single.name]}")
+        if one.result.design == "hosts":
+            parts.append(" on hosts like these")
         if one.result.design.startswith("one session"):
             parts.append(" within one session")
         return "".join(parts)

@@ -149,6 +149,9 @@ def _note(line: BenchmarkLine, result: Multilevel, *, lacking: bool) -> str:
         return _without(result, line.sessions)
     if lacking:
         return f"{line.sessions} of {result.sessions} sessions"
+    if result.design == "hosts":
+        hosts = max(one.sessions for one in result.benchmarks)
+        return f"{line.sessions} of {hosts} hosts" if line.sessions < hosts else ""
     return ""
 
 

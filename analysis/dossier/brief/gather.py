@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from ...methods.multilevel import Line, Multilevel
@@ -11,6 +11,7 @@ from ...report import Value, figures
 from ...verdict import CandidateVerdict, judge_alone
 from ...verdict.screen import advice, heading, word
 from ...words import shown
+from ..fleet import level_of
 from ..subject import Subject
 from ..written import column_of, written
 from .result import Against, Brief, Mean, Row
@@ -35,7 +36,7 @@ def gather(subject: Subject) -> Brief:
         unit=verdict.unit,
         baseline=verdict.baseline,
         level=Value(f"{100 * level:.4g}\N{NO-BREAK SPACE}%", level),
-        rests_on=f"{min(units)}s" if len(units) == 1 else "",
+        rests_on=_rests_on(subject, units),
         candidates=tuple(
             Against(variant=one.variant, rows=_rows(subject, one, halves))
             for one in verdict.candidates
@@ -49,6 +50,14 @@ def gather(subject: Subject) -> Brief:
             for one in verdict.alone
         ),
     )
+
+
+def _rests_on(subject: Subject, units: Collection[str]) -> str:
+    """Name what the sides' own intervals rest on; what a fleet takes for sessions are its hosts."""
+    if len(units) != 1:
+        return ""
+    unit = min(units)
+    return "hosts" if unit == "session" and level_of(subject.verdict) is not None else f"{unit}s"
 
 
 def _halves(subject: Subject, name: str, level: float) -> Halves:

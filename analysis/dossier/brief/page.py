@@ -44,8 +44,10 @@ def _half_said(brief: Brief) -> tuple[Sentence, ...]:
         return ()
     each = "each side's" if brief.candidates else "its"
     text = f"±: half the width of {each} own {brief.level.text} interval, over its {brief.rests_on}"
-    if brief.candidates and brief.rests_on == "sessions":
-        text += "; what sessions do to both sides alike is no part of the speedup's interval"
+    if brief.candidates and brief.rests_on in ("sessions", "hosts"):
+        text += (
+            f"; what {brief.rests_on} do to both sides alike is no part of the speedup's interval"
+        )
     return (Sentence(text),)
 
 

@@ -83,7 +83,7 @@ class Brief:
     level : Value
         The level of all intervals.
     rests_on : str
-        What the sides' own intervals rest on: "sessions", "blocks" or "runs", or "" where there are
+        What the sides' own intervals rest on: "sessions", "hosts", "blocks" or "runs", or "" where there are
         none.
     candidates : tuple of Against
         In the trial's order; empty where there is nothing to compare.

@@ -9,10 +9,12 @@ from ...data import campaign_text
 from ...record import diff
 from ...report import figures
 from ..chapter import Chapter
+from ..fleet import level_of
 from ..names import shown
 from ..subject import Subject
 from .facts import UNKNOWN, Source, facts_of, recorded, source_of
 from .failures import failures_of
+from .hosts import conditions_of_hosts
 from .result import Conditions, Fact, Host
 from .sessions import answers_of, differed, sessions_of, the_same, well
 
@@ -28,6 +30,9 @@ def gather(subject: Subject) -> Chapter | None:
     """Give the chapter; None of files, which say nothing of where they stem from."""
     if not subject.trials:
         return None
+    level = level_of(subject.verdict)
+    if level is not None:
+        return conditions_of_hosts(subject, level)
     sources = [source_of(trial) for trial in subject.trials]
     return Conditions(
         anchor=subject.anchor("conditions"),

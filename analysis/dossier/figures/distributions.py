@@ -206,7 +206,7 @@ def _shift(subject: Subject, ours: Cell, theirs: Cell, benchmark: str) -> Shift 
     if line is None or result is None:
         return None
     first, second = (theirs, ours) if subject.verdict.better == "lower" else (ours, theirs)
-    paired = result.design == "paired"
+    paired = result.design in ("paired", "hosts")
     if paired and first.sessions is not None and second.sessions is not None:
         both = np.intersect1d(first.sessions, second.sessions)
         sides = [[side.values[side.sessions == one] for one in both] for side in (first, second)]

@@ -19,6 +19,7 @@ from ...plots import (
     style_of,
 )
 from ...report import said
+from ..fleet import level_of
 from ..subject import Subject
 from ..written import Written, written_of
 from .layout import fresh, name_of, names_of, note, panels, rows_high
@@ -195,9 +196,16 @@ def _alt(
             + (f"; {counts}" if len(words) > 1 else "")
         )
     return (
-        f"Speedups over {subject.baseline}, in {subject.verdict.sessions} sessions with "
+        f"Speedups over {subject.baseline}, {_amount(subject)} with "
         f"{subject.verdict.runs} runs. {'. '.join(parts)}."
     )
+
+
+def _amount(subject: Subject) -> str:
+    level = level_of(subject.verdict)
+    if level is not None:
+        return f"on hosts like these {len(level.hosts)}, in {level.sessions} sessions of theirs"
+    return f"in {subject.verdict.sessions} sessions"
 
 
 def _numbers(result: Multilevel, line: Line) -> tuple[str | float | int | None, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from ...diagnosis.audit import Diagnosis, diagnose_trial
 from ...errors import AnalysisError, UsageError
 from ...report import Value, figures
 from ..chapter import Chapter
+from ..fleet import level_of
 from ..names import shown
 from ..subject import Subject
 from .axis import change_scale
@@ -22,6 +24,8 @@ from .timeline import Runs, drawn, runs_of
 __all__ = ["gather"]
 
 _MOST = 25  # findings in the table
+_HOSTS = 12  # that are named
+_UNCHANGED = "; no change of the whole host was found"
 
 
 def gather(subject: Subject) -> Chapter | None:
@@ -51,12 +55,18 @@ def gather(subject: Subject) -> Chapter | None:
             )
         )
         told += _found(diagnosis, label)
+    level = level_of(subject.verdict)
+    if level is not None:
+        timelines = [_of_hosts(one) for one in timelines]
     failed = sum(not one.warmup for trial in subject.trials for one in trial.failed)
     return Happened(
         anchor=subject.anchor("happened"),
-        title=title_of([found for _, found in pictured], timed=states[0] != _PLAIN[0]),
-        deck=tuple(
-            deck_of(pictured, opened=opened, states=states, sessions=subject.verdict.sessions)
+        title="The runs, host by host"
+        if level is not None
+        else title_of([found for _, found in pictured], timed=states[0] != _PLAIN[0]),
+        deck=(
+            *deck_of(pictured, opened=opened, states=states, sessions=subject.verdict.sessions),
+            *(() if level is None else (_panels(level.hosts, subject.verdict.path),)),
         ),
         higher=states[1],
         timelines=tuple(timelines),
@@ -77,6 +87,11 @@ def _looked(subject: Subject, trial: Trial) -> Iterator[tuple[Runs, Diagnosis | 
     clock = clock_of(trial)
     if clock is None:
         return
+    if level_of(subject.verdict) is not None:  # several hosts are no host that changed
+        of_hosts = runs_of(trial, clock, metric, trial.manifest.variants)
+        if of_hosts is not None:
+            yield of_hosts, None
+        return
     judged = subject.verdict.diagnosis if len(subject.trials) == 1 else None
     variants: Sequence[str] = trial.manifest.variants if judged is None else judged.variants
     try:
@@ -89,6 +104,21 @@ def _looked(subject: Subject, trial: Trial) -> Iterator[tuple[Runs, Diagnosis | 
     except AnalysisError:  # nothing of it can be tested
         if runs is not None:
             yield runs, None
+
+
+def _of_hosts(timeline: Timeline) -> Timeline:
+    """Leave out what would be said of one host's time axis."""
+    notes = tuple(note for note in timeline.notes if not note.startswith("The axis is"))
+    return replace(timeline, notes=notes, alt=timeline.alt.replace(_UNCHANGED, ""))
+
+
+def _panels(hosts: Sequence[str], fleet: str | None) -> str:
+    """Say which panel is which host, and who looks at each host by itself."""
+    listed = shown(figures.listed(hosts, _HOSTS))
+    return (
+        f"Each session that is shown is a host, with all its sessions: {listed}, in this order. What each "
+        f"host by itself looks like: fairtrial diagnose {shown(str(fleet))}."
+    )
 
 
 def _opened(subject: Subject) -> str | None:

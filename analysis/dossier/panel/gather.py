@@ -34,6 +34,7 @@ _TOLD = {"hpt": "HPT", "randomization": "randomization", "bootstrap": "bootstrap
 _UNITS = {
     "one session, blocks": "block of one session",
     "one session, runs": "run of one session",
+    "hosts": "host",
     "confounded": "none, as no session holds both variants",
 }
 
@@ -143,23 +144,29 @@ def _unit(key: str, asked: Sequence[Asked]) -> str:
     if key == "these":
         return _joined(_UNITS.get(one.found.design, "session") for one in asked)
     if key == "similar":
-        return "session and benchmark"
+        return _joined(f"{_own(one, 'session')} and benchmark" for one in asked)
     if key == "hpt":
         return "run, then benchmark"
     if key == "friedman":
         return "benchmark; false alarms in 31 to 41\u00a0% of trials of one program"
     if key == "randomization":
-        drawn = (one.panel.answers.randomized for one in asked)
-        return _joined(one.unit for one in drawn if one is not None) or "none"
+        drawn = ((one, one.panel.answers.randomized) for one in asked)
+        return _joined(_own(one, its.unit) for one, its in drawn if its is not None) or "none"
     if key == "bootstrap":
         found = [one.panel.answers.bootstrap for one in asked]
-        units = _joined(one.unit for one in found if one is not None) or "none"
+        both = zip(asked, found, strict=True)
+        units = _joined(_own(one, its.unit) for one, its in both if its is not None) or "none"
         held = {one.known_coverage for one in found if one is not None} - {None}
         if not held:
             return units
         span = " to ".join(f"{100 * share:.1f}" for share in sorted({min(held), max(held)}))  # type: ignore[type-var, operator]
         return f"{units}; held {span}\u00a0% in simulation"
     return "run"
+
+
+def _own(asked: Asked, unit: str) -> str:
+    """Say host where a method took each host of a fleet for a session."""
+    return "host" if unit == "session" and asked.found.design == "hosts" else unit
 
 
 def _joined(words: Iterator[str]) -> str:

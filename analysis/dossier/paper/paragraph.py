@@ -13,13 +13,15 @@ from ...formats import trial_and_variant
 from ...methods.multilevel import Multilevel
 from ...report import figures
 from ...version import VERSION
+from ..fleet import first_host, level_of
 from ..spoken import Span
 from ..subject import Subject
 from .citations import METHODS, TOOL, methods_used
+from .counts import between, counted
+from .hosts import machines_of, unfinished_of
 
-__all__ = ["counted", "paragraph_of"]
+__all__ = ["paragraph_of"]
 
-_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PLACES = ("first", "second")
 _RELEASE = re.compile(r"\d+(?:\.\d+)*")
 _METHODS = {
@@ -82,12 +84,6 @@ class _Cited:
         return f" [{', '.join(map(str, found))}]" if found else ""
 
 
-def counted(number: int, noun: str) -> str:
-    """Write a count with its noun: in letters up to twelve."""
-    text = _WORDS[number] if number < len(_WORDS) else f"{number:,}"
-    return f"{text} {noun}{'' if number == 1 else 's'}"
-
-
 def _joined(sentences: Sequence[tuple[Span, ...]]) -> tuple[Span, ...]:
     found: list[Span] = []
     for sentence in sentences:
@@ -118,8 +114,10 @@ def _chosen(trial: Trial, subject: Subject) -> tuple[list[str], list[str]]:
 
 def _measured(trial: Trial, subject: Subject, begin: str) -> Iterator[tuple[Span, ...]]:
     """Say what was executed, in which order, on what, and what was left out."""
-    manifest = trial.manifest
-    settings = settings_of(trial.path)
+    manifest, level = trial.manifest, level_of(subject.verdict)
+    settings = settings_of(
+        trial.path if level is None else first_host(subject.verdict) or trial.path
+    )
     protocol, isolation = _part(settings, "protocol"), _part(settings, "isolation")
     variants, benchmarks = _chosen(trial, subject)
     cells = f"{counted(len(variants), 'variant')} on {counted(len(benchmarks), 'benchmark')}"
@@ -135,6 +133,10 @@ def _measured(trial: Trial, subject: Subject, begin: str) -> Iterator[tuple[Span
     each = f" of {counted(manifest.runs, 'run')} of each"
     if manifest.sequential:
         each = f" of at most {counted(manifest.runs, 'run')} of each"
+    if level is not None:
+        sessions = f"{between(level.sessions_each, 'session')} on each of "
+        sessions += counted(len(level.hosts), "host")
+        each = f", {between(subject.verdict.session_runs or (0, 0), 'run')} of each in a session"
     yield (
         Span(
             f"{begin} executed {cells} in {sessions}{each}, {_order(protocol)}{_alone(isolation)}."
@@ -147,7 +149,7 @@ def _measured(trial: Trial, subject: Subject, begin: str) -> Iterator[tuple[Span
                 f"{100 * manifest.stop.width:g} %, so the number of runs depends on the values."
             ),
         )
-    yield _host(trial)
+    yield _host(trial) if level is None else machines_of(trial, len(level.hosts))
     yield (Span(_warmups(trial, protocol)),)
     variants = variants or list(manifest.variants)
     failed = sum(not run.warmup and run.variant in variants for run in trial.failures())
@@ -159,7 +161,7 @@ def _measured(trial: Trial, subject: Subject, begin: str) -> Iterator[tuple[Span
     if failed:
         said = f"{counted(failed, 'run').capitalize()} of {total:,} failed and "
         paired = any(
-            one.multilevel is not None and one.multilevel.design == "paired"
+            one.multilevel is not None and one.multilevel.design in ("paired", "hosts")
             for one in subject.candidates
         )
         said += "was" if failed == 1 else "were"
@@ -167,7 +169,9 @@ def _measured(trial: Trial, subject: Subject, begin: str) -> Iterator[tuple[Span
         yield (Span(f"{said} left out{rest}."),)
     if said := _disturbed(trial, variants):
         yield (Span(said),)
-    if not trial.finished or manifest.status not in ("complete", "running"):
+    if level is not None:
+        yield from unfinished_of(subject.verdict)
+    elif not trial.finished or manifest.status not in ("complete", "running"):
         yield (Span("The trial is not complete: what is there was judged."),)
 
 
@@ -371,6 +375,8 @@ def _interval(results: Sequence[Multilevel], level: str) -> str:
         return "without an interval and without a word: each side was measured on an occasion of its own"
     by = {
         "paired": "the sessions' means of the paired log ratios",
+        "hosts": "the hosts' log ratios, widened by the error that their own sessions give them, for "
+        "hosts like these",
         "separate": "the session means of the logarithms of both sides (Welch)",
         "one session, blocks": "the log ratios of the blocks of the only session",
         "one session, runs": "the logarithms of the runs of the only session (Welch)",

@@ -11,8 +11,19 @@ from pathlib import Path
 
 from ...data import Trial, read_environments, without_homes
 from ...formats import trial_and_variant
-from ...record import CAMPAIGN, ENVIRONMENT, MANIFEST, MEASUREMENTS, PLAN, RESOLVED
+from ...record import (
+    CAMPAIGN,
+    ENVIRONMENT,
+    FLEET,
+    MANIFEST,
+    MEASUREMENTS,
+    PLAN,
+    RESOLVED,
+    read_fleet,
+)
 from ...version import VERSION
+from ..fleet import first_host, level_of
+from ..names import shown
 from ..subject import Subject
 from .result import Fact
 
@@ -32,7 +43,10 @@ _PIECE = 2**20  # bytes that are hashed at once
 
 def commands_of(subject: Subject) -> tuple[str, ...]:
     """Give the command lines that measure and judge the same again, as they would be typed."""
-    found = [line for trial in subject.trials for line in _measuring(trial)]
+    if level_of(subject.verdict) is not None:
+        found = [*_measuring_hosts(subject)]
+    else:
+        found = [line for trial in subject.trials for line in _measuring(trial)]
     options = [*_options(subject)]
     if subject.trials or len(subject.sources) > 1:  # one file alone is only reported on
         found.append(_line("fairtrial", "verdict", *subject.sources, "--explain", *options))
@@ -78,9 +92,12 @@ def seeds_of(subject: Subject) -> tuple[Fact, ...]:
 def versions_of(subject: Subject) -> tuple[Fact, ...]:
     """Give what measured and what judged."""
     found = []
+    host = first_host(subject.verdict) if level_of(subject.verdict) is not None else None
     for trial in subject.trials:
         of = "" if len(subject.trials) == 1 else f" {trial.manifest.trial}"
-        records = read_environments(trial.path)
+        if host is not None:
+            of = f" on {shown(host.name)}"
+        records = read_environments(host or trial.path)
         tools = records[0].sections.get("tools", {}) if records else {}
         parts = [str(tools[key]) for key in ("python", "libc") if tools.get(key)]
         found.append(
@@ -97,7 +114,10 @@ def versions_of(subject: Subject) -> tuple[Fact, ...]:
 def hashes_of(subject: Subject) -> tuple[Fact, ...]:
     """Give the SHA-256 of what was read: files of trials as their manifests say, others as they are."""
     found: list[Fact] = []
-    for trial in subject.trials:
+    hosts = level_of(subject.verdict) is not None
+    if hosts:
+        found += _hashes_of_hosts(subject)
+    for trial in () if hosts else subject.trials:
         manifest = trial.manifest
         of = "" if len(subject.trials) == 1 else f"{manifest.trial}: "
         found.append(
@@ -115,6 +135,18 @@ def hashes_of(subject: Subject) -> tuple[Fact, ...]:
     return tuple(found)
 
 
+def _hashes_of_hosts(subject: Subject) -> Iterator[Fact]:
+    """Give those of a fleet: each host's manifest holds the hashes of its other files."""
+    verdict = subject.verdict
+    identity = subject.trials[0].manifest.campaign_sha256
+    yield Fact(name="campaign (its content)", text=identity or None)
+    yield Fact(name=FLEET, text=_digest(Path(verdict.path or ".") / FLEET))
+    for one in verdict.hosts:
+        if one.judged:
+            name = f"{shown(one.host)}: {MANIFEST}"
+            yield Fact(name=name, text=_digest(Path(one.trial) / MANIFEST))
+
+
 def _measuring(trial: Trial) -> Iterator[str]:
     """Give what measured a trial; a merged one has a line for each of its parts."""
     manifest = trial.manifest
@@ -128,6 +160,20 @@ def _measuring(trial: Trial) -> Iterator[str]:
         yield _line("fairtrial", "run", campaign, "--seed", f"{one.seed}", *sessions)
     parts = [f"runs/{one.trial}" for one in manifest.merged_from]
     yield _line("fairtrial", "merge", *parts, "-o", f"runs/{manifest.trial}")
+
+
+def _measuring_hosts(subject: Subject) -> Iterator[str]:
+    """Give what measured a fleet: one submission, or each host by itself and what put them together."""
+    verdict, manifest = subject.verdict, subject.trials[0].manifest
+    level, path = level_of(verdict), Path(verdict.path or ".")
+    campaign = Path(manifest.campaign_path).name or CAMPAIGN
+    hosts = [one.host for one in verdict.hosts]
+    if read_fleet(path).submitted_at is not None:
+        yield _line("fairtrial", "submit", campaign, "--hosts", ",".join(hosts))
+        return
+    sessions = [] if level is None else ["--sessions", f"{level.sessions_each[1]}"]
+    yield _line("fairtrial", "run", campaign, "--seed", f"{manifest.seed}", *sessions)
+    yield _line("fairtrial", "merge", *hosts, "-o", path.name)
 
 
 def _options(subject: Subject) -> Iterator[str]:

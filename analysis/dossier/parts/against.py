@@ -65,7 +65,9 @@ def against(
         variant=result.candidate,
         word=word,
         style=style,
-        unit={"paired": "session", "one session, blocks": "block"}.get(result.design, ""),
+        unit={"paired": "session", "hosts": "host", "one session, blocks": "block"}.get(
+            result.design, ""
+        ),
         by_session=ratios,
         shift=_quantiles(shift, result, told),
         shift_note=_shift_note(shift, ours, theirs),
@@ -145,7 +147,8 @@ def _sessions_alt(result: Multilevel, values: Sequence[float], told: Written, wo
     text += f", {word}"
     if len(values) > 1:
         ahead = sum(value > 1 for value in values)
-        noun = "blocks" if result.design == "one session, blocks" else "sessions"
+        nouns = {"one session, blocks": "blocks", "hosts": "hosts"}
+        noun = nouns.get(result.design, "sessions")
         text += (
             f"; above 1 in {ahead} of {len(values)} {noun}, "
             f"from {min(values):.3g} to {max(values):.3g}"
@@ -210,7 +213,7 @@ def _steps(values: Floats, at: object) -> tuple[Place, ...]:
 
 
 def _shift(result: Multilevel, ours: Cell, theirs: Cell) -> Shift | None:
-    paired = result.design in ("paired", "one session, blocks", "one session, runs")
+    paired = result.design in ("paired", "hosts", "one session, blocks", "one session, runs")
     confidence = 1 - (1 - result.confidence) / result.looks
     if paired:
         common = [label for label in ours.labels if label in theirs.labels]

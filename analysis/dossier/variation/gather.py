@@ -7,6 +7,7 @@ import shlex
 from ...errors import InsufficientDataError, UsageError
 from ...explaining import sources
 from ...stats import stream
+from ..fleet import level_of
 from ..subject import Subject
 from .result import Variation
 
@@ -29,6 +30,12 @@ def gather(subject: Subject) -> Variation | None:
             "the sources of variation are those of one trial",
             " ".join(subject.sources),
             "leave out --sources, or name one trial: fairtrial sources takes several",
+        )
+    if level_of(subject.verdict) is not None:
+        raise UsageError(
+            "a report takes each host as one session, and the sources of variation have both",
+            " ".join(subject.sources),
+            f"leave out --sources, and ask for them alone: fairtrial sources {subject.verdict.path}",
         )
     metric, confidence = subject.verdict.metric, subject.verdict.confidence
     try:

@@ -8,7 +8,9 @@ from ...faces import hands_on
 
 if TYPE_CHECKING:
     from .judging import judge_fleet as judge_fleet
+    from .refusing import refuse_of_fleet as refuse_of_fleet
     from .screen import (
+        disagreeing_sentences as disagreeing_sentences,
         fleet_section as fleet_section,
         standing_sentences as standing_sentences,
     )
@@ -17,6 +19,7 @@ else:
         __name__,
         {
             "judging": "judge_fleet",
-            "screen": "fleet_section standing_sentences",
+            "refusing": "refuse_of_fleet",
+            "screen": "disagreeing_sentences fleet_section standing_sentences",
         },
     )

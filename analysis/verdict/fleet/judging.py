@@ -31,6 +31,7 @@ from ..names import candidates_in, known_names
 from ..result import CandidateVerdict, Verdict
 from ..sides import Side, comparable, sides_of
 from .differing import Environments
+from .explaining import explained
 
 __all__ = ["judge_fleet"]
 
@@ -50,6 +51,7 @@ class _Asked:
     correction: Correction
     weights: Mapping[str, float] | None
     looks: int | None
+    explain: bool
 
 
 @dataclass(slots=True)
@@ -144,6 +146,7 @@ def judge_fleet(
     correction: Correction = "holm",
     weights: Mapping[str, float] | None = None,
     looks: int | None = None,
+    explain: bool = False,
 ) -> Verdict:
     """Compare variants on all hosts of a fleet.
 
@@ -156,6 +159,8 @@ def judge_fleet(
     looks : int, optional
         How often these sessions are judged, this time included; by default as often as the trial that
         was appended to most.
+    explain : bool
+        Also ask the published methods, which take each host as one session, and say why they differ.
 
     Returns
     -------
@@ -183,6 +188,7 @@ def judge_fleet(
         correction=correction,
         weights=weights,
         looks=None if looks is None else counted("looks", looks, most=1000),
+        explain=explain,
     )
     found = _Gathered(asked=asked)
     for one in opened.hosts():
@@ -219,6 +225,7 @@ def _alone(opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProgress])
         correction=asked.correction,
         weights=asked.weights,
         looks=asked.looks,
+        explain=asked.explain,
     )
     found.told.clear()  # the answer says it, of the same host
     told = merged(_host_cautions(found, hosts), found.cautions(), answer.cautions)
@@ -252,6 +259,16 @@ def _together(
         for variant in found.chosen
         if variant != first.baseline
     )
+    told: tuple[Caution, ...] = ()
+    if asked.explain:
+        candidates, how = explained(
+            candidates,
+            opened,
+            judged=found.judged,
+            metric=asked.metric,
+            benchmarks=asked.benchmarks,
+        )
+        told = (how,)
     standing = _standing(found, hosts)
     counts = summed(found.counts)
     return Verdict(
@@ -281,6 +298,7 @@ def _together(
         cautions=merged(
             _host_cautions(found, hosts),
             _disagreeing(candidates),
+            told,
             method_cautions(candidates),
             found.cautions(),
         ),

@@ -12,9 +12,11 @@ from ..host_standing import FleetHostStanding
 from ..result import CandidateVerdict, Verdict
 from ..screen import chosen, interval_text, level_text, speedup, word
 
-__all__ = ["fleet_section", "standing_sentences"]
+__all__ = ["disagreeing_sentences", "fleet_section", "standing_sentences"]
 
 _NAME = 24
+_NARROWEST = 10  # letters of a name, where the numbers take the room
+_WIDTH = 100  # of a table
 _MISSING = 12  # missing hosts that a line names
 _LINES = 4  # hosts in another state, and hosts that disagree
 _DIFFERENCES = 3
@@ -54,7 +56,7 @@ def _candidate(
     yield _table(verdict, result, level, number=number, shown=choice.shown, marks=marks)
     if choice.hidden:
         yield Sentence(f"and {choice.hidden} more (--all)")
-    yield from _disagreeing(verdict, level)
+    yield from disagreeing_sentences(verdict, level)
 
 
 def _table(
@@ -67,6 +69,7 @@ def _table(
     marks: Mapping[str, str],
 ) -> Table:
     more = {one.benchmark: one.hosts for one in level.more_hosts}
+    names: list[str] = []
     rows: list[tuple[Cell, ...]] = []
     for own, wide in zip(level.benchmarks, result.benchmarks, strict=True):
         if wide.name not in shown:
@@ -74,7 +77,8 @@ def _table(
         spread = level.spread.get(wide.name)
         told = "-" if spread is None else f"{figures.significant(100 * spread, 2)} %"
         note = _note(wide.reason, more, wide.name, marks.get(wide.name, ""))
-        rows.append(_row(wide.name, own, wide, verdict.unit, spread=Value(told, spread), note=note))
+        names.append(wide.name)
+        rows.append(_row(own, wide, verdict.unit, spread=Value(told, spread), note=note))
     common = len(result.benchmarks) - len(level.left_out)
     for text, mine, whole in (
         (f"these {common}", level.these, result.these),
@@ -82,28 +86,42 @@ def _table(
     ):
         if mine is not None and whole is not None:
             note = _note(None, more if whole.name == "these" else {}, None, "")
-            rows.append(_row(text, mine, whole, verdict.unit, spread="", note=note))
+            names.append(text)
+            rows.append(_row(mine, whole, verdict.unit, spread="", note=note))
+    columns = (
+        Column("speedup"),
+        Column(f"these {len(level.hosts)} hosts", "left"),
+        Column("", "left"),
+        Column(f"like these, {level_text(verdict)}", "left"),
+        Column("", "left"),
+        Column("differ"),
+        Column("needs" if any(str(row[-1])[:1] in "+>" for row in rows if row[-1]) else "", "left"),
+    )
+    room = _room(columns, rows)
     return Table(
         name=f"hosts-{number}",
-        columns=(
-            Column(figures.shorten(result.candidate, _NAME), "left"),
-            Column("speedup"),
-            Column(f"these {len(level.hosts)} hosts", "left"),
-            Column("", "left"),
-            Column(f"like these, {level_text(verdict)}", "left"),
-            Column("", "left"),
-            Column("hosts differ"),
-            Column("", "left"),
+        columns=(Column(figures.shorten(result.candidate, room), "left"), *columns),
+        rows=tuple(
+            (figures.shorten(name, room), *row) for name, row in zip(names, rows, strict=True)
         ),
-        rows=tuple(rows),
     )
 
 
-def _row(
-    name: str, own: Line, wide: Line, unit: str, *, spread: Cell, note: str
-) -> tuple[Cell, ...]:
+def _room(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> int:
+    """Give the letters that are left for a name: the numbers are shown whole."""
+    taken = sum(
+        2 + max(len(text) for text in (column.heading, *(_text(row[k]) for row in rows)))
+        for k, column in enumerate(columns)
+    )
+    return min(_NAME, max(_NARROWEST, _WIDTH - taken))
+
+
+def _text(cell: Cell) -> str:
+    return cell.text if isinstance(cell, Value) else str(cell)
+
+
+def _row(own: Line, wide: Line, unit: str, *, spread: Cell, note: str) -> tuple[Cell, ...]:
     return (
-        figures.shorten(name, _NAME),
         speedup(wide),
         interval_text(own),
         word(own, unit),
@@ -119,16 +137,16 @@ def _note(
 ) -> str:
     told = ""
     if reason == "fails-more":
-        told = "candidate fails more often"
+        told = "fails more"
     elif reason is not None:
         told = reason.replace("-", " ")
     elif name in more:
         count = more[name]
-        told = f"about {count} more host{'s' * (count != 1)}" if count else "> 100 more hosts"
+        told = f"+{count} host{'s' * (count != 1)}" if count else "> 100 hosts"
     return " ".join(text for text in (told, mark) if text)
 
 
-def _disagreeing(verdict: Verdict, level: HostLevel) -> Iterator[Sentence]:
+def disagreeing_sentences(verdict: Verdict, level: HostLevel) -> Iterator[Sentence]:
     """Say which hosts disagree with the rest, on what, and what is otherwise there."""
     by_host: dict[str, list[Disagreement]] = {}
     for one in level.disagreements:
@@ -139,7 +157,8 @@ def _disagreeing(verdict: Verdict, level: HostLevel) -> Iterator[Sentence]:
             f"{one.benchmark} {figures.ratio(one.speedup)} against {figures.ratio(one.rest)}"
             for one in those[:3]
         )
-        more = f" and {len(those) - 3} more benchmarks" if len(those) > 3 else ""
+        left = len(those) - 3
+        more = f" and {left} more benchmark{'s' * (left > 1)}" if left > 0 else ""
         yield Sentence(
             f"{host} disagrees with the rest: {told}{more}{_differences(standings[host])}"
         )
@@ -164,15 +183,16 @@ def _short(value: str) -> str:
 
 
 def standing_sentences(hosts: Sequence[FleetHostStanding], *, whole: bool) -> tuple[Sentence, ...]:
-    """Say which hosts are missing, on one line, and how each other one stands that is not complete."""
+    """Say which hosts are missing, on one line for each reason, and how each other one stands that is not complete."""
     missing = [one for one in hosts if one.state == "missing"]
     others = [one for one in hosts if one.state not in ("missing", "complete")]
     told = []
-    if missing:
-        names = figures.listed([one.host for one in missing], len(missing) if whole else _MISSING)
-        whys = {one.why for one in missing}
-        why = f" ({whys.pop()})" if len(whys) == 1 and None not in whys else ""
-        told.append(Sentence(f"missing: {names}{why}"))
+    by_why: dict[str | None, list[str]] = {}
+    for one in missing:
+        by_why.setdefault(one.why, []).append(one.host)
+    for why, names in by_why.items():
+        listed = figures.listed(names, len(names) if whole else _MISSING)
+        told.append(Sentence(f"missing: {listed}{f' ({why})' if why else ''}"))
     shown = others if whole else others[:_LINES]
     told += [Sentence(standing(one)) for one in shown]
     if len(shown) < len(others):

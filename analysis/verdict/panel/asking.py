@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -79,6 +80,8 @@ def ask(
         chances=_mixtures(mixtures, ours.better, told),
         friedman=_friedman(found, ours, theirs, told),
     )
+    if found.design == "hosts":  # what the methods take for sessions are hosts
+        told = [replace(one, unit="host") if one.unit == "session" else one for one in told]
     reasons = tuple(why(found, told, answers))
     return Panel(methods=tuple(told), disagreements=reasons, answers=answers)
 

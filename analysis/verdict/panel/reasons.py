@@ -47,7 +47,15 @@ _Words = dict[str, Word | None]
 
 
 def _sessions(found: Multilevel) -> str:
-    return f"{found.sessions} session{'s' * (found.sessions != 1)}"
+    """Count what the interval is made of: sessions, or the hosts of a fleet."""
+    noun, count = _noun(found), found.sessions
+    if noun == "host":
+        count = max((line.sessions for line in found.benchmarks), default=0)
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def _noun(found: Multilevel) -> str:
+    return "host" if found.design == "hosts" else "session"
 
 
 def _hpt(found: Multilevel, line: Line, words: _Words, answers: Answers) -> _Found:
@@ -167,7 +175,7 @@ def _by_benchmark(found: Multilevel, rest: Sequence[tuple[Word, BenchmarkLine]])
         yield Disagreement(
             of="Speedup-Test",
             reason="unit",
-            text=f"the Speedup-Test sees runs without their pairs: what blocks and sessions share "
+            text=f"the Speedup-Test sees runs without their pairs: what blocks and {_noun(found)}s share "
             f"stays in its spread on {_named(less)}",
         )
 
@@ -181,7 +189,7 @@ def _randomization(found: Multilevel, line: Line, words: _Words, answers: Answer
         yield Disagreement(
             of="randomization",
             reason="too-few-runs",
-            text=f"randomization cannot decide: with so few {result.unit}s no p lies below "
+            text=f"randomization cannot decide: with so few {_unit(result.unit, found)}s no p lies below "
             f"{figures.significant(result.smallest_pvalue, 2)}",
         )
     elif line.outcome == "equivalent" or words["randomization"] == "undecided":
@@ -209,7 +217,7 @@ def _margin_or_shape(method: str, found: Multilevel, line: Line) -> Disagreement
     else:
         text = (
             f"{method} compares means of runs as stored, drawn anew; the interval compares logs by "
-            f"{_sessions(found)}, every session weighing the same"
+            f"{_sessions(found)}, every {_noun(found)} weighing the same"
         )
     return Disagreement(of=method, reason="estimand", text=text)
 
@@ -218,22 +226,28 @@ def _smaller_unit(method: str, unit: str, found: Multilevel) -> Disagreement:
     if found.design == "confounded":
         text = _runs_for_sessions(method, found).replace("every run", f"every {unit}")
         return Disagreement(of=method, reason="replication", text=text)
+    noun = _noun(found)
     if unit == "session":
         return Disagreement(
             of=method,
             reason="too-few-runs",
-            text=f"{method} draws {_sessions(found)} only; so few draws vary less than sessions do",
+            text=f"{method} draws {_sessions(found)} only; so few draws vary less than {noun}s do",
         )
     return Disagreement(
         of=method,
         reason="replication",
-        text=f"{method} moves {unit}s, so what differs from session to session is not in its "
+        text=f"{method} moves {unit}s, so what differs from {noun} to {noun} is not in its "
         "answer; the interval is made of it",
     )
 
 
+def _unit(unit: str, found: Multilevel) -> str:
+    """Say of a fleet what a method takes for sessions."""
+    return _noun(found) if unit == "session" else unit
+
+
 def _mixtures(found: Multilevel, line: Line, words: _Words, answers: Answers) -> _Found:
-    del found, words
+    del words
     if not answers.chances:
         return
     mean = sum(answers.chances) / len(answers.chances)
@@ -244,8 +258,8 @@ def _mixtures(found: Multilevel, line: Line, words: _Words, answers: Answers) ->
         f"mixtures ask of a single run: it is better with probability {mean:.2f}, however sure the "
         "mean is"
         if not sure
-        else f"mixtures ask of a single run of these sessions (probability {mean:.2f}); whether "
-        "other sessions give the same is another question"
+        else f"mixtures ask of a single run of these {_noun(found)}s (probability {mean:.2f}); whether "
+        f"other {_noun(found)}s give the same is another question"
     )
     yield Disagreement(of="mixtures", reason="estimand", text=text)
 
@@ -253,11 +267,12 @@ def _mixtures(found: Multilevel, line: Line, words: _Words, answers: Answers) ->
 def _friedman(found: Multilevel, line: Line, words: _Words, answers: Answers) -> _Found:
     if answers.friedman is None or words.get("Friedman") == line.outcome:
         return
+    shared = "hosts" if _noun(found) == "host" else "machine's sessions"
     yield Disagreement(
         of="Friedman",
         reason="unit",
         text=f"Friedman counts {len(found.benchmarks)} benchmarks as independent and ranks them; "
-        "they share the machine's sessions, and one program under several names was told apart in "
+        f"they share the {shared}, and one program under several names was told apart in "
         "31 to 41 % of trials",
     )
 

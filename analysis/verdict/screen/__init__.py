@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         speedup as speedup,
         word as word,
     )
-    from .top import heading as heading
+    from .top import amount_on_hosts as amount_on_hosts, heading as heading
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
@@ -29,6 +29,6 @@ else:
             "one_candidate": "single",
             "several": "beside",
             "spoken": "advice interval_text level_text ratio_text speedup word",
-            "top": "heading",
+            "top": "amount_on_hosts heading",
         },
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from ...methods.multilevel import HostLevel
 from ...report import Sentence, figures
 from ..result import Verdict
 
-__all__ = ["heading"]
+__all__ = ["amount_on_hosts", "heading"]
 
 _NAME = 28  # columns for the baseline's name
 _UNKNOWN_HOST = "unknown"  # of a trial that was imported from files that name none
@@ -14,7 +15,6 @@ _DESIGNS = {
     "separate": "sides measured in separate sessions",
     "one session, blocks": "within one session",
     "one session, runs": "within one session",
-    "hosts": "hosts above sessions",
     "confounded": "one session a side: session and variant cannot be told apart",
 }
 
@@ -55,7 +55,10 @@ def _what(verdict: Verdict) -> str:
 
 def _amount(verdict: Verdict) -> str:
     """Say how many sessions and runs there are, and how the sides go together."""
-    amount = f"{verdict.sessions} session{'s' * (verdict.sessions != 1)}"
+    levels = [one.hosts for one in verdict.candidates if one.hosts is not None]
+    if levels:
+        return amount_on_hosts(levels[0], verdict.session_runs)
+    amount = verdict.counting_hosts(f"{verdict.sessions} session{'s' * (verdict.sessions != 1)}")
     if verdict.session_runs is None:
         amount = f"{verdict.runs} runs"
     else:
@@ -65,3 +68,24 @@ def _amount(verdict: Verdict) -> str:
         one.multilevel.design for one in verdict.candidates if one.multilevel is not None
     )
     return ", ".join([amount, *dict.fromkeys(_DESIGNS[design] for design in designs)])
+
+
+def amount_on_hosts(level: HostLevel, session_runs: tuple[int, int] | None) -> str:
+    """Say how much was measured on several hosts: ``4 hosts x 5 sessions x 10 runs``.
+
+    Parameters
+    ----------
+    level : HostLevel
+        What the hosts say.
+    session_runs : (int, int) or None
+        The fewest and the most runs of a cell in a session.
+    """
+    parts = [_counted((len(level.hosts),) * 2, "host"), _counted(level.sessions_each, "session")]
+    if session_runs is not None:
+        parts.append(_counted(session_runs, "run"))
+    return " x ".join(parts)
+
+
+def _counted(ends: tuple[int, int], noun: str) -> str:
+    low, high = ends
+    return f"{low if low == high else f'{low} to {high}'} {noun}{'s' * (high != 1)}"

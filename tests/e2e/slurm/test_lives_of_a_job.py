@@ -82,7 +82,8 @@ def test_a_job_that_slurm_requeues_goes_on_by_itself(cluster):
 
 
 def test_cancel_leaves_no_process_and_no_job_comes_back(cluster):
-    path = cluster.submit(slow(cluster), hosts="lab[1-2]")
+    # long enough that the command finds the jobs also on a busy machine
+    path = cluster.submit(slow(cluster, seconds=0.5), hosts="lab[1-2]")
     jobs = [job for ids in cluster.jobs().values() for job in ids]
     wait_for_rows(cluster)
     done = cluster.run("cancel", path)

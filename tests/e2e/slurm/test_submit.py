@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -197,9 +198,12 @@ def test_scratch_measures_elsewhere_and_copies(cluster):
     for name in ("lab1", "lab2"):
         cluster.lab.assert_complete_once_each(path / name)
         assert cluster.run("verdict", path / name).returncode in {0, 6}
-        assert not (disk / f"fairtrial-{path.name}" / name).exists()
-    used = (cluster.lab.folder / "where").read_text().split()
-    assert set(used) == {str(disk / f"fairtrial-{path.name}" / name) for name in ("lab1", "lab2")}
+    used = {Path(line) for line in (cluster.lab.folder / "where").read_text().splitlines()}
+    assert {place.name for place in used} == {"lab1", "lab2"}
+    for place in used:
+        assert place.parent.parent == disk
+        assert place.parent.name.startswith(f"fairtrial-{path.name}-")
+    assert not any(disk.iterdir())  # complete trials are no longer there
 
 
 def test_programs_are_built_once_before_submission(cluster):

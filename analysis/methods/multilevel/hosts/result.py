@@ -129,3 +129,11 @@ class HostLevel:
     tests: int
     disagreements: tuple[Disagreement, ...]
     more_hosts: tuple[MoreHosts, ...]
+
+    @property
+    def sessions_each(self) -> tuple[int, int]:
+        """The fewest and the most sessions that a host has."""
+        each: dict[str, int] = {}
+        for one in self.effects:
+            each[one.host] = max(one.sessions, each.get(one.host, 0))
+        return min(each.values(), default=0), max(each.values(), default=0)

@@ -199,6 +199,29 @@ def test_each_host_is_what_its_trial_shows(tmp_path, synthetic):
     assert alone.planned is None  # nobody knows
 
 
+@pytest.mark.powerless
+@pytest.mark.parametrize("barred", ["a file", "a folder of others"])
+def test_what_cannot_be_looked_into_is_no_host_that_has_not_begun(
+    tmp_path, synthetic, barred, request
+):
+    synthetic(TIMES).write(tmp_path / "lab1")
+    place = tmp_path / "lab2"
+    if barred == "a file":
+        place.write_text("x")
+        said = "Not a directory"
+    else:
+        request.getfixturevalue("unreadable_files")
+        synthetic(TIMES).write(place).chmod(0)
+        said = "Permission denied"
+    try:
+        other, found = read_hosts(tmp_path, fleet_of("lab1", "lab2"))
+    finally:
+        place.chmod(0o700)
+    assert (other.state, other.counting) == ("complete", 8)
+    assert (found.state, found.done, found.counting) == ("failed", 0, 0)
+    assert said in found.why
+
+
 def test_a_trial_that_is_being_written_is_running_and_a_torn_line_is_no_row(tmp_path, synthetic):
     made = synthetic(TIMES, status="running", finished=None)
     made.rows = made.rows[:3]

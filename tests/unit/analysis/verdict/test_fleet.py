@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 
 from analysis import judge, read_trial
 from analysis.errors import InsufficientDataError, StoreError, UsageError
+from analysis.formats import open_trial
 from analysis.methods.multilevel import over_hosts
 from analysis.record import Fleet, FleetHost, write_fleet
 from analysis.verdict import judge_fleet
@@ -111,9 +113,33 @@ def test_a_person_reads_the_missing_host_on_a_line(fleet):
     text = str(judge_fleet(fleet([0.1, 0.12, 0.11], absent=("lab2",))))
     assert any("missing" in line and "lab2" in line for line in text.splitlines())
     assert "synthetic on 2 of 3 hosts" in text
+    assert "2 hosts x 4 sessions x 4 runs" in " ".join(text.split())
     (head,) = (line for line in text.splitlines() if "these 2 hosts" in line)
     assert "like these, 95 %" in head
     assert len(head) < 95  # the shortest table of hosts fits a wide terminal with its advice
+
+
+@pytest.mark.parametrize("spread", [0.001, 0.02, 0.5])
+def test_no_line_of_the_screen_is_wider_than_100_columns(fleet, monkeypatch, spread):
+    long = ("a-benchmark-with-a-long-name-of-its-own", "another-of-them-that-is-as-long", "random")
+    monkeypatch.setattr(sys.modules[__name__], "BENCHMARKS", long)
+    shifts = [0.01 + spread * place for place in (-1, 0.6, 0.2, 1, -0.8)]
+    text = str(judge_fleet(fleet(shifts)))
+    assert " hosts" in text  # it advises
+    assert "others like them" in text
+    lines = [line for line in text.splitlines() if "fairtrial sources" not in line]
+    assert max(map(len, lines)) <= 100  # the command to copy is as long as its path
+    assert len({line.split("  ")[0] for line in text.splitlines() if "…" in line}) >= 2
+
+
+def test_missing_hosts_have_a_line_for_each_reason(fleet, tmp_path):
+    folder = fleet([0.1, 0.12, 0.11, 0.1], absent=("lab2", "lab3"))
+    (folder / "lab3").symlink_to(tmp_path)
+    lines = [line for line in str(judge_fleet(folder)).splitlines() if line.startswith("missing: ")]
+    assert lines == [
+        "missing: lab2 (its trial has not begun)",
+        "missing: lab3 (the trial of host 'lab3' lies outside of the fleet: 'lab3')",
+    ]
 
 
 def test_a_host_that_is_not_finished_is_judged_with_a_caution(fleet):
@@ -244,14 +270,66 @@ def test_a_candidate_that_fails_on_one_host_only_is_said(fleet):
 
 
 @pytest.mark.parametrize(
-    "option", ["--rank", "--pairs", "--best-of 3", "--explain", "--always-valid"]
+    ("option", "why", "instead"),
+    [
+        ("--rank", "over the sessions of one trial", "fleet:ONE"),
+        ("--pairs", "over the sessions of one trial", "fleet:OTHER"),
+        ("--best-of 3", "another on each host", "leave it out"),
+        ("--always-valid", "for sessions, not for hosts", "--looks N"),
+        ("--certificate x", "of one machine", "fairtrial calibrate"),
+        ("--level iteration", "by their processes", "leave it out"),
+    ],
 )
-def test_what_is_for_one_host_is_refused_with_the_way_to_it(fleet, option):
+def test_what_is_for_one_host_is_refused_with_why_and_what_else(fleet, option, why, instead):
     folder = fleet([0.1, 0.1])
     err = io.StringIO()
     assert main(["verdict", str(folder), *option.split()], io.StringIO(), err) == 2
-    assert "is for the trial of one host" in err.getvalue()
-    assert "HOST" in err.getvalue()
+    told = err.getvalue()
+    assert "is for the trial of one host: " in told
+    assert why in told
+    assert instead in told
+    assert f"{folder}/HOST" in told
+
+
+def test_two_variants_over_all_hosts_are_the_way_that_a_refusal_names(fleet):
+    folder, out = fleet([0.1, -0.1, 0.02, 0.3]), io.StringIO()
+    assert main(["verdict", f"{folder}:new", f"{folder}:old"], out, io.StringIO()) == 0
+    assert "new against old · wall time · 4 hosts x 16 runs" in out.getvalue()
+    assert " more host" in out.getvalue()
+    assert " more session" not in out.getvalue()
+
+
+@pytest.mark.parametrize("hosts", [3, 6])
+def test_the_published_methods_take_each_host_as_one_session(fleet, hosts):
+    folder = fleet([0.1 + 0.01 * k for k in range(hosts)])
+    answer, plain = judge_fleet(folder, explain=True), judge_fleet(folder)
+    (one,), (bare,) = answer.candidates, plain.candidates
+    assert one.multilevel.to_dict() == bare.multilevel.to_dict()  # the answer stays the hosts'
+    assert bare.panel is None
+    joined = judge(open_trial(folder), explain=True).candidates[0].panel
+    assert [(m.method, m.answer) for m in one.panel.methods] == [
+        (m.method, m.answer) for m in joined.methods
+    ]
+    units = {m.method: m.unit for m in one.panel.methods}
+    assert units["randomization"] == units["bootstrap"] == ("host" if hosts >= 5 else "block")
+    told = [c for c in answer.cautions if c.code == "hosts-as-sessions"]
+    assert len(told) == 1
+    assert f"each of {hosts} hosts" in told[0].text
+    assert "hosts-as-sessions" not in [c.code for c in plain.cautions]
+    text = str(answer)
+    assert "the published methods on the same data, new against old" in text
+    assert "sessions" not in text.partition("why they differ")[2].partition("cautions")[0]
+
+
+def test_the_published_methods_are_asked_of_judged_hosts_only(fleet):
+    def fail(name, made):
+        if name == "lab2":
+            made.rows = [replace(row, outcome="exit", exit_code=1) for row in made.rows]
+
+    answer = judge_fleet(fleet([0.1, 0.1, 0.12, 0.11], change=fail, absent=("lab1",)), explain=True)
+    told = next(c for c in answer.cautions if c.code == "hosts-as-sessions")
+    assert "each of 2 hosts (lab3, lab4)" in told.text
+    assert answer.candidates[0].panel is not None
 
 
 def test_wrong_names_are_refused(fleet, tmp_path):
@@ -298,3 +376,5 @@ def test_a_fleet_of_one_variant_gives_its_intervals_by_the_hosts(fleet):
     assert [one.sessions for one in answer.alone] == [3, 3, 3]
     assert [one.judged for one in answer.hosts] == [True] * 3
     assert "one variant only" in str(answer)
+    assert "3 hosts  " in str(answer)  # what the intervals are by
+    assert "3 sessions" not in str(answer)

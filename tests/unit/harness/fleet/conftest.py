@@ -91,15 +91,15 @@ def fleet(tmp_path):
         FleetHost(host=host, jobs=(job,), trial=host)
         for host, job in (("lab1", "7"), ("lab2", "8"))
     )
+    folder = tmp_path / SLURM["fleet"]
+    folder.mkdir()
     record = Fleet(
         campaign="c",
         identity="0",
         submitted_at="2026-11-22T10:15:00Z",
         script="job.sh",
         hosts=hosts,
-        further={"slurm": SLURM},
+        further={"slurm": SLURM | {"folder": str(folder), "inode": folder.stat().st_ino}},
     )
-    folder = tmp_path / SLURM["fleet"]
-    folder.mkdir()
     write_fleet(folder, record)
     return folder

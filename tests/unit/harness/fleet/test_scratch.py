@@ -69,6 +69,55 @@ def test_a_trial_that_is_not_there_yet(tmp_path):
     assert not (tmp_path / "fleet").exists()
 
 
+def test_a_job_that_comes_back_finds_what_it_measured(trial, tmp_path):
+    disk = tmp_path / "disk"
+    first = Scratch(disk, trial)
+    first.fetch()
+    with (first.local / "findings.jsonl").open("ab") as file:
+        file.write(b"\n")
+    again, other = Scratch(disk, trial), Scratch(disk, trial.with_name("lab2"))
+    again.fetch()
+    other.fetch()
+    assert again.local == first.local
+    assert (again.local / "findings.jsonl").read_bytes().endswith(b"\n\n")
+    assert other.local.parent != first.local.parent  # of two nodes each has its own
+
+
+@pytest.mark.parametrize("made", ["guessed", "open to all", "a link", "of another user"])
+def test_a_place_that_somebody_else_made_is_not_taken(trial, tmp_path, made, monkeypatch):
+    disk, theirs = tmp_path / "disk", tmp_path / "theirs"
+    (theirs / "lab1").mkdir(parents=True)
+    disk.mkdir()
+    theirs.chmod(0o700)
+    name = disk / "fairtrial-fleet-abc"
+    if made == "guessed":
+        name = disk / "fairtrial-fleet"  # as the fleet is called, which everybody can see
+    if made == "a link":
+        name.symlink_to(theirs)
+    else:
+        theirs.rename(name)
+    if made == "open to all":
+        name.chmod(0o777)
+    if made == "of another user":
+        monkeypatch.setattr("os.geteuid", lambda: name.stat().st_uid + 1)
+    scratch = Scratch(disk, trial)
+    scratch.fetch()
+    assert scratch.local.parent.resolve() not in {name.resolve(), theirs.resolve()}
+    assert scratch.local.parent.stat().st_mode & 0o777 == 0o700
+    assert contents(scratch.local) == contents(trial)
+    assert not any((name / "lab1").iterdir())
+
+
+def test_nothing_is_left_on_the_disk_but_a_trial_that_goes_on(trial, tmp_path):
+    done = Scratch(tmp_path / "disk", trial)
+    done.fetch()
+    done.settle()
+    none = Scratch(tmp_path / "disk", trial.with_name("lab2"))
+    none.fetch()
+    none.settle()
+    assert not any((tmp_path / "disk").iterdir())
+
+
 @pytest.mark.powerless
 def test_a_folder_that_cannot_be_written_says_where_the_rows_are(trial, tmp_path, unreadable_files):
     scratch = Scratch(tmp_path / "disk", trial)

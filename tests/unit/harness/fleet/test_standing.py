@@ -72,6 +72,18 @@ def test_a_job_of_others_is_not_this_fleets(fleet, played, changes):
     assert (done.cancelled, done.others, played.ended) == ((), ("7",), [])
 
 
+@pytest.mark.parametrize("left", [{}, {"inode": None}, {"folder": None, "inode": 1}])
+def test_a_fleet_that_does_not_say_where_it_measures_has_no_jobs(fleet, played, left):
+    played.add("7")
+    text = json.loads((fleet / "fleet.json").read_text())
+    del text["slurm"]["folder"], text["slurm"]["inode"]
+    text["slurm"] |= left
+    (fleet / "fleet.json").write_text(json.dumps(text))
+    assert hosts_of(read_standing(fleet, played))["lab1"]["queue"] is None
+    done = cancel(fleet, [].append, played)
+    assert (done.cancelled, done.others, played.ended) == ((), ("7",), [])
+
+
 def test_cancel_ends_what_is_live_and_says_so(fleet, played):
     played.add("7")
     played.add("8", "COMPLETED")
@@ -165,8 +177,6 @@ def test_results_are_frozen(fleet, played):
 def test_a_copy_has_no_jobs_and_gets_its_own(fleet, played, tmp_path):
     played.add("7")
     text = json.loads((fleet / "fleet.json").read_text())
-    text["slurm"] |= {"folder": str(fleet), "inode": fleet.stat().st_ino}
-    (fleet / "fleet.json").write_text(json.dumps(text))
     assert hosts_of(read_standing(fleet, played))["lab1"]["queue"] == "RUNNING"
     copy = tmp_path / "copy"
     shutil.copytree(fleet, copy)

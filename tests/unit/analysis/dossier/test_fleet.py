@@ -1,0 +1,228 @@
+"""The report of a fleet: its headline, its numbers and its hosts are those of the fleet's verdict.
+
+Authority: `judge_fleet`, which is held to its own tests, and each host's own trial.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from analysis import judge
+from analysis.dossier import assemble, html_page, subject_of
+from analysis.errors import UsageError
+from analysis.formats import Reading, open_trial
+from analysis.record import Fleet, FleetHost, write_fleet
+from analysis.report import as_latex, as_markdown, as_text, page_of
+from analysis.verdict import judge_fleet
+from harness.cli import main
+
+BENCHMARKS = ("text", "logs", "random")
+
+
+@pytest.fixture
+def fleet(tmp_path, synthetic):
+    """Write a fleet: a shift of the logs a host, and how far its sessions go apart."""
+
+    def make(shifts, *, wobble=0.004, absent=(), variants=("new",), change=None, submitted=None):
+        folder = tmp_path / "fleet"
+        folder.mkdir()
+        names = [f"lab{k}" for k in range(1, len(shifts) + 1)]
+        write_fleet(
+            folder,
+            Fleet(
+                campaign="synthetic",
+                identity="0" * 64,
+                submitted_at=submitted,
+                script=None,
+                hosts=tuple(FleetHost(host=name, jobs=(), trial=name) for name in names),
+            ),
+        )
+        rng = np.random.default_rng(20261122)
+        for name, shift in zip(names, shifts, strict=True):
+            if name in absent:
+                continue
+            times = {one: {} for one in ("old", *variants)}
+            for bench in BENCHMARKS:
+                times["old"][bench] = (0.02 * np.exp(rng.normal(0, 0.002, 16))).tolist()
+                moved = np.repeat([wobble, -wobble, wobble, -wobble], 4) - shift
+                for one in variants:
+                    noise = rng.normal(0, 0.002, 16)
+                    times[one][bench] = (0.02 * np.exp(moved + noise)).tolist()
+            made = synthetic(times, sessions=4, warmup=1, host=name, trial=f"t-{name}")
+            if change is not None:
+                change(name, made)
+            made.write(folder / name)
+        return folder
+
+    return make
+
+
+def report(folder, *words):
+    out, err = io.StringIO(), io.StringIO()
+    assert main(["report", str(folder), *words], out, err) == 0, err.getvalue()
+    return out.getvalue()
+
+
+def test_the_headline_is_the_fleets_and_not_that_of_hosts_taken_for_sessions(fleet):
+    folder = fleet([0.030, 0.031, 0.029], wobble=0.1)
+    pooled = judge(open_trial(folder)).candidates[0].multilevel
+    assert pooled.these.outcome == "faster"  # what the hosts' means alone would claim
+    assert judge_fleet(folder).candidates[0].multilevel.these.outcome == "undecided"
+    headline = assemble([subject_of([str(folder)], Reading())]).headline
+    assert headline.startswith("Whether new differs from old is undecided on hosts like these")
+
+
+def test_all_numbers_are_those_of_the_verdict(fleet):
+    folder = fleet([0.02, 0.1, -0.05, 0.3])
+    known = judge_fleet(folder, explain=True).candidates[0]
+    subject = subject_of([str(folder)], Reading())
+    (one,) = subject.candidates
+    assert one.hosts == known.hosts
+    assert one.panel == known.panel
+    told = json.loads(report(folder, "--format", "json"))
+    (brief,) = told["brief"]
+    rows = {row["name"]: row for row in brief["candidates"][0]["rows"]}
+    result = known.multilevel
+    for line in (*result.benchmarks, result.these, result.similar):
+        row = rows[line.name]
+        assert [row[key]["value"] for key in ("speedup", "low", "high")] == [
+            line.speedup,
+            line.low,
+            line.high,
+        ]
+        assert row["outcome"] == line.outcome
+    more = {one.benchmark: one.hosts for one in known.hosts.more_hosts}
+    assert more, "nothing is undecided: this fleet tests no advice"
+    for name, count in more.items():
+        told = rows[name or "these"]["advice"]
+        assert f"about {count} more host" in told or told.startswith("after correction")
+    assert "more host" in rows["these"]["advice"]
+    assert brief["rests_on"] == "hosts"
+
+
+@pytest.mark.parametrize("form", ["md", "latex", "txt", "csv", "html"])
+def test_every_form_says_hosts_x_sessions_x_runs_and_names_the_hosts(fleet, tmp_path, form):
+    folder = fleet([0.1, 0.1, 0.1, 0.3, 0.1, 0.1], absent=("lab2",))
+    if form == "html":
+        report(folder, "-o", str(tmp_path / "r.html"))
+        text = (tmp_path / "r.html").read_text()
+    else:
+        text = report(folder, "--format", form)
+    text = " ".join(text.replace("\N{NO-BREAK SPACE}", " ").split())
+    assert "5 hosts x 4 sessions x 4 runs" in text
+    assert "5 sessions x 16 runs" not in text
+    assert "missing: lab2" in text
+    assert "lab4 disagree" in text
+    assert "more session" not in text
+
+
+def test_what_holds_on_these_hosts_alone_stands_beside_the_claim(fleet):
+    folder = fleet([0.05, 0.15])
+    level = judge_fleet(folder).candidates[0].hosts
+    assert level.these.outcome == "faster"
+    text = as_markdown.render(page_of(assemble([subject_of([str(folder)], Reading())])))
+    assert "undecided on hosts like these" in text.splitlines()[0]
+    assert "On these 2 hosts alone, over these 3: new 1.1" in text
+    assert ", faster." in text
+
+
+def test_the_conditions_list_the_hosts_those_that_are_odd_first(fleet):
+    def cut(name, made):
+        if name == "lab3":
+            made.rows = made.rows[:60]
+            made.manifest = replace(made.manifest, status="interrupted")
+
+    folder = fleet([0.1] * 4, absent=("lab2",), change=cut)
+    told = json.loads(report(folder, "--format", "json"))
+    facts = {one["name"]: one["texts"][0] for one in told["conditions"][0]["facts"]}
+    assert list(facts)[2:] == ["lab2", "lab3", "lab1", "lab4"]
+    assert facts["lab2"].startswith("missing, 0 of 120 runs")
+    assert facts["lab3"].startswith("partial, 60 of 120 runs")
+    assert facts["hosts"] == "3 of 4 judged"
+    assert "four sessions" not in facts["measured"]
+
+
+def test_the_paper_says_what_was_measured_where(fleet):
+    folder = fleet([0.1] * 4, absent=("lab4",), submitted="2026-11-22T10:00:00Z")
+    told = json.loads(report(folder, "--format", "json"))["paper"][0]
+    text = "".join(one["text"] for one in told["paragraph"])
+    assert "in four sessions on each of three hosts, four runs of each in a session" in text
+    assert "One more host was planned, of which nothing could be judged." in text
+    assert "for hosts like these (2 degrees of freedom)" in text
+    assert told["commands"][0] == "fairtrial submit campaign.yaml --hosts lab1,lab2,lab3,lab4"
+    names = [one["name"] for one in told["hashes"]]
+    assert names[1:] == ["fleet.json", *(f"lab{k}: manifest.json" for k in (1, 2, 3))]
+    assert all(one["text"] for one in told["hashes"])
+
+
+def test_one_host_that_can_be_judged_gives_the_report_of_its_own_trial(fleet):
+    folder = fleet([0.1, 0.1], absent=("lab1",))
+    subject = subject_of([str(folder)], Reading())
+    assert subject.trial.path == folder / "lab2"
+    dossier = assemble([subject])
+    own = assemble([subject_of([str(folder / "lab2")], Reading())])
+    assert dossier.headline == own.headline
+    text = as_text.render(page_of(dossier))
+    assert "missing: lab1" in text
+    assert "one host only (lab2)" in text
+
+
+def test_several_candidates_and_one_alone_have_reports_as_well(fleet, tmp_path):
+    folder = fleet([0.1, 0.1, 0.12], variants=("new", "newer"))
+    dossier = assemble([subject_of([str(folder)], Reading())])
+    text = as_latex.render(page_of(dossier)) + html_page(dossier)
+    assert "newer" in text
+    chosen = subject_of([f"{folder}:newer"], Reading())
+    assert [one.variant for one in chosen.candidates] == ["newer"]
+    streams = (io.StringIO(), io.StringIO())
+    assert main(["report", str(folder), "--plots", str(tmp_path / "p")], *streams) == 0
+    assert list((tmp_path / "p").rglob("*.svg"))
+
+
+def test_a_fleet_of_one_variant_has_a_report(fleet):
+    def keep_old(_, made):
+        made.manifest = replace(made.manifest, variants=("old",))
+        made.plan = [row for row in made.plan if row.variant == "old"]
+        made.rows = [row for row in made.rows if row.variant == "old"]
+        made.manifest = replace(made.manifest, planned=len(made.plan))
+
+    text = report(fleet([0.1, 0.1, 0.1], change=keep_old), "--format", "md")
+    assert "Nothing was compared: old was measured alone." in text
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--always-valid",), "--looks N"),
+        (("--certificate", "x"), "of one machine"),
+        (("--level", "iteration"), "by their processes"),
+        (("--sources",), "fairtrial sources"),
+    ],
+)
+def test_what_is_for_one_host_is_refused_with_what_else(fleet, words, said):
+    folder, err = fleet([0.1, 0.1, 0.1]), io.StringIO()
+    assert main(["report", str(folder), "--format", "txt", *words], io.StringIO(), err) == 2
+    assert said in err.getvalue()
+
+
+def test_a_figure_has_the_interval_of_the_verdict(fleet, tmp_path):
+    folder = fleet([0.10, 0.12, 0.11])
+    out = io.StringIO()
+    assert main(["plot", "forest", str(folder), "-o", str(tmp_path / "f.svg")], out, out) == 0
+    assert "hosts like these 3" in out.getvalue()
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "f.csv").read_text())))
+    these = next(row for row in rows if row["line"] == "these")
+    line = judge_fleet(folder).candidates[0].multilevel.these
+    assert float(these["low"]) == line.low
+    assert float(these["high"]) == line.high
+
+
+def test_a_fleet_is_no_trial_that_has_certificates(fleet):
+    with pytest.raises(UsageError, match="is for the trial of one host"):
+        subject_of([str(fleet([0.1, 0.1]))], Reading(), always_valid=True)
