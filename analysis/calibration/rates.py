@@ -16,7 +16,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -135,16 +135,11 @@ def rates_of(
     risk = float(round(1 - confidence, 12))
     table = signs(pairs.groups, stream(root, "relabellings"))
     cuts = _cuts(pairs, table, stream(root, "cuts")) if pairs.whole else []
-    parts = [_Part(pairs=pairs, table=table), *cuts]
-    suite = [
-        (name, unit)
-        for (name, unit), said in METHODS.items()
-        if name in methods
-        and said.level == "suite"
-        and not said.by_construction
-        and (pairs.whole or unit != "session")
+    asked: list[_Asked] = [
+        (part, method)
+        for part in (_Part(pairs=pairs, table=table), *cuts)
+        for method in (None, *_suite_methods(methods, whole=pairs.whole))
     ]
-    asked: list[_Asked] = [(part, method) for part in parts for method in (None, *suite)]
     answers = in_order(
         partial(_answered, root=root, risk=risk, methods=methods),
         asked,
@@ -157,52 +152,37 @@ def rates_of(
     single, *fewer = told[None]
     runs = float(np.median([x.size for x in pairs.ours]))
     found = []
-    for (name, unit), said in METHODS.items():
+    for method, said in METHODS.items():
+        name, unit = method
         if name not in methods:
             continue
         if said.by_construction:
             found.append(_unrated(name, unit, said.level, risk))
         elif said.level == "benchmark":
-            own = single[name]
-            mean = float(own.alarms.mean())
-            jackknife = _jackknife([float(one[name].alarms.mean()) for one in fewer], confidence)
-            over = _over_benchmarks(mean, own.alarms.size, confidence)
-            found.append(
-                MethodRate(
-                    name=name,
-                    unit=unit,
-                    level="benchmark",
-                    nominal=rank_sum_nominal(int(runs))
-                    if name == "rank-sum"
-                    else said.sides * risk,
-                    rate=mean,
-                    **_ends(mean, over, jackknife),
-                    concluded=float(own.concluded.mean()),
-                    by_construction=False,
-                )
-            )
-        elif (name, unit) not in told:  # one session cannot be left out
+            nominal = rank_sum_nominal(int(runs)) if name == "rank-sum" else said.sides * risk
+            without = [one[name] for one in fewer]
+            found.append(_benchmark_rate(method, nominal, single[name], without, confidence))
+        elif method not in told:  # one session cannot be left out
             found.append(_unrated(name, unit, said.level, risk))
         else:
-            rate, *without = told[name, unit]
-            jackknife = _jackknife(without, confidence)
-            found.append(
-                MethodRate(
-                    name=name,
-                    unit=unit,
-                    level="suite",
-                    nominal=said.sides * risk,
-                    rate=rate,
-                    **_ends(rate, None, jackknife),
-                    concluded=1.0,
-                    by_construction=False,
-                )
-            )
+            found.append(_suite_rate(method, said.sides * risk, told[method], confidence))
     by_benchmark = {
         bench: {name: float(own.alarms[k]) for name, own in single.items() if name in methods}
         for k, bench in enumerate(pairs.benchmarks)
     }
     return tuple(found), by_benchmark, len(table)
+
+
+def _suite_methods(methods: frozenset[str], *, whole: bool) -> list[tuple[str, Unit]]:
+    """Name those of the methods over the suite that are relabelled."""
+    return [
+        (name, unit)
+        for (name, unit), said in METHODS.items()
+        if name in methods
+        and said.level == "suite"
+        and not said.by_construction
+        and (whole or unit != "session")
+    ]
 
 
 def _cuts(pairs: Pairs, table: Signs, rng: np.random.Generator) -> list[_Part]:
@@ -258,6 +238,46 @@ def _ends(
     half = sessions or 0.0
     low, high = benchmarks or (rate, rate)
     return {"low": max(0.0, min(low, rate - half)), "high": min(1.0, max(high, rate + half))}
+
+
+def _benchmark_rate(
+    method: tuple[str, Unit],
+    nominal: float,
+    own: _Counted,
+    without: Sequence[_Counted],
+    confidence: float,
+) -> MethodRate:
+    """Give the rate over benchmarks; `without` are the counts with one session left out."""
+    rate = float(own.alarms.mean())
+    jackknife = _jackknife([float(one.alarms.mean()) for one in without], confidence)
+    over = _over_benchmarks(rate, own.alarms.size, confidence)
+    return MethodRate(
+        name=method[0],
+        unit=method[1],
+        level="benchmark",
+        nominal=nominal,
+        rate=rate,
+        **_ends(rate, over, jackknife),
+        concluded=float(own.concluded.mean()),
+        by_construction=False,
+    )
+
+
+def _suite_rate(
+    method: tuple[str, Unit], nominal: float, rates: Sequence[float], confidence: float
+) -> MethodRate:
+    """Give the rate over the suite: the first of the rates, the others with one session left out."""
+    rate, *without = rates
+    return MethodRate(
+        name=method[0],
+        unit=method[1],
+        level="suite",
+        nominal=nominal,
+        rate=rate,
+        **_ends(rate, None, _jackknife(without, confidence)),
+        concluded=1.0,
+        by_construction=False,
+    )
 
 
 def _unrated(name: str, unit: Unit, level: Level, risk: float) -> MethodRate:

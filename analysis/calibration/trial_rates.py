@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -17,7 +17,7 @@ from ..stats import door, least_shift, shown, stream
 from .identical import identical_pair, identical_variants
 from .pairs import Pairs, pairs_of
 from .rates import rates_of
-from .result import METHOD_NAMES, CalibratedBenchmark, Certificate, MethodRate
+from .result import METHOD_NAMES, CalibratedBenchmark, Certificate, MethodRate, SessionCheck
 from .session_values import FEWEST, checks_of
 from .surroundings import design_of, machine_of
 
@@ -99,29 +99,6 @@ def calibrate_trial(
         workers=workers,
     )
     risk = float(round(1 - confidence, 12))
-    differences = pairs.differences()
-    checks = (
-        checks_of(
-            dict(zip(pairs.benchmarks, [row.tolist() for row in differences], strict=True)),
-            risk=risk,
-            rng=stream(root, "checks"),
-        )
-        if pairs.whole
-        else ()
-    )
-    sign = -1.0 if info.better == "lower" else 1.0
-    benchmarks = tuple(
-        CalibratedBenchmark(
-            name=bench,
-            sessions=row.size if pairs.whole else 1,
-            runs=int(pairs.ours[k].size),
-            speedup=math.exp(sign * float(row.mean())),
-            spread=float(row.std(ddof=1)) if row.size > 1 else None,
-            detectable=_detectable(row, risk, power),
-            alarms=alarms[bench],
-        )
-        for k, (bench, row) in enumerate(zip(pairs.benchmarks, differences, strict=True))
-    )
     lost = read_host_record(trial.path).most_lost
     whole = pairs.whole
     kind: Literal["session", "block"] = "session" if whole else "block"
@@ -142,9 +119,9 @@ def calibrate_trial(
         relabelled=kind,
         relabellings=relabellings,
         methods=rates,
-        benchmarks=benchmarks,
+        benchmarks=_benchmarks(pairs, alarms, info.better, risk, power),
         detectable=_detectable(_suite_differences(pairs), risk, power),
-        checks=checks,
+        checks=_checks(pairs, risk, stream(root, "checks")),
         lost_share=None if lost is None or lost.value is None else lost.value / 100,
         cautions=merged(
             trial.cautions,
@@ -153,6 +130,37 @@ def calibrate_trial(
             _lost(lost),
         ),
     )
+
+
+def _benchmarks(
+    pairs: Pairs,
+    alarms: Mapping[str, Mapping[str, float]],
+    better: str,
+    risk: float,
+    power: float,
+) -> tuple[CalibratedBenchmark, ...]:
+    """Give each benchmark's differences between the variants, and the methods' alarms on it."""
+    sign = -1.0 if better == "lower" else 1.0
+    return tuple(
+        CalibratedBenchmark(
+            name=bench,
+            sessions=row.size if pairs.whole else 1,
+            runs=int(pairs.ours[k].size),
+            speedup=math.exp(sign * float(row.mean())),
+            spread=float(row.std(ddof=1)) if row.size > 1 else None,
+            detectable=_detectable(row, risk, power),
+            alarms=alarms[bench],
+        )
+        for k, (bench, row) in enumerate(zip(pairs.benchmarks, pairs.differences(), strict=True))
+    )
+
+
+def _checks(pairs: Pairs, risk: float, rng: np.random.Generator) -> tuple[SessionCheck, ...]:
+    """Check whether session values are normal and independent; of one session there is nothing."""
+    if not pairs.whole:
+        return ()
+    rows = [row.tolist() for row in pairs.differences()]
+    return checks_of(dict(zip(pairs.benchmarks, rows, strict=True)), risk=risk, rng=rng)
 
 
 def _lost(note: HostNote | None) -> Iterator[Caution]:

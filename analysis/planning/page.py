@@ -19,11 +19,9 @@ from ..report import (
 )
 from .log_interval import width_text
 from .result import PlannedWidth, RunPlan, WidthLoop
+from .wording import against, detectable_value
 
 __all__: list[str] = []
-
-_NAME = 30  # columns for a variant's name
-_HUGE = 10  # no speedup from there on is worth four decimals
 
 
 @page_of.register
@@ -108,7 +106,7 @@ def _cells(row: PlannedWidth) -> Iterator[Cell]:
     yield Value(f"{figures.significant(row.width)} ± {spread}", row.width)
     if row.chance is not None:
         yield Value(f"{row.chance:.3f}", row.chance)
-    yield Value(f"{row.detectable:.4f}x" if row.detectable < _HUGE else "-", row.detectable)
+    yield detectable_value(row.detectable)
     if row.power is not None:
         yield Value(f"{row.power:.3f}", row.power)
     yield Value(figures.significant(error), error)
@@ -125,5 +123,4 @@ def _basis(plan: RunPlan) -> str:
 
 
 def _pair(result: WidthLoop | RunPlan) -> str:
-    ours, theirs = (figures.shorten(n, _NAME) for n in (result.candidate, result.baseline))
-    return f"{ours} against {theirs}"
+    return against(result.candidate, result.baseline)

@@ -21,10 +21,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..data import PerformanceMatrix
-from ..errors import UsageError
 from ..stats import counted, door
 from .cautions import plan_cautions
-from .pair import check_positive, check_runs, check_share, matched
+from .goal import check_wanted
+from .pair import check_runs, check_share, matched
 from .pilot import LEAST_RUNS, Simulation, least_runs
 from .result import Interval, RunPlan
 from .width import width_loop
@@ -161,12 +161,7 @@ def _needed(
 def _check_plan(
     width: float | None, effect: float | None, *, runs: tuple[int, ...], simulations: int
 ) -> None:
-    if width is not None:
-        check_positive("width", width)
-    if effect is not None:
-        check_positive("effect", effect)
-        if effect == 1:
-            raise UsageError("an effect of 1 is none", fix="give a speedup, such as 1.02")
+    check_wanted(width, effect)
     for one in runs:
         counted("each number of runs", one, least=LEAST_RUNS, most=MOST_RUNS)
     counted("simulations", simulations, least=100)

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
-    from .fleet import FleetHostStanding as FleetHostStanding, judge_fleet as judge_fleet
+    from .fleet import judge_fleet as judge_fleet
+    from .host_standing import (
+        FleetHostStanding as FleetHostStanding,
+        HostDifference as HostDifference,
+    )
     from .judging import judge as judge, judge_alone as judge_alone, judge_sides as judge_sides
     from .result import CandidateVerdict as CandidateVerdict, Verdict as Verdict
     from .sides import (
@@ -22,7 +26,8 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "fleet": "FleetHostStanding judge_fleet",
+            "fleet": "judge_fleet",
+            "host_standing": "FleetHostStanding HostDifference",
             "judging": "judge judge_alone judge_sides",
             "result": "CandidateVerdict Verdict",
             "sides": "Side all_failed comparable sides_of without",

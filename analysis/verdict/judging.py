@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from ..data import PerformanceMatrix, Trial
 from ..methods.hpt import HptSpeedup, hpt_speedup
 from ..methods.multilevel import Multilevel, multilevel
@@ -19,13 +17,14 @@ from ..report import merged
 from ..stats import Correction, counted, door
 from .alone import alone
 from .cautions import method_cautions, run_cautions
+from .counts import counts_of, session_runs
 from .names import candidates_in, known_names
 from .panel import ask
 from .result import CandidateVerdict, HptBound, Verdict
 from .sides import comparable, sides_of, without
 from .surroundings import surroundings_of
 
-__all__ = ["judge", "judge_alone", "judge_sides", "session_runs"]
+__all__ = ["claimed_by_hpt", "judge", "judge_alone", "judge_sides"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +118,7 @@ def judge(
     )
     paper = None if certificate is None else Path(certificate)
     around = surroundings_of(trial, metric, chosen, paper)
-    counts = np.isin(trial.variant, [manifest.variants.index(name) for name in chosen])
+    counts = counts_of(trial, metric, chosen, sides.values())
     matrices = [side.matrix for side in sides.values() if side.matrix is not None]
     return Verdict(
         trial=manifest.trial,
@@ -131,11 +130,11 @@ def judge(
         unit=info.unit,
         better=info.better,
         baseline=manifest.baseline,
-        sessions=trial.sessions,
-        session_runs=session_runs(matrices),
-        runs=int((trial.judged(metric) & counts).sum()),
-        warmups=int((trial.warmup & counts).sum()),
-        failed=sum(not run.warmup and run.variant in chosen for run in trial.failures()),
+        sessions=counts.sessions,
+        session_runs=counts.session_runs,
+        runs=counts.runs,
+        warmups=counts.warmups,
+        failed=counts.failed,
         confidence=confidence,
         margin=margin,
         correction=correction,
@@ -321,7 +320,7 @@ def _candidate(
         looks=asked.looks,
         always_valid=asked.always_valid,
     )
-    best = _best(found, both, asked.confidence)
+    best = claimed_by_hpt(found, both, asked.confidence)
     return CandidateVerdict(
         variant=name,
         multilevel=found,
@@ -330,7 +329,7 @@ def _candidate(
     )
 
 
-def _best(
+def claimed_by_hpt(
     found: Multilevel, both: tuple[PerformanceMatrix, PerformanceMatrix], confidence: float
 ) -> HptSpeedup | None:
     """Ask HPT for its speedup; of a single benchmark it has none, and none below even odds."""
@@ -356,15 +355,3 @@ def _sessions(found: Multilevel | None) -> int:
     if found.design == "confounded":
         return found.sessions_candidate + found.sessions_baseline
     return found.sessions
-
-
-def session_runs(matrices: Sequence[PerformanceMatrix]) -> tuple[int, int] | None:
-    """Count the fewest and the most runs of a cell in a session."""
-    counts = [
-        int(count)
-        for matrix in matrices
-        if matrix.sessions is not None
-        for row in matrix.sessions
-        for count in np.unique(row, return_counts=True)[1]
-    ]
-    return (min(counts), max(counts)) if counts else None

@@ -11,7 +11,7 @@ from ..diagnosis.audit import Diagnosis
 from ..methods.multilevel import HostLevel, Multilevel
 from ..report import Result
 from .alone import Alone
-from .fleet import FleetHostStanding
+from .host_standing import FleetHostStanding
 from .panel import Panel
 
 __all__ = ["CandidateVerdict", "HptBound", "Verdict"]

@@ -16,8 +16,9 @@ from scipy.special import stdtrit
 from analysis.planning.components import ComponentLine
 from analysis.planning.components.crossed import crossed
 from analysis.planning.components.observations import Observations
+from analysis.planning.goal import Goal
 from analysis.planning.sessions.outlook import Outlook
-from analysis.planning.sessions.search import Goal, Spread, cheapest, least_sessions
+from analysis.planning.sessions.search import Spread, cheapest, least_sessions
 from analysis.stats import stream
 from analysis.stats.variance.grouped import one_way
 

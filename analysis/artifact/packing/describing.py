@@ -29,11 +29,10 @@ from ..executed import executed_lines
 from ..tarball import tar_of
 from .about import ABOUT, About
 from .answers import Answered
-from .crate import CRATE, crate_text
+from .documents import CRATE, Told, crate_text, readme_text
 from .gathering import Gathered
 from .libraries import libraries_of_this
 from .needs import container_kind, needs_of, times_of
-from .readme import Told, readme_text
 from .request import CLAIMS, Redacted
 from .staging import Staging
 from .wheel import WHEEL
@@ -41,6 +40,7 @@ from .wheel import WHEEL
 __all__ = ["described"]
 
 _README = "README.md"
+_WHEEL = f"software/{WHEEL}"
 _LONG_SESSION_S = 600  # a small run takes one cell only, where a session takes longer
 
 
@@ -57,14 +57,10 @@ def described(
     container = _container(found, about, staging)
     files = _packed(staging)
     weighed = {one.content.name: one for one in map(weigh, files)}
-    day = about.metadata.date or _last_day(found)
-    if day is None:
-        staging.miss(f"{CRATE}: datePublished", f"'date' of {ABOUT} does not say it")
+    day = _day(found, about, staging)
     needs = needs_of(found, root, sum(one.bytes for one in weighed.values()))
     missing = _scrubbed(staging.missing, redacted)
     sources = tuple(one.source for one in found)
-    wheel = f"software/{WHEEL}"
-    has_wheel = wheel if wheel in weighed else None
     page = readme_text(
         Told(
             metadata=about.metadata,
@@ -81,23 +77,11 @@ def described(
             redacted=None if redacted is None else redacted.record,
             executed=_executed(sources, root),
             python=platform.python_version(),
-            wheel=has_wheel,
+            wheel=_WHEEL if _WHEEL in weighed else None,
         )
     )
     _add(weighed, _README, page.encode("utf-8", "backslashreplace"))
-    title = about.metadata.title or f"Artifact: {', '.join(one.name for one in sources)}"
-    crate = crate_text(
-        name=title,
-        description=about.description
-        or "Raw measurements, what was measured, and every result with the command that gives it.",
-        date=day,
-        metadata=about.metadata,
-        files=_records(weighed),
-        analyses=answered.analyses,
-        wheel=has_wheel,
-        python=platform.python_version(),
-    )
-    _add(weighed, CRATE, crate)
+    _add(weighed, CRATE, _crate(about, answered, sources, day, _records(weighed)))
     contents = Contents(
         schema=SCHEMA,
         kind=KIND,
@@ -120,6 +104,27 @@ def described(
     sums = "".join(f"{weighed[name].sha256}  {name}\n" for name in sorted(weighed, key=str.encode))
     _add(weighed, SUMS, sums.encode())
     return contents, list(weighed.values())
+
+
+def _crate(
+    about: About,
+    answered: Answered,
+    sources: Sequence[BundleSource],
+    day: str | None,
+    files: Mapping[str, FileRecord],
+) -> bytes:
+    """Give the crate, with words of its own where the authors have none."""
+    return crate_text(
+        name=about.metadata.title or f"Artifact: {', '.join(one.name for one in sources)}",
+        description=about.description
+        or "Raw measurements, what was measured, and every result with the command that gives it.",
+        date=day,
+        metadata=about.metadata,
+        files=files,
+        analyses=answered.analyses,
+        wheel=_WHEEL if _WHEEL in files else None,
+        python=platform.python_version(),
+    )
 
 
 def _executed(sources: Sequence[BundleSource], root: Path) -> list[str]:
@@ -228,7 +233,11 @@ def _container(
     return told
 
 
-def _last_day(found: Sequence[Gathered]) -> str | None:
-    """Give the day on which the last trial ended."""
+def _day(found: Sequence[Gathered], about: About, staging: Staging) -> str | None:
+    """Give the day that the authors say, or that on which the last trial ended."""
+    if about.metadata.date:
+        return about.metadata.date
     days = [(one.manifest.finished or one.manifest.started)[:10] for one in found if one.manifest]
+    if not days:
+        staging.miss(f"{CRATE}: datePublished", f"'date' of {ABOUT} does not say it")
     return max(days, default=None)

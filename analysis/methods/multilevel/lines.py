@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from ...report import Word
 from ...stats import Correction
 from .advice import Scatter, advise
 from .contrast import Tables
-from .decision import decide, word_by_interval
+from .decision import Decisions, decide, word_by_interval
 from .design import PAIRS, Design
 from .estimates import Estimates, of_differences, of_means
 from .failures import fails_more
@@ -26,11 +27,13 @@ from .suite import similar_half, suite_of_cells, suite_of_differences, suite_of_
 __all__ = [
     "Judged",
     "benchmark_lines",
+    "corrected",
+    "decided",
     "end_of",
     "estimates_of",
-    "exponential",
     "failed_lines",
     "number_of",
+    "similar_line",
     "spread_of",
     "suite_lines",
 ]
@@ -98,22 +101,12 @@ def benchmark_lines(
         there = np.empty(0, dtype=np.intp)
         if values is not None:
             there = np.flatnonzero(~np.isnan(values[:, k]))
-        estimate = float(judged.each.estimate[k])
         lines.append(
             BenchmarkLine(
-                name=name,
-                speedup=exponential(estimate, name),
-                low=end_of(d.low[k]),
-                high=end_of(d.high[k]),
-                error=number_of(judged.each.error[k], d.low[k]),
-                freedom=number_of(judged.each.freedom[k], d.low[k]),
-                pvalue=number_of(d.pvalue[k]),
-                pvalue_equivalent=number_of(d.pvalue_equivalent[k]),
+                **decided(judged.each, d, k, name),
+                **corrected(d, k),
                 outcome=words[k],
                 more_sessions=advice.get(k),
-                pvalue_adjusted=number_of(d.pvalue_adjusted[k]),
-                pvalue_equivalent_adjusted=number_of(d.pvalue_equivalent_adjusted[k]),
-                outcome_uncorrected=d.outcome_uncorrected[k],
                 mean_candidate=means[0][k],
                 mean_baseline=means[1][k],
                 spread_candidate=spread_of(t.spread_ours[k]),
@@ -208,20 +201,7 @@ def suite_lines(judged: Judged) -> tuple[Line, Line] | None:
     these = _these(judged, found)
     half = judged.law.half(found.error, found.freedom)
     wide = similar_half(judged.each.estimate, weights, half, judged.law.alpha)
-    low, high = float(found.estimate - wide), float(found.estimate + wide)
-    similar = Line(
-        name="similar",
-        speedup=these.speedup,
-        low=end_of(low),
-        high=end_of(high),
-        error=None,
-        freedom=None,
-        pvalue=None,
-        pvalue_equivalent=None,
-        outcome=word_by_interval(low, high, judged.margin),
-        more_sessions=None,
-    )
-    return these, similar
+    return these, similar_line(these.speedup, float(found.estimate), float(wide), judged.margin)
 
 
 def _these(judged: Judged, found: Estimates) -> Line:
@@ -234,16 +214,26 @@ def _these(judged: Judged, found: Estimates) -> Line:
             ones = np.ones(1)
             advice = advise(one.estimate, scatter, judged.law, judged.margin, (ones, ones))
     return Line(
-        name="these",
-        speedup=exponential(float(one.estimate[0]), "these"),
-        low=end_of(d.low[0]),
-        high=end_of(d.high[0]),
-        error=number_of(one.error[0], d.low[0]),
-        freedom=number_of(one.freedom[0], d.low[0]),
-        pvalue=number_of(d.pvalue[0]),
-        pvalue_equivalent=number_of(d.pvalue_equivalent[0]),
+        **decided(one, d, 0, "these"),
         outcome=d.outcome[0],
         more_sessions=advice[0] if advice else None,
+    )
+
+
+def similar_line(speedup: float | None, centre: float, half: float, margin: float) -> Line:
+    """Give the line of other benchmarks like these, from the centre and half-width of its interval."""
+    low, high = centre - half, centre + half
+    return Line(
+        name="similar",
+        speedup=speedup,
+        low=end_of(low),
+        high=end_of(high),
+        error=None,
+        freedom=None,
+        pvalue=None,
+        pvalue_equivalent=None,
+        outcome=word_by_interval(low, high, margin),
+        more_sessions=None,
     )
 
 
@@ -308,6 +298,56 @@ def _suite_scatter(judged: Judged, found: Estimates) -> Scatter | None:
 
 
 # ---- numbers
+
+
+class Decided(TypedDict):
+    """What every line has of its estimate and its decision, by the names of its fields."""
+
+    name: str
+    speedup: float | None
+    low: float | None
+    high: float | None
+    error: float | None
+    freedom: float | None
+    pvalue: float | None
+    pvalue_equivalent: float | None
+
+
+class Corrected(TypedDict):
+    """What a benchmark's line has besides, of the correction for how many they are."""
+
+    pvalue_adjusted: float | None
+    pvalue_equivalent_adjusted: float | None
+    outcome_uncorrected: Word
+
+
+def decided(found: Estimates, d: Decisions, k: int, name: str) -> Decided:
+    """Give the numbers of a line, from entry `k` of estimates and decisions.
+
+    Raises
+    ------
+    AnalysisError
+        If the speedup leaves the range of numbers.
+    """
+    return {
+        "name": name,
+        "speedup": exponential(float(found.estimate[k]), name),
+        "low": end_of(d.low[k]),
+        "high": end_of(d.high[k]),
+        "error": number_of(found.error[k], d.low[k]),
+        "freedom": number_of(found.freedom[k], d.low[k]),
+        "pvalue": number_of(d.pvalue[k]),
+        "pvalue_equivalent": number_of(d.pvalue_equivalent[k]),
+    }
+
+
+def corrected(d: Decisions, k: int) -> Corrected:
+    """Give the numbers of a benchmark's line after, and its word before, the correction."""
+    return {
+        "pvalue_adjusted": number_of(d.pvalue_adjusted[k]),
+        "pvalue_equivalent_adjusted": number_of(d.pvalue_equivalent_adjusted[k]),
+        "outcome_uncorrected": d.outcome_uncorrected[k],
+    }
 
 
 def exponential(log: float, where: str) -> float | None:

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri
 
-from ...errors import InsufficientDataError, UsageError
+from ...errors import InsufficientDataError
 from ...report import Caution, figures
 from ...stats import counted, door
 from ..components import ComponentLine, VarianceComponents
+from ..goal import WIDTH, Goal, check_on, goal_of
 from ..log_interval import exponential, relative_width
-from ..pair import check_positive, check_share
 from ..sessions import TrialCosts
 from .result import HostLine, HostPlan, PlannedHosts
 from .search import Grid, HostSpread
@@ -30,7 +30,6 @@ __all__ = ["HostPilot", "plan_hosts"]
 
 Floats = NDArray[np.float64]
 
-_WIDTH = 0.02  # that is asked for where nothing is, as for sessions
 _SHOWN = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100)
 _MOST = 10_000
 _FEW = 5
@@ -87,8 +86,9 @@ def plan_hosts(
     time of all hosts together; what a host costs before its first run (a job, a build) is not in it.
     """
     if width is None and effect is None:
-        width = _WIDTH
-    _check(width, effect, on, power, confidence)
+        width = WIDTH
+    goal = goal_of(width, effect, power, confidence)
+    check_on(on)
     counted("max_hosts", max_hosts, least=2, most=_MOST)
     counted("max_sessions", max_sessions, most=_MOST)
     counted("max_runs", max_runs, most=_MOST)
@@ -102,16 +102,7 @@ def plan_hosts(
     lines = tuple(_lines([one.components for one in pilots.values()]))
     suite = lines[-1].name == _THESE
     judged = lines[-1:] if on == "suite" or len(lines) == 1 else lines[: len(lines) - suite]
-    grid = Grid(
-        spreads=tuple(_spread(line) for line in judged),
-        half=None if width is None else math.asinh(width / 2),
-        effect=None if effect is None else abs(math.log(effect)),
-        power=power,
-        alpha=1 - confidence,
-        sessions=max_sessions,
-        # with one run a session in the pilot, nothing says what more of them would bring
-        runs=max_runs if any(line.run_sd is not None for line in judged) else 1,
-    )
+    grid = _grid(judged, goal, max_sessions, max_runs)
     costs = _costs(pilots)
     rows = [_row(grid, hosts, costs) for hosts in range(2, max_hosts + 1)]
     good = [row for row in rows if row.sessions is not None]
@@ -147,26 +138,6 @@ def plan_hosts(
     )
 
 
-def _check(
-    width: float | None, effect: float | None, on: str, power: float, confidence: float
-) -> None:
-    check_share("confidence", confidence)
-    check_share("power", power)
-    if power <= 1 - confidence:
-        raise UsageError(
-            f"power must lie above the risk, {1 - confidence:.4g}, and is {power!r}",
-            fix="ask for 0.8, or for another confidence",
-        )
-    if width is not None:
-        check_positive("width", width)
-    if effect is not None:
-        check_positive("effect", effect)
-        if effect == 1:
-            raise UsageError("an effect of 1 is none", fix="give a speedup, such as 1.02")
-    if on not in ("suite", "benchmarks"):
-        raise UsageError(f"on must be 'suite' or 'benchmarks', not {on!r}")
-
-
 def _lines(parts: Sequence[VarianceComponents]) -> Iterator[HostLine]:
     """Give the components of the benchmarks that all hosts have, and last of their mean."""
     tables = [{line.name: line for line in part.benchmarks} for part in parts]
@@ -198,6 +169,20 @@ def _pooled(parts: Sequence[tuple[float | None, int]]) -> float | None:
     known = [(sd**2, freedom) for sd, freedom in parts if sd is not None and freedom > 0]
     total = sum(freedom for _, freedom in known)
     return math.fsum(v * freedom for v, freedom in known) / total if total else None
+
+
+def _grid(judged: Sequence[HostLine], goal: Goal, sessions: int, runs: int) -> Grid:
+    """Give what is looked at, for the lines that have to reach the goal."""
+    return Grid(
+        spreads=tuple(_spread(line) for line in judged),
+        half=goal.half,
+        effect=goal.effect,
+        power=goal.power,
+        alpha=goal.alpha,
+        sessions=sessions,
+        # with one run a session in the pilot, nothing says what more of them would bring
+        runs=runs if any(line.run_sd is not None for line in judged) else 1,
+    )
 
 
 def _spread(line: HostLine) -> HostSpread:

@@ -13,10 +13,11 @@ from ...data import PerformanceMatrix
 from ...errors import InsufficientDataError
 from ...stats import least_shift
 from ..components import ComponentLine, VarianceComponents, component_lines, values_of
+from ..goal import Goal
 from ..log_interval import WIDEST, relative_width
 from .costs import TrialCosts
 from .result import On, PlannedBenchmark, PlannedSessions
-from .search import Goal, Spread, errors, least_sessions
+from .search import Spread, errors, least_sessions
 
 __all__ = ["Outlook", "benchmark_lines", "judged", "spread_of"]
 

@@ -14,25 +14,23 @@ References
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 from ...data import PerformanceMatrix
-from ...errors import AnalysisError, UsageError
+from ...errors import AnalysisError
 from ...methods.speedup_test import speedup_test_suite
 from ...stats import counted, door
 from ..components import VarianceComponents, variance_components
+from ..goal import WIDTH, check_on, goal_of
 from ..log_interval import exponential
-from ..pair import check_positive, check_share
 from .cautions import session_cautions
 from .costs import TrialCosts
 from .outlook import Outlook, benchmark_lines, judged, spread_of
 from .result import On, SessionPlan
-from .search import Goal, cheapest
+from .search import cheapest
 
-__all__ = ["WIDTH", "plan_sessions"]
+__all__ = ["plan_sessions"]
 
-WIDTH = 0.02  # that is asked for where nothing is: an interval of about 1 % to either side
 _SHOWN = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100)  # sessions that the table shows
 _MOST = 10_000  # sessions, and runs of each
 _PRECISION = 0.05  # of the Speedup-Test's proportion
@@ -98,11 +96,10 @@ def plan_sessions(
     """
     if width is None and effect is None:
         width = WIDTH
-    goal = _goal(width, effect, power, confidence)
+    goal = goal_of(width, effect, power, confidence)
     counted("max_sessions", max_sessions, least=2, most=_MOST)
     counted("max_runs", max_runs, most=_MOST)
-    if on not in ("suite", "benchmarks"):
-        raise UsageError(f"on must be 'suite' or 'benchmarks', not {on!r}")
+    check_on(on)
     found = variance_components(candidate, baseline)
     lines = judged(found, on)
     spreads = tuple(spread_of(line) for line in lines)
@@ -143,28 +140,6 @@ def plan_sessions(
         needed_benchmarks=needed,
         precision=_PRECISION,
         cautions=(*found.cautions, *session_cautions(lines, fewest=fewest, best=best, costs=costs)),
-    )
-
-
-def _goal(width: float | None, effect: float | None, power: float, confidence: float) -> Goal:
-    check_share("confidence", confidence)
-    check_share("power", power)
-    if power <= 1 - confidence:
-        raise UsageError(
-            f"power must lie above the risk, {1 - confidence:.4g}, and is {power!r}",
-            fix="ask for 0.8, or for another confidence",
-        )
-    if width is not None:
-        check_positive("width", width)
-    if effect is not None:
-        check_positive("effect", effect)
-        if effect == 1:
-            raise UsageError("an effect of 1 is none", fix="give a speedup, such as 1.02")
-    return Goal(
-        half=None if width is None else math.asinh(width / 2),
-        effect=None if effect is None else abs(math.log(effect)),
-        power=power,
-        alpha=1 - confidence,
     )
 
 

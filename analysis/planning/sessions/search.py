@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from ...stats import least_shift, read_only
+from ..goal import Goal
 
-__all__ = ["Goal", "Spread", "cheapest", "errors", "least_sessions", "limits"]
+__all__ = ["Spread", "cheapest", "errors", "least_sessions", "limits"]
 
 Floats = NDArray[np.float64]
 
@@ -34,28 +35,6 @@ class Spread:
     def times(self, factor: float) -> Spread:
         """Give both, so many times as large."""
         return replace(self, between=self.between * factor, within=self.within * factor)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Goal:
-    """What is to be reached; None where it is not asked for.
-
-    Attributes
-    ----------
-    half : float or None
-        Half of the interval on the log scale, at most.
-    effect : float or None
-        The log speedup that is to be told from 0, above 0.
-    power : float
-        The chance of that.
-    alpha : float
-        1 - confidence of the two-sided interval.
-    """
-
-    half: float | None
-    effect: float | None
-    power: float
-    alpha: float
 
 
 @functools.lru_cache(maxsize=16)

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from ...faces import hands_on
 
 if TYPE_CHECKING:
-    from .differing import HostDifference as HostDifference
     from .judging import judge_fleet as judge_fleet
     from .refusing import refuse_of_fleet as refuse_of_fleet
-    from .result import FleetHostStanding as FleetHostStanding
     from .screen import (
         disagreeing_sentences as disagreeing_sentences,
         fleet_section as fleet_section,
@@ -20,10 +18,8 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "differing": "HostDifference",
             "judging": "judge_fleet",
             "refusing": "refuse_of_fleet",
-            "result": "FleetHostStanding",
             "screen": "disagreeing_sentences fleet_section standing_sentences",
         },
     )

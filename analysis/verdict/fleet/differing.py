@@ -15,26 +15,14 @@ from typing import Any
 
 from ...errors import StoreError
 from ...record import ENVIRONMENT, EnvironmentShape, diff, records_of
+from ..host_standing import HostDifference
 
-__all__ = ["Environments", "HostDifference"]
+__all__ = ["Environments"]
 
 # what is another on every host, or with every login, and says nothing of how it measures
 _OWN = {"host.name", "host.machine_id_sha256", "host.boot_id", "process.cwd"}
 _OWN_VARIABLES = ("HOSTNAME", "HOST", "SLURM", "PWD", "TMPDIR", "XDG_")
 _LONGEST = 80
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostDifference:
-    """What a host has, and what most hosts have: `key` with dots, as in ``docs/environment.md``.
-
-    `program` tells whether it is the content of an executable or of an input.
-    """
-
-    key: str
-    here: str
-    most: str
-    program: bool
 
 
 @dataclass(slots=True)

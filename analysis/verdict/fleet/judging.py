@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
-
 from ...data import Trial
 from ...data.fleets import (
     OpenedFleet,
@@ -26,13 +24,14 @@ from ...record import HostProgress, Manifest, MetricInfo, with_plans
 from ...report import Caution, figures, merged
 from ...stats import Correction, counted, door
 from ..cautions import method_cautions, run_cautions
-from ..judging import judge, session_runs
+from ..counts import RunCounts, counts_of, summed
+from ..host_standing import FleetHostStanding
+from ..judging import judge
 from ..names import candidates_in, known_names
 from ..result import CandidateVerdict, Verdict
 from ..sides import Side, comparable, sides_of
 from .differing import Environments
 from .explaining import explained
-from .result import FleetHostStanding
 
 __all__ = ["judge_fleet"]
 
@@ -65,16 +64,12 @@ class _Gathered:
     results: dict[str, dict[str, Multilevel]] = field(default_factory=dict)
     told: dict[Caution, dict[str, str]] = field(default_factory=dict)
     left_out: dict[str, list[str]] = field(default_factory=dict)
-    counts: list[tuple[int, int]] = field(default_factory=list)
+    counts: list[RunCounts] = field(default_factory=list)
     environments: Environments = field(default_factory=Environments)
     chosen: tuple[str, ...] = ()
     info: MetricInfo | None = None
     first: Manifest | None = None
     unknown: UsageError | None = None
-    runs: int = 0
-    warmups: int = 0
-    failed: int = 0
-    sessions: int = 0
     looks: int = 1
 
     def add(self, name: str, trial: Trial) -> None:
@@ -102,16 +97,7 @@ class _Gathered:
                 self.told.setdefault(caution, {})[name] = caution.text
         self.looks = max(self.looks, manifest.looks if asked.looks is None else asked.looks)
         self._compare(name, sides, manifest.baseline)
-        counts = np.isin(trial.variant, [manifest.variants.index(v) for v in self.chosen])
-        self.runs += int((trial.judged(asked.metric) & counts).sum())
-        self.warmups += int((trial.warmup & counts).sum())
-        self.failed += sum(
-            not run.warmup and run.variant in self.chosen for run in trial.failures()
-        )
-        self.sessions += trial.sessions
-        runs = session_runs([one.matrix for one in sides.values() if one.matrix is not None])
-        if runs is not None:
-            self.counts.append(runs)
+        self.counts.append(counts_of(trial, asked.metric, self.chosen, sides.values()))
         self.environments.add(name, trial.path)
 
     def _compare(self, name: str, sides: Mapping[str, Side], baseline: str) -> None:
@@ -284,7 +270,7 @@ def _together(
         )
         told = (how,)
     standing = _standing(found, hosts)
-    counts = [count for pair in found.counts for count in pair]
+    counts = summed(found.counts)
     return Verdict(
         trial=opened.path.absolute().name,
         path=str(opened.path),
@@ -295,11 +281,11 @@ def _together(
         unit=info.unit,
         better=info.better,
         baseline=first.baseline,
-        sessions=found.sessions,
-        session_runs=(min(counts), max(counts)) if counts else None,
-        runs=found.runs,
-        warmups=found.warmups,
-        failed=found.failed,
+        sessions=counts.sessions,
+        session_runs=counts.session_runs,
+        runs=counts.runs,
+        warmups=counts.warmups,
+        failed=counts.failed,
         confidence=asked.confidence,
         margin=asked.margin,
         correction=asked.correction,

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from ...data.fleets import standing
 from ...methods.multilevel import Disagreement, HostLevel, Line, Multilevel
 from ...report import Cell, Column, Section, Sentence, Table, Value, figures
+from ..host_standing import FleetHostStanding
 from ..result import CandidateVerdict, Verdict
 from ..screen import chosen, interval_text, level_text, speedup, word
-from .result import FleetHostStanding
 
 __all__ = ["disagreeing_sentences", "fleet_section", "standing_sentences"]
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,30 +76,8 @@ def over_hosts(
         )
     first = next(iter(results.values()))
     alpha = (1.0 - first.confidence) / looks
-    margin = math.log1p(first.margin)
     table = table_of(results, weights)
-    inner, outer = inner_of(table.each), of_differences(table.each.estimate)
-    inner_suite, outer_suite = _suites(table)
-    share = np.array([float((weights or {}).get(name, 1.0)) for name in table.benchmarks])
-    share = np.where(table.common, share, 0.0)
-    on_these = Level(
-        table=table,
-        found=inner,
-        suite=inner_suite,
-        law=Law(alpha=alpha),
-        suite_law=Law(alpha=alpha),
-        weights=share,
-        margin=margin,
-        correction=first.correction,
-        sign=1 if first.better == "higher" else -1,
-    )
-    like_these = replace(
-        on_these,
-        found=outer_of(inner, outer),
-        suite=outer_of(inner_suite, outer_suite),
-        law=_law(alpha, inner, outer),
-        suite_law=_law(alpha, inner_suite, outer_suite),
-    )
+    on_these, like_these, outer, outer_suite = _levels(table, first, weights, alpha)
     lines = benchmark_lines(like_these, outer=True)
     suite = suite_lines(like_these)
     own = benchmark_lines(on_these, outer=False)
@@ -135,6 +114,42 @@ def over_hosts(
         cautions=(*_cautions(table, level), *_common_cautions(results)),
     )
     return whole, level
+
+
+class _Levels(NamedTuple):
+    """What both kinds of lines are made of, and what hosts alone say: `outer` lacks their own errors."""
+
+    on_these: Level
+    like_these: Level
+    outer: Estimates
+    outer_suite: Estimates
+
+
+def _levels(
+    table: HostTable, first: Multilevel, weights: Mapping[str, float] | None, alpha: float
+) -> _Levels:
+    inner, outer = inner_of(table.each), of_differences(table.each.estimate)
+    inner_suite, outer_suite = _suites(table)
+    share = np.array([float((weights or {}).get(name, 1.0)) for name in table.benchmarks])
+    on_these = Level(
+        table=table,
+        found=inner,
+        suite=inner_suite,
+        law=Law(alpha=alpha),
+        suite_law=Law(alpha=alpha),
+        weights=np.where(table.common, share, 0.0),
+        margin=math.log1p(first.margin),
+        correction=first.correction,
+        sign=1 if first.better == "higher" else -1,
+    )
+    like_these = replace(
+        on_these,
+        found=outer_of(inner, outer),
+        suite=outer_of(inner_suite, outer_suite),
+        law=_law(alpha, inner, outer),
+        suite_law=_law(alpha, inner_suite, outer_suite),
+    )
+    return _Levels(on_these, like_these, outer, outer_suite)
 
 
 def inner_of(each: Estimates) -> Estimates:

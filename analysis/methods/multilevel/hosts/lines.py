@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from ....report import Word
 from ....stats import Correction
 from ..advice import Scatter, advise
-from ..decision import Decisions, decide, word_by_interval
+from ..decision import Decisions, decide
 from ..estimates import Estimates
 from ..failures import fails_more
 from ..law import Law
-from ..lines import end_of, exponential, number_of, spread_of
+from ..lines import corrected, decided, end_of, number_of, similar_line, spread_of
 from ..result import BenchmarkLine, Line
 from ..suite import similar_half
 from .result import HostEffect, MoreHosts
@@ -59,7 +59,7 @@ def benchmark_lines(level: Level, *, outer: bool) -> tuple[BenchmarkLine, ...]:
 
 def _line(level: Level, d: Decisions, k: int, *, outer: bool) -> BenchmarkLine:
     table = level.table
-    name, mine = table.benchmarks[k], table.of(k)
+    mine = table.of(k)
     estimates = table.each.estimate[:, k]
     there = np.flatnonzero(~np.isnan(estimates)).tolist()
     failed = [sum(line.failed_candidate for line in mine), sum(x.failed_baseline for x in mine)]
@@ -69,19 +69,10 @@ def _line(level: Level, d: Decisions, k: int, *, outer: bool) -> BenchmarkLine:
         reason = "fails-more"
     outcome: Word = "undecided" if reason else d.outcome[k]
     return BenchmarkLine(
-        name=name,
-        speedup=exponential(float(level.found.estimate[k]), name),
-        low=end_of(d.low[k]),
-        high=end_of(d.high[k]),
-        error=number_of(level.found.error[k], d.low[k]),
-        freedom=number_of(level.found.freedom[k], d.low[k]),
-        pvalue=number_of(d.pvalue[k]),
-        pvalue_equivalent=number_of(d.pvalue_equivalent[k]),
+        **decided(level.found, d, k, table.benchmarks[k]),
+        **corrected(d, k),
         outcome=outcome,
         more_sessions=None,
-        pvalue_adjusted=number_of(d.pvalue_adjusted[k]),
-        pvalue_equivalent_adjusted=number_of(d.pvalue_equivalent_adjusted[k]),
-        outcome_uncorrected=d.outcome_uncorrected[k],
         mean_candidate=_mean([line.mean_candidate for line in mine]),
         mean_baseline=_mean([line.mean_baseline for line in mine]),
         spread_candidate=_spread([line.spread_candidate for line in mine]),
@@ -114,35 +105,12 @@ def suite_lines(level: Level) -> tuple[Line, Line] | None:
     if int((level.weights > 0).sum()) < 2:
         return None
     d = decide(level.suite, level.suite_law, level.margin, "none")
-    these = Line(
-        name="these",
-        speedup=exponential(float(level.suite.estimate[0]), "these"),
-        low=end_of(d.low[0]),
-        high=end_of(d.high[0]),
-        error=number_of(level.suite.error[0], d.low[0]),
-        freedom=number_of(level.suite.freedom[0], d.low[0]),
-        pvalue=number_of(d.pvalue[0]),
-        pvalue_equivalent=number_of(d.pvalue_equivalent[0]),
-        outcome=d.outcome[0],
-        more_sessions=None,
-    )
+    these = Line(**decided(level.suite, d, 0, "these"), outcome=d.outcome[0], more_sessions=None)
     half = (d.high - d.low) / 2
     each = np.where(level.weights > 0, level.found.estimate, np.nan)
     wide = float(similar_half(each, level.weights, half[0], level.law.alpha))
-    low, high = float(level.suite.estimate[0]) - wide, float(level.suite.estimate[0]) + wide
-    similar = Line(
-        name="similar",
-        speedup=these.speedup,
-        low=end_of(low),
-        high=end_of(high),
-        error=None,
-        freedom=None,
-        pvalue=None,
-        pvalue_equivalent=None,
-        outcome=word_by_interval(low, high, level.margin),
-        more_sessions=None,
-    )
-    return these, similar
+    centre = float(level.suite.estimate[0])
+    return these, similar_line(these.speedup, centre, wide, level.margin)
 
 
 def effects_of(table: HostTable, alpha: float) -> tuple[HostEffect, ...]:

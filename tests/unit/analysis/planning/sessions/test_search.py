@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
-from analysis.planning.sessions.search import Goal, Spread, cheapest, errors, least_sessions
+from analysis.planning.goal import Goal
+from analysis.planning.sessions.search import Spread, cheapest, errors, least_sessions
 from analysis.stats import t_power
 
 SESSIONS, RUNS = 25, 40

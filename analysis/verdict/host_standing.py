@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...record import HostProgress, HostState
-from .differing import HostDifference
+from ..record import HostProgress, HostState
 
-__all__ = ["FleetHostStanding"]
+__all__ = ["FleetHostStanding", "HostDifference"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostDifference:
+    """What a host has, and what most hosts have: `key` with dots, as in ``docs/environment.md``.
+
+    `program` tells whether it is the content of an executable or of an input.
+    """
+
+    key: str
+    here: str
+    most: str
+    program: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
