@@ -8,7 +8,7 @@ from dataclasses import replace
 from ...data import PerformanceMatrix
 from ...data.fleets import OpenedFleet, joined_trial
 from ...report import Caution, figures
-from ..judging import best_of
+from ..judging import claimed_by_hpt
 from ..panel import Panel, ask
 from ..result import CandidateVerdict
 from ..sides import comparable, sides_of
@@ -70,5 +70,5 @@ def _panel(
     sides = both[one.variant]
     if one.multilevel is None or sides is None:
         return None
-    best = best_of(one.multilevel, sides, one.multilevel.confidence)
+    best = claimed_by_hpt(one.multilevel, sides, one.multilevel.confidence)
     return ask(one.multilevel, *sides, best=best)
