@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING
 from ..faces import hands_on
 
 if TYPE_CHECKING:
-    from .columns import verify_files as verify_files
-    from .commands import read_commands as read_commands
-    from .energy import energy_cautions as energy_cautions, require_steady as require_steady
-    from .environments import (
-        SessionEnvironment as SessionEnvironment,
-        read_environments as read_environments,
-        without_homes as without_homes,
-    )
-    from .host_record import (
+    from .beside import (
+        Excerpt as Excerpt,
         HostNote as HostNote,
         HostRecord as HostRecord,
         Program as Program,
+        SessionEnvironment as SessionEnvironment,
+        read_commands as read_commands,
+        read_environments as read_environments,
+        read_excerpt as read_excerpt,
         read_host_record as read_host_record,
+        without_homes as without_homes,
     )
-    from .kept_output import Excerpt as Excerpt, read_excerpt as read_excerpt
+    from .columns import verify_files as verify_files
+    from .energy import energy_cautions as energy_cautions, require_steady as require_steady
     from .matrix import (
         Layout as Layout,
         PerformanceMatrix as PerformanceMatrix,
@@ -55,12 +54,10 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "beside": "Excerpt HostNote HostRecord Program SessionEnvironment read_commands "
+            "read_environments read_excerpt read_host_record without_homes",
             "energy": "energy_cautions require_steady",
-            "environments": "SessionEnvironment read_environments without_homes",
             "columns": "verify_files",
-            "commands": "read_commands",
-            "host_record": "HostNote HostRecord Program read_host_record",
-            "kept_output": "Excerpt read_excerpt",
             "notes": "always_said",
             "matrix": "Layout PerformanceMatrix",
             "matrix_file": "Table read_table",

@@ -15,8 +15,8 @@ from ..record import Manifest
 from ..report import Caution
 from ..run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
 from ..stats import read_only
+from .beside import read_host_record
 from .columns import FailedRun, MetricColumn
-from .host_record import read_host_record
 from .levels import Level
 
 __all__ = ["TrialColumns"]

@@ -24,12 +24,15 @@ from ..record import (
     trial_place,
     write_fleet,
 )
+from ..report import figures
 from .assembly import merge_trials
 from .parts import Part, read_part, require_one_campaign
+from .programs import other_programs
 
 __all__ = ["MergedFleet", "MergedHost", "Named", "Way", "merge_hosts", "named_trials", "way_of"]
 
 Way = Literal["sessions", "fleet"]
+_CELLS, _ODD = 3, 8  # of what is told of other programs
 _UNKNOWN = "unknown"  # the id of a host whose machine id could not be read
 
 
@@ -67,14 +70,23 @@ class MergedHost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergedFleet:
-    """A fleet that was put together."""
+    """A fleet that was put together.
+
+    `other_programs` names the hosts that did not execute what most of them did, with the benchmarks and
+    variants.
+    """
 
     fleet: Path
     hosts: tuple[MergedHost, ...]
+    other_programs: Mapping[str, tuple[str, ...]]
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
-        return {"fleet": str(self.fleet), "hosts": [one.to_dict() for one in self.hosts]}
+        return {
+            "fleet": str(self.fleet),
+            "hosts": [one.to_dict() for one in self.hosts],
+            "other_programs": {host: list(cells) for host, cells in self.other_programs.items()},
+        }
 
     def __str__(self) -> str:
         """Write it for a person."""
@@ -86,6 +98,15 @@ class MergedFleet:
                 f"  {one.host:<18} {one.sessions} session{'s' * (one.sessions != 1)}, "
                 f"{one.runs} runs{made}"
             )
+        if self.other_programs:
+            lines.append(
+                "not the same programs on all hosts, by their SHA-256; otherwise than most:"
+            )
+            for host, cells in [*self.other_programs.items()][:_ODD]:
+                lines.append(f"  {host:<18} {figures.listed(cells, _CELLS)}")
+            more = len(self.other_programs) - _ODD
+            if more > 0:
+                lines.append(f"  and {more} more host{'s' * (more > 1)} (--json)")
         return "\n".join([*lines, f"next: fairtrial verdict {self.fleet}"])
 
 
@@ -210,7 +231,13 @@ def merge_hosts(
                 )
             )
         write_fleet(fresh, _record(parts, [one.host for one in hosts]))
-    return MergedFleet(fleet=folder, hosts=tuple(hosts))
+    return MergedFleet(
+        fleet=folder,
+        hosts=tuple(hosts),
+        other_programs=other_programs(
+            {label: [by_path[one.path] for one in those] for label, those in groups.items()}
+        ),
+    )
 
 
 def _readable(one: Named) -> Part:

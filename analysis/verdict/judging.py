@@ -24,7 +24,7 @@ from .result import CandidateVerdict, HptBound, Verdict
 from .sides import comparable, sides_of, without
 from .surroundings import surroundings_of
 
-__all__ = ["judge", "judge_alone", "judge_sides"]
+__all__ = ["claimed_by_hpt", "judge", "judge_alone", "judge_sides"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -320,7 +320,7 @@ def _candidate(
         looks=asked.looks,
         always_valid=asked.always_valid,
     )
-    best = _best(found, both, asked.confidence)
+    best = claimed_by_hpt(found, both, asked.confidence)
     return CandidateVerdict(
         variant=name,
         multilevel=found,
@@ -329,7 +329,7 @@ def _candidate(
     )
 
 
-def _best(
+def claimed_by_hpt(
     found: Multilevel, both: tuple[PerformanceMatrix, PerformanceMatrix], confidence: float
 ) -> HptSpeedup | None:
     """Ask HPT for its speedup; of a single benchmark it has none, and none below even odds."""

@@ -113,7 +113,7 @@ def _alone_table(verdict: Verdict) -> Table:
                 figures.shorten(one.benchmark, _NAME),
                 Value(figures.quantity(one.mean, unit), one.mean),
                 _half_width(one.low, one.high),
-                _by(one.unit, one.sessions),
+                verdict.counting_hosts(_by(one.unit, one.sessions)),
                 between(one.minimum, one.maximum),
                 Value(f"{one.runs}", one.runs),
             )

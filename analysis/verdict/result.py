@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,6 +15,8 @@ from .host_standing import FleetHostStanding
 from .panel import Panel
 
 __all__ = ["CandidateVerdict", "HptBound", "Verdict"]
+
+_SESSION = re.compile(r"( more|^[0-9]+) session")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +109,7 @@ class Verdict(Result):
     whole: bool = False
 
     def counting_hosts(self, advice: str) -> str:
-        """Say hosts in an advice on sessions where hosts stand in their place."""
+        """Say hosts in an advice on sessions, or a number of them, where hosts stand in their place."""
         by_hosts = any(one.hosts is not None for one in self.candidates)
         by_hosts = by_hosts or any(one.code == "hosts-as-sessions" for one in self.cautions)
-        return advice.replace(" more session", " more host") if by_hosts else advice
+        return _SESSION.sub(r"\1 host", advice) if by_hosts else advice

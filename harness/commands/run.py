@@ -101,17 +101,13 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ..campaign import load_campaign, own_defaults
     from ..errors import UsageError
     from ..screen import View, preview, scale
-    from ..trial import Options, resume, start, trial_begun, unfinished_trial, way_on_of
+    from ..trial import Options, resume, start, trial_begun
 
     if (args.trial or args.accept_drift) and not args.resume:
         raise UsageError("--trial and --accept-drift go with --resume")
     _check_tries(args)
     begun = None
-    count = args.sessions.number if args.sessions and not args.sessions.more else None
-    more = args.sessions.number if args.sessions and args.sessions.more else 0
-    if more and not args.resume:
-        what = f"+{more} adds to the sessions of a trial that there is"
-        raise UsageError(what, "--sessions", f"add --resume, or write --sessions {more}")
+    count, more = _sessions(args)
     member = _member(args)
     scratch = _scratch(args)
     trial = args.trial if scratch is None else scratch.local
@@ -163,17 +159,40 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         return 0
     if place is not None:
         view.say(f"starting a new trial in {args.trial}")
-    unfinished = None if begun or place else unfinished_trial(args.dir, campaign.name)
-    if unfinished is not None:
-        path, manifest = unfinished
-        view.say(f"note    {path} of this campaign is unfinished; this is a new trial")
-        view.say(f"        {way_on_of(manifest, path)}")
+    elif begun is None:
+        _say_unfinished(args.dir, campaign.name, view)
     view.say(scale(campaign, shown.sessions, shown.seconds))
     with _settled(scratch):
         ending = resume(begun, options, view) if begun else start(campaign, options, view)
     if scratch is not None:
         ending = dataclasses.replace(ending, trial=scratch.shared)
     return report_ending(ending, view, again=_again(args), json_to=out if args.json else None)
+
+
+def _sessions(args: argparse.Namespace) -> tuple[int | None, int]:
+    """Give the sessions in all, None for the campaign's, and how many are added to those planned."""
+    from ..errors import UsageError
+
+    if not args.sessions:
+        return None, 0
+    number: int = args.sessions.number
+    if not args.sessions.more:
+        return number, 0
+    if not args.resume:
+        what = f"+{number} adds to the sessions of a trial that there is"
+        raise UsageError(what, "--sessions", f"add --resume, or write --sessions {number}")
+    return None, number
+
+
+def _say_unfinished(folder: Path, campaign: str, view: View) -> None:
+    """Say that another trial of the campaign could be gone on with."""
+    from ..trial import unfinished_trial, way_on_of
+
+    unfinished = unfinished_trial(folder, campaign)
+    if unfinished is not None:
+        path, manifest = unfinished
+        view.say(f"note    {path} of this campaign is unfinished; this is a new trial")
+        view.say(f"        {way_on_of(manifest, path)}")
 
 
 def _member(args: argparse.Namespace) -> Membership | None:

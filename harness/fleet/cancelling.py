@@ -106,7 +106,7 @@ def cancel(
         return Cancelled(path=folder, cancelled=(), ending=(), others=())
     scheduler = scheduler or Scheduler()
     jobs = scheduler.jobs(user_name())
-    ids = [job for host in fleet.hosts for job in host.jobs]
+    ids = dict.fromkeys(job for host in fleet.hosts for job in host.jobs)
     others = [job for job in ids if job in jobs and not agrees(jobs[job], folder, fleet)]
     first = left = _ours(folder, fleet, jobs)
     if left:

@@ -334,22 +334,24 @@ def _own_findings(
                 reason="the check of the host found nothing in its way",
             )
         )
+    return (*found, *_other_trials(cpus))
+
+
+def _other_trials(cpus: CpuPlan) -> Iterator[Finding]:
+    """Say which CPUs other trials measure on, or that nobody knows."""
     held = cpus_in_use()  # by us too, once the trial has begun; who else holds ours stops it anyway
     others = None if held is None else tuple(cpu for cpu in held if cpu not in cpus.reserved)
     if others is None or others:
-        found.append(
-            Finding(
-                check="other-trials",
-                status="unknown" if others is None else "warn",
-                what="the kernel does not show whether other trials measure on this host"
-                if others is None
-                else f"another trial measures on CPU {', '.join(map(str, others))} of this host",
-                where="/proc/net/unix",
-                fix=None if others is None else "let it finish first",
-                reason="trials share caches, memory and the power budget, whatever their CPUs",
-            )
+        yield Finding(
+            check="other-trials",
+            status="unknown" if others is None else "warn",
+            what="the kernel does not show whether other trials measure on this host"
+            if others is None
+            else f"another trial measures on CPU {', '.join(map(str, others))} of this host",
+            where="/proc/net/unix",
+            fix=None if others is None else "let it finish first",
+            reason="trials share caches, memory and the power budget, whatever their CPUs",
         )
-    return tuple(found)
 
 
 def idle_seconds(campaign: Campaign, sessions: int) -> float:

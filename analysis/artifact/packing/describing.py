@@ -29,11 +29,10 @@ from ..executed import executed_lines
 from ..tarball import tar_of
 from .about import ABOUT, About
 from .answers import Answered
-from .crate import CRATE, crate_text
+from .documents import CRATE, Told, crate_text, readme_text
 from .gathering import Gathered
 from .libraries import libraries_of_this
 from .needs import container_kind, needs_of, times_of
-from .readme import Told, readme_text
 from .request import CLAIMS, Redacted
 from .staging import Staging
 from .wheel import WHEEL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...errors import FairtrialError, UsageError
 from .about import ABOUT, About
-from .citation import LICENSES, citation_text, license_text
+from .documents import LICENSES, citation_text, license_text
 from .libraries import libraries_of_this, lock_text
 from .staging import Staging
 from .wheel import WHEEL, wheel_of_this

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from ...data import PerformanceMatrix
 from ...data.fleets import OpenedFleet, joined_trial
-from ...methods.hpt import hpt_speedup
-from ...methods.multilevel import Multilevel
 from ...report import Caution, figures
+from ..judging import claimed_by_hpt
 from ..panel import Panel, ask
 from ..result import CandidateVerdict
 from ..sides import comparable, sides_of
@@ -71,15 +70,5 @@ def _panel(
     sides = both[one.variant]
     if one.multilevel is None or sides is None:
         return None
-    best = None
-    if _has_speedup(one.multilevel, *sides):
-        best = hpt_speedup(*sides, confidence=one.multilevel.confidence)
+    best = claimed_by_hpt(one.multilevel, sides, one.multilevel.confidence)
     return ask(one.multilevel, *sides, best=best)
-
-
-def _has_speedup(
-    found: Multilevel, candidate: PerformanceMatrix, baseline: PerformanceMatrix
-) -> bool:
-    """Tell whether HPT has a speedup: of a single benchmark it has none, and none below even odds."""
-    common = set(candidate.benchmarks) & set(baseline.benchmarks)
-    return len(common) > 1 and 0.5 < found.confidence < 1

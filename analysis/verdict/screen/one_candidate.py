@@ -74,7 +74,10 @@ def _table(
             Column("", "left"),
             Column("", "left"),
         ),
-        rows=tuple((figures.shorten(str(name), width), *rest) for name, *rest in rows),
+        rows=tuple(
+            (figures.shorten(str(name), width), *rest, verdict.counting_hosts(str(told)))
+            for name, *rest, told in rows
+        ),
     )
     return table, choice.hidden
 

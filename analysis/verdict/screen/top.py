@@ -58,7 +58,7 @@ def _amount(verdict: Verdict) -> str:
     levels = [one.hosts for one in verdict.candidates if one.hosts is not None]
     if levels:
         return amount_on_hosts(levels[0], verdict.session_runs)
-    amount = f"{verdict.sessions} session{'s' * (verdict.sessions != 1)}"
+    amount = verdict.counting_hosts(f"{verdict.sessions} session{'s' * (verdict.sessions != 1)}")
     if verdict.session_runs is None:
         amount = f"{verdict.runs} runs"
     else:

@@ -25,7 +25,7 @@ CAMPAIGN = {"name": "synthetic", "seed": 1, "protocol": {"sessions": 2, "runs": 
 def trial(tmp_path, synthetic):
     """Write a trial of a host."""
 
-    def make(name, host="lab1", host_id="a", *, campaign=None, shift=0.0, **manifest):
+    def make(name, host="lab1", host_id="a", *, campaign=None, shift=0.0, program=None, **manifest):
         times = {
             "old": {"x": [0.010, 0.011, 0.012, 0.013]},
             "new": {"x": [t * (1 + shift) for t in (0.005, 0.006, 0.007, 0.008)]},
@@ -36,6 +36,8 @@ def trial(tmp_path, synthetic):
             **{"trial": name, "host": host, "host_id": host_id, "cpu_model": "M", **manifest},
         )
         record = {"host": {"name": host, "machine_id_sha256": host_id}, "cpu": {"model": "M"}}
+        if program is not None:
+            record["targets"] = {"x/old": {"sha256": "1"}, "x/new": {"sha256": program}}
         lines = [{"session": k, "segment": 0, **record} for k in (1, 2)]
         made.extra = {
             "environment.jsonl": b"".join(json.dumps(line).encode() + b"\n" for line in lines),
@@ -71,6 +73,21 @@ def test_trials_of_several_hosts_become_a_fleet_of_copies(trial, tmp_path):
                 copy = tmp_path / "fleet" / name / file.relative_to(path)
                 assert copy.read_bytes() == file.read_bytes()
     assert judge_fleet(tmp_path / "fleet").candidates[0].hosts.hosts == fleet.names
+
+
+def test_a_host_that_executed_another_program_is_said(trial, tmp_path):
+    hosts = (("one", "lab1", "a"), ("two", "lab2", "b"), ("three", "lab3", "c"))
+    paths = [trial(*one, program="2" if one[1] == "lab2" else "1") for one in hosts]
+    code, told, _ = merge(*paths, "-o", tmp_path / "fleet")
+    assert code == 0
+    assert "not the same programs on all hosts" in told
+    (line,) = (line for line in told.splitlines() if "x/new" in line)
+    assert line.split() == ["lab2", "x/new"]
+    code, told, _ = merge(*paths, "-o", tmp_path / "again", "--json")
+    assert json.loads(told)["other_programs"] == {"lab2": ["x/new"]}
+    alike = [paths[0], trial("four", "lab4", "d", program="1"), trial("five", "lab5", "e")]
+    code, told, _ = merge(*alike, "-o", tmp_path / "alike", "--json")
+    assert json.loads(told)["other_programs"] == {}  # and what is unknown is not compared
 
 
 def test_trials_of_one_host_become_sessions_as_ever(trial, tmp_path):

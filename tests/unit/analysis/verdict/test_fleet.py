@@ -292,9 +292,11 @@ def test_what_is_for_one_host_is_refused_with_why_and_what_else(fleet, option, w
 
 
 def test_two_variants_over_all_hosts_are_the_way_that_a_refusal_names(fleet):
-    folder, out = fleet([0.1, 0.12, 0.11]), io.StringIO()
+    folder, out = fleet([0.1, -0.1, 0.02, 0.3]), io.StringIO()
     assert main(["verdict", f"{folder}:new", f"{folder}:old"], out, io.StringIO()) == 0
-    assert "new against old" in out.getvalue()
+    assert "new against old · wall time · 4 hosts x 16 runs" in out.getvalue()
+    assert " more host" in out.getvalue()
+    assert " more session" not in out.getvalue()
 
 
 @pytest.mark.parametrize("hosts", [3, 6])
@@ -374,3 +376,5 @@ def test_a_fleet_of_one_variant_gives_its_intervals_by_the_hosts(fleet):
     assert [one.sessions for one in answer.alone] == [3, 3, 3]
     assert [one.judged for one in answer.hosts] == [True] * 3
     assert "one variant only" in str(answer)
+    assert "3 hosts  " in str(answer)  # what the intervals are by
+    assert "3 sessions" not in str(answer)

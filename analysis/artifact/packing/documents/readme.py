@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...report import figures
-from ...version import VERSION
-from ..claims import StoredClaim, said_of
-from ..contents import (
+from ....report import figures
+from ....version import VERSION
+from ...claims import StoredClaim, said_of
+from ...contents import (
     SUMS,
     Analysis,
     BundleSource,

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from ...record import FLEET
-from ...version import VERSION
-from ..contents import FLEET_PLACE, Analysis, Author, FileRecord, Metadata
+from ....record import FLEET
+from ....version import VERSION
+from ...contents import FLEET_PLACE, Analysis, Author, FileRecord, Metadata
 
 __all__ = ["CRATE", "crate_text"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from ..contents import Author, Metadata
+from ...contents import Author, Metadata
 
 __all__ = ["LICENSES", "citation_text", "family_and_given", "license_text"]
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..record import ENVIRONMENT, whole_targets
-from .beside import readable_rows
+from ...record import ENVIRONMENT, whole_targets
+from .rows import readable_rows
 
 __all__ = ["BOOT_ARGUMENTS", "SessionEnvironment", "read_environments", "without_homes"]
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import StoreError
-from ..record import RESOLVED, opened
+from ...errors import StoreError
+from ...record import RESOLVED, opened
 
 __all__ = ["read_commands"]
 

@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import StoreError
-from ..record import OUTPUTS, opened
+from ...errors import StoreError
+from ...record import OUTPUTS, opened
 from .environments import without_homes
 
 __all__ = ["Excerpt", "read_excerpt"]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..errors import StoreError
-from ..record import opened
+from ...errors import StoreError
+from ...record import opened
 
 __all__ = ["readable_rows"]
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..record import ENERGY_METRICS, ENVIRONMENT, FINDINGS, whole_targets
-from .beside import readable_rows
+from ...record import ENERGY_METRICS, ENVIRONMENT, FINDINGS, whole_targets
 from .environments import BOOT_ARGUMENTS
+from .rows import readable_rows
 
 __all__ = ["HostNote", "HostRecord", "Program", "read_host_record"]
 

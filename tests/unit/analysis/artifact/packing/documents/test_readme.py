@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 from markdown_it import MarkdownIt
 
-from analysis.artifact.packing.readme import _row, _safe, _ticked
+from analysis.artifact.packing.documents.readme import _row, _safe, _ticked
 
 TEXTS = st.text(
     st.one_of(
