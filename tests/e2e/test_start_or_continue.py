@@ -116,6 +116,7 @@ def test_links_in_the_folder_are_refused(lab, place):
     assert (aim / "kept").exists()
 
 
+@pytest.mark.host
 def test_a_lock_is_waited_for_until_the_time_is_up(lab, processes):
     hold = (
         "import sys; from harness.store import CpuLock\n"
