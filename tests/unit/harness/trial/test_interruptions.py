@@ -78,8 +78,9 @@ def target_of(stage: Any, fate: Fate, counts: bool, cut: int | None) -> Callable
         (run, *_) = stage.watching.of("run_started")[-1]
         if next(executions) == cut:
             stage.interrupt()
-        if run.warmup:
-            return None
+        if run.warmup:  # those that an interruption adds have a fate of their own
+            told = fate.of(run, run.position, 0)
+            return {name: told[name] for name in told if name == "run_delay_ns"}
         again = repeats_of(run)
         place = run.position if again is None else again
         before = sum(place in (row["position"], row["repeats"]) for row in stage.rows)
