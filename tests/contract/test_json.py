@@ -290,6 +290,7 @@ def test_every_key_of_reproduce_is_documented(artifact):
     assert set(value["caution_codes"]) >= {"bundle-redacted", "bundle-incomplete"}
 
 
+@pytest.mark.host
 def test_every_key_of_a_rerun_is_documented(artifact, tmp_path):
     title = "reproduce --rerun"
     handmade = runpy.run_path(str(ROOT / "tests" / "handmade_bundle.py"))

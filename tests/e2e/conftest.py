@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 FAIRTRIAL = Path(sys.executable).parent / "fairtrial"
-_PATIENCE_S = 120
+_PATIENCE_S = 300  # only a failing test ever waits for so long
 
 processes = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "processes.py")))
 

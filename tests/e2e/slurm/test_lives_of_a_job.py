@@ -18,7 +18,8 @@ SLOW = {"sessions": 1, "runs": 4, "warmup": 1}
 
 
 def slow(cluster, seconds=0.15, **sections):
-    command = cluster.lab.sh(f"sleep {seconds}")
+    """Write a campaign of such runs, each of which waits at its end while the lab holds."""
+    command = cluster.lab.sh(f"sleep {seconds}; {cluster.lab.waiting}")
     benchmarks = {"one": {"command": command}, "two": {"command": command}}
     return cluster.campaign(benchmarks=benchmarks, protocol=SLOW, **sections)
 
@@ -73,8 +74,10 @@ def test_a_job_that_slurm_requeues_goes_on_by_itself(cluster):
     path = cluster.submit(slow(cluster), hosts="lab1")
     job = job_of(cluster)
     wait_for_rows(cluster)
+    cluster.lab.hold()  # it does not come to its end before
     cluster.slurm.client("scontrol", "requeue", job)
     wait_until_requeued(cluster, job)
+    cluster.lab.release()
     cluster.wait_until_ended()
     cluster.lab.assert_complete_once_each(path / "lab1")
     assert_no_failed_row(cluster)
@@ -86,7 +89,9 @@ def test_cancel_leaves_no_process_and_no_job_comes_back(cluster):
     path = cluster.submit(slow(cluster, seconds=0.5), hosts="lab[1-2]")
     jobs = [job for ids in cluster.jobs().values() for job in ids]
     wait_for_rows(cluster)
+    cluster.lab.hold()  # neither comes to its end before it is cancelled
     done = cluster.run("cancel", path)
+    cluster.lab.release()
     assert done.returncode == 0, done.stderr
     assert "2 jobs are cancelled" in done.stdout
     assert cluster.live() == []
@@ -152,12 +157,14 @@ def test_a_killed_start_takes_nothing_back_and_the_next_resume_finds_its_jobs(cl
 @pytest.mark.host
 def test_nodes_that_share_a_machine_meet_in_the_lock_of_a_cpu(cluster):
     cpu = min(os.sched_getaffinity(0))
-    campaign = slow(cluster, 0.3, isolation={"cpus": cpu}, checks={"probe": "0s"})
+    campaign = slow(cluster, isolation={"cpus": cpu}, checks={"probe": "0s"})
+    cluster.lab.hold()  # so that the first still measures when the second comes
     refused = cluster.submit(campaign, hosts="lab[1-2]")
+    cluster.wait(lambda: "another trial measures on CPU" in cluster.log(), "one is refused")
+    cluster.lab.release()
     cluster.wait_until_ended()
     states = [host["state"] for host in cluster.status(refused).values()]
     assert sorted(states) == ["complete", "missing"], cluster.log()
-    assert "another trial measures on CPU" in cluster.log()
     waited = cluster.submit(campaign, "--wait-for-lock", hosts="lab[1-2]")
     cluster.wait_until_ended()
     states = [host["state"] for host in cluster.status(waited).values()]

@@ -15,11 +15,14 @@ from analysis.record import (
     MANIFEST,
     MEASUREMENTS,
     PLAN,
+    Fleet,
+    FleetHost,
     Manifest,
     Measurement,
     PlannedRun,
     encode,
     encode_checked,
+    write_fleet,
 )
 
 ENV = {"HOME": "redacted"}
@@ -147,6 +150,23 @@ def build(
         "files": {},
     }
     return Synthetic(Manifest(**(fields | manifest)), plan, rows)
+
+
+@pytest.fixture
+def fleet_folder(tmp_path: Path) -> Callable[[Sequence[str]], Path]:
+    """Make the folder of a fleet of hosts of which nothing is measured."""
+
+    def make(names: Sequence[str]) -> Path:
+        folder = tmp_path / "fleet"
+        folder.mkdir()
+        hosts = tuple(FleetHost(host=name, jobs=(), trial=name) for name in names)
+        fleet = Fleet(
+            campaign="synthetic", identity="0" * 64, submitted_at=None, script=None, hosts=hosts
+        )
+        write_fleet(folder, fleet)
+        return folder
+
+    return make
 
 
 @pytest.fixture

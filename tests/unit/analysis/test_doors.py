@@ -83,6 +83,15 @@ def fleet_of_two(folder: Path) -> Path:
 _PLACE = tempfile.TemporaryDirectory(prefix="fairtrial-fleet-")
 FLEET = fleet_of_two(Path(_PLACE.name))
 
+JUDGED: dict[str, Any] = {
+    "metric": "wall",
+    "confidence": 0.9,
+    "benchmarks": ["text", "logs"],
+    "margin": 0.01,
+    "correction": "bh",
+    "weights": {"text": 2.0},
+    "looks": 2,
+}
 DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "PerformanceMatrix.from_samples": (
         PerformanceMatrix.from_samples,
@@ -322,14 +331,8 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         analysis.judge,
         {
             "trial": analysis.read_trial(SAMPLE),
-            "metric": "wall",
-            "confidence": 0.9,
+            **JUDGED,
             "variants": ["gzip-1"],
-            "benchmarks": ["text", "logs"],
-            "margin": 0.01,
-            "correction": "bh",
-            "weights": {"text": 2.0},
-            "looks": 2,
             "always_valid": False,
             "explain": False,
             "certificate": None,
@@ -339,14 +342,8 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         analysis.judge_fleet,
         {
             "fleet": FLEET,
-            "metric": "wall",
-            "confidence": 0.9,
+            **JUDGED,
             "variants": ["gzip-1"],
-            "benchmarks": ["text", "logs"],
-            "margin": 0.01,
-            "correction": "bh",
-            "weights": {"text": 2.0},
-            "looks": 2,
         },
     ),
     "judge_sides": (
@@ -354,13 +351,7 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {
             "candidate": analysis.read_trial(SAMPLE).matrix("gzip-1"),
             "baseline": analysis.read_trial(SAMPLE).matrix("gzip-6"),
-            "metric": "wall",
-            "confidence": 0.9,
-            "benchmarks": ["text", "logs"],
-            "margin": 0.01,
-            "correction": "bh",
-            "weights": {"text": 2.0},
-            "looks": 2,
+            **JUDGED,
             "always_valid": False,
             "explain": False,
         },

@@ -17,7 +17,6 @@ from analysis.data.fleets import joined_trial, open_fleet
 from analysis.errors import InsufficientDataError, StoreError, UsageError
 from analysis.formats import open_trial
 from analysis.methods.multilevel import over_hosts
-from analysis.record import Fleet, FleetHost, write_fleet
 from analysis.verdict import judge_fleet
 from harness.cli import main
 
@@ -25,20 +24,9 @@ HOSTS = ("lab1", "lab2", "lab3")
 
 
 @pytest.fixture
-def fleet(tmp_path, synthetic):
+def fleet(fleet_folder, synthetic):
     def make(change=None, *, hosts=HOSTS, effects=(0.1, 0.15, 0.12), runs=16):
-        folder = tmp_path / "fleet"
-        folder.mkdir()
-        write_fleet(
-            folder,
-            Fleet(
-                campaign="synthetic",
-                identity="0" * 64,
-                submitted_at=None,
-                script=None,
-                hosts=tuple(FleetHost(host=h, jobs=(), trial=h) for h in (*hosts, "lab9")),
-            ),
-        )
+        folder = fleet_folder((*hosts, "lab9"))
         for k, (name, effect) in enumerate(zip(hosts, effects, strict=True)):
             rng = np.random.default_rng(k)
             times = {

@@ -18,7 +18,6 @@ from analysis import judge, read_trial
 from analysis.errors import InsufficientDataError, StoreError, UsageError
 from analysis.formats import open_trial
 from analysis.methods.multilevel import over_hosts
-from analysis.record import Fleet, FleetHost, write_fleet
 from analysis.verdict import judge_fleet
 from harness.cli import main
 
@@ -26,24 +25,12 @@ BENCHMARKS = ("text", "logs", "random")
 
 
 @pytest.fixture
-def fleet(tmp_path, synthetic):
+def fleet(fleet_folder, synthetic):
     """Write a fleet: a shift of the logs a host, and what its environment has."""
 
     def make(shifts, *, sessions=4, environments=None, absent=(), change=None):
-        folder = tmp_path / "fleet"
-        folder.mkdir()
         names = [f"lab{k}" for k in range(1, len(shifts) + 1)]
-        hosts = tuple(FleetHost(host=name, jobs=(), trial=name) for name in names)
-        write_fleet(
-            folder,
-            Fleet(
-                campaign="synthetic",
-                identity="0" * 64,
-                submitted_at=None,
-                script=None,
-                hosts=hosts,
-            ),
-        )
+        folder = fleet_folder(names)
         rng = np.random.default_rng(20261122)
         for name, shift in zip(names, shifts, strict=True):
             if name in absent:
