@@ -18,7 +18,7 @@ WORKERS ?= 2
 SEED ?= 1
 VENV := .venv
 BIN := $(VENV)/bin
-KEY := $(shell (cat pyproject.toml tests/constraints.txt; $(PYTHON) --version) 2>/dev/null | sha256sum | cut -c1-16)
+KEY := $(shell (cat pyproject.toml analysis/version.py tests/constraints.txt; $(PYTHON) --version) 2>/dev/null | sha256sum | cut -c1-16)
 READY := $(VENV)/ready-$(KEY)
 TESTS ?= tests
 PYTEST_ARGS ?=
@@ -93,7 +93,7 @@ generated: $(READY)
 
 setup: $(READY)
 
-$(READY): pyproject.toml tests/constraints.txt
+$(READY): pyproject.toml analysis/version.py tests/constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "fairtrial needs Python 3.11 or newer; '$(PYTHON)' is not. Choose one: make PYTHON=python3.12 ..."; exit 1; }
 	rm -rf $(VENV)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import yaml
 
+from analysis.run_numbers import NUMBERS
 from analysis.version import VERSION
 from harness.cli import main
 
@@ -43,3 +44,19 @@ def test_the_citation_names_this_version() -> None:
 def test_the_command_says_this_version(capsys) -> None:
     assert main(["--version"], sys.stdout, sys.stderr) == 0
     assert capsys.readouterr().out == f"fairtrial {VERSION}\n"
+
+
+def test_no_page_promises_a_version_that_there_is_not() -> None:
+    pages = (ROOT / "docs").rglob("*.md")
+    named = {
+        version
+        for page in pages
+        for version in re.findall(r"since version (\d+\.\d+\.\d+)", page.read_text("utf-8"))
+    }
+    assert named
+    named |= {number.since for number in NUMBERS.values()}
+    assert max(map(_parts, named)) <= _parts(VERSION)
+
+
+def _parts(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))

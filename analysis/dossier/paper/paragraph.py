@@ -65,7 +65,7 @@ def paragraph_of(subject: Subject, numbers: Mapping[str, int]) -> tuple[Span, ..
             (
                 Span("Measured with fairtrial "),
                 Span(told, foreign=True),
-                Span(f", analysed with {VERSION}."),
+                Span(f", analysed with {VERSION}{cite(TOOL)}."),
             )
         )
     else:

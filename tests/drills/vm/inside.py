@@ -16,23 +16,27 @@ from pathlib import Path
 
 from trials import CGROUPS, EMPTY, MB, USER, Trial, enter, python, told
 
-# n processes that take so many MB each and touch every page; the first ends when all have.
+# n processes that take so many MB each and touch every page; the first ends when all have, as each
+# tells: what the kernel calls resident has the interpreter in it.
 TAKE = """
-import os, sys, time
+import os, sys
 n, mb = int(sys.argv[1]), int(sys.argv[2])
 r, w = os.pipe()
+full, tell = os.pipe()
 pids = []
 for _ in range(n - 1):
     pid = os.fork()
     if not pid:
         os.close(w)
         held = bytearray(os.urandom(1000)) * (mb * 1000)
+        os.write(tell, b"1")
         os.read(r, 1)
         os._exit(0)
     pids.append(pid)
+os.close(tell)
 held = bytearray(os.urandom(1000)) * (mb * 1000)
-while any(open(f"/proc/{p}/statm").read().split()[1] * 1 and int(open(f"/proc/{p}/statm").read().split()[1]) * 4096 < mb * 1000000 for p in pids):
-    time.sleep(0.05)
+for p in pids:
+    os.read(full, 1)
 os.close(w)
 for p in pids:
     os.waitpid(p, 0)

@@ -59,7 +59,7 @@ def runs(names=("old", "new"), *, count=16, benches=BENCHES):
 
 @pytest.fixture
 def made(synthetic):
-    found = synthetic(runs(), sessions=4, warmup=1, runs=4)
+    found = synthetic(runs(), sessions=4, warmup=1, runs=4, tool_version=VERSION)
     found.extra["resolved.json"] = json.dumps(RESOLVED).encode()
     found.extra["environment.jsonl"] = json.dumps(ENVIRONMENT).encode() + b"\n"
     return found
@@ -213,7 +213,9 @@ def test_the_tool_is_cited_as_its_own_file_says() -> None:
     assert f"version {told['version']}" in tool.bibtex
 
 
-def test_only_what_was_used_is_cited_and_every_number_has_its_entry(made, chapter) -> None:
+@pytest.mark.parametrize("version", [VERSION, "0.0.9", ""])
+def test_only_what_was_used_is_cited_and_every_number_has_its_entry(made, chapter, version) -> None:
+    made = replace(made, manifest=replace(made.manifest, tool_version=version))
     found = chapter(made, correction="none")
     keys = [one.key for one in found.citations]
     assert "holm1979" not in keys
