@@ -345,6 +345,7 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "correction": "bh",
             "weights": {"text": 2.0},
             "looks": 2,
+            "explain": False,
         },
     ),
     "judge_sides": (
