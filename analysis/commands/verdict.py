@@ -154,7 +154,8 @@ def _fleet(folder: Path, variant: str | None, args: argparse.Namespace, out: Tex
             **how,
         )
         show(replace(answer, whole=args.all), out, as_json=args.json)
-        code = max(code, _gated(answer, (), args, out))
+        without = [one.variant for one in answer.candidates if one.multilevel is None]
+        code = max(code, _gated(answer, without, args, out))
     return code
 
 

@@ -6,6 +6,7 @@ hosts needs no more memory than its sessions do.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,7 +30,8 @@ from ..host_standing import FleetHostStanding
 from ..judging import judge
 from ..names import candidates_in, known_names
 from ..result import CandidateVerdict, Verdict
-from ..sides import Side, comparable, sides_of
+from ..sides import Side, all_failed, comparable, sides_of
+from .crashing import failed_of, undecided_by
 from .differing import Environments
 from .explaining import explained
 
@@ -64,6 +66,7 @@ class _Gathered:
     results: dict[str, dict[str, Multilevel]] = field(default_factory=dict)
     told: dict[Caution, dict[str, str]] = field(default_factory=dict)
     left_out: dict[str, list[str]] = field(default_factory=dict)
+    crashed: dict[str, dict[str, Counter[str]]] = field(default_factory=dict)
     counts: list[RunCounts] = field(default_factory=list)
     environments: Environments = field(default_factory=Environments)
     chosen: tuple[str, ...] = ()
@@ -96,15 +99,17 @@ class _Gathered:
             if caution.code not in _OF_HOSTS:
                 self.told.setdefault(caution, {})[name] = caution.text
         self.looks = max(self.looks, manifest.looks if asked.looks is None else asked.looks)
-        self._compare(name, sides, manifest.baseline)
+        self._compare(name, trial, sides)
         self.counts.append(counts_of(trial, asked.metric, self.chosen, sides.values()))
         self.environments.add(name, trial.path)
 
-    def _compare(self, name: str, sides: Mapping[str, Side], baseline: str) -> None:
-        asked = self.asked
+    def _compare(self, name: str, trial: Trial, sides: Mapping[str, Side]) -> None:
+        asked, baseline = self.asked, trial.manifest.baseline
         for variant, side in sides.items():
             both = None if variant == baseline else comparable(side, sides[baseline])
             if both is None:
+                if sides[baseline].matrix is not None and all_failed(trial, variant):
+                    self.crashed.setdefault(variant, {})[name] = failed_of(trial, variant)
                 continue
             result = multilevel(
                 *both,
@@ -297,6 +302,7 @@ def _together(
         hosts=standing,
         cautions=merged(
             _host_cautions(found, hosts),
+            _partly(candidates, found),
             _disagreeing(candidates),
             told,
             method_cautions(candidates),
@@ -312,6 +318,9 @@ def _candidate(
     level: HostLevel | None = None
     if len(results) > 1:
         whole, level = over_hosts(results, weights=found.asked.weights, looks=found.looks)
+    crashed = found.crashed.get(variant, {})
+    if whole is not None and crashed:
+        whole = undecided_by(whole, sum(crashed.values(), Counter()))
     return CandidateVerdict(
         variant=variant, multilevel=whole, hpt_speedup=None, panel=None, hosts=level
     )
@@ -351,6 +360,26 @@ def _host_cautions(found: _Gathered, hosts: Sequence[HostProgress]) -> Iterator[
             f"programs are compared together: {told}{more}",
             tuple(programs),
         )
+
+
+def _partly(candidates: Sequence[CandidateVerdict], found: _Gathered) -> Iterator[Caution]:
+    """Say which candidates fail altogether on some hosts, or can be compared on one only."""
+    for one in candidates:
+        crashed = tuple(found.crashed.get(one.variant, {}))
+        if crashed:
+            yield Caution(
+                "fails-more",
+                f"every run of {one.variant} failed on {figures.listed(crashed, _NAMED)}, where the "
+                "baseline did not: whatever the other hosts say, nothing is decided",
+                (one.variant, *crashed),
+            )
+        hosts = tuple(found.results.get(one.variant, {}))
+        if len(hosts) == 1:
+            yield Caution(
+                "one-host",
+                f"{one.variant} can be compared on one host only ({hosts[0]}): nothing is said of others",
+                (one.variant, *hosts),
+            )
 
 
 def _disagreeing(candidates: Sequence[CandidateVerdict]) -> Iterator[Caution]:

@@ -344,6 +344,7 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "fleet": FLEET,
             **JUDGED,
             "variants": ["gzip-1"],
+            "explain": False,
         },
     ),
     "judge_sides": (

@@ -226,3 +226,17 @@ def test_a_figure_has_the_interval_of_the_verdict(fleet, tmp_path):
 def test_a_fleet_is_no_trial_that_has_certificates(fleet):
     with pytest.raises(UsageError, match="is for the trial of one host"):
         subject_of([str(fleet([0.1, 0.1]))], Reading(), always_valid=True)
+
+
+def test_a_candidate_that_one_host_only_has_is_said_to_be(fleet):
+    def fail(name, made):
+        if name != "lab2":
+            made.rows = [
+                replace(row, outcome="exit", exit_code=1) if row.variant == "new" else row
+                for row in made.rows
+            ]
+
+    folder = fleet([0.1, 0.1, 0.1], change=fail)
+    text = " ".join(report(folder, "--format", "md").split())
+    assert text.startswith("### Whether new differs from old is undecided")
+    assert "new can be compared on one host only (lab2)" in text

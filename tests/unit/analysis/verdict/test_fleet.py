@@ -256,6 +256,42 @@ def test_a_candidate_that_fails_on_one_host_only_is_said(fleet):
     assert answer.candidates[0].hosts.left_out == ("text",)
 
 
+@pytest.mark.parametrize("lost", [("lab2",), ("lab1", "lab3", "lab4")])
+def test_a_candidate_that_crashes_on_some_hosts_is_not_faster_by_the_others(fleet, lost):
+    def fail(name, made):
+        if name in lost:
+            made.rows = [
+                replace(row, outcome="exit", exit_code=1) if row.variant == "new" else row
+                for row in made.rows
+            ]
+
+    folder = fleet([0.1, 0.1, 0.1, 0.1], change=fail)
+    answer = judge_fleet(folder)
+    result = answer.candidates[0].multilevel
+    words = {one.outcome for one in (*result.benchmarks, result.these, result.similar)}
+    assert words == {"undecided"}
+    assert {line.reason for line in result.benchmarks} == {"fails-more"}
+    assert {line.failed_candidate for line in result.benchmarks} == {16 * len(lost)}
+    told = [one for one in answer.cautions if one.code == "fails-more"]
+    assert told[0].about == ("new", *lost)
+    assert ("one-host" in [one.code for one in answer.cautions]) == (len(lost) == 3)
+    out = io.StringIO()
+    assert main(["gate", "slower>2%", str(folder)], out, io.StringIO()) == 1
+    assert main(["verdict", str(folder), "--gate", "slower>2%"], out, io.StringIO()) == 1
+
+
+def test_a_gate_of_a_candidate_that_crashes_everywhere_is_no(fleet):
+    def fail(_, made):
+        made.rows = [
+            replace(row, outcome="exit", exit_code=1) if row.variant == "new" else row
+            for row in made.rows
+        ]
+
+    folder, out = fleet([0.1, 0.1, 0.1], change=fail), io.StringIO()
+    assert main(["gate", "slower>2%", str(folder)], out, io.StringIO()) == 1
+    assert main(["verdict", str(folder), "--gate", "slower>2%"], out, io.StringIO()) == 1
+
+
 @pytest.mark.parametrize(
     ("option", "why", "instead"),
     [
