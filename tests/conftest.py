@@ -44,8 +44,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    if item.get_closest_marker("host") and item.config.pluginmanager.hasplugin("xdist"):
+    if not item.config.pluginmanager.hasplugin("xdist"):
+        return
+    if item.get_closest_marker("host"):
         item.add_marker(pytest.mark.xdist_group("host"))
+    elif not item.get_closest_marker("xdist_group") and _takes_of_its_module(item):
+        item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
+def _takes_of_its_module(item: pytest.Item) -> bool:
+    """Tell whether a test takes what its module makes once: each worker would make it again."""
+    known = getattr(item, "_fixtureinfo", None)  # pytest says it nowhere else
+    made = known.name2fixturedefs.values() if known is not None else ()
+    return any(one.scope == "module" for definitions in made for one in definitions)
 
 
 @pytest.fixture
