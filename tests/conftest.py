@@ -59,6 +59,20 @@ def _takes_of_its_module(item: pytest.Item) -> bool:
     return any(one.scope == "module" for definitions in made for one in definitions)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Say in the ids of tests their groups, by which they are handed out.
+
+    xdist 3.8 writes them where pytest 9.2 no longer reads them: no group was kept together.
+    """
+    if not getattr(config.option, "loadgroup", False):  # which only workers have
+        return
+    for item in items:
+        groups = "_".join(sorted({mark.args[0] for mark in item.iter_markers("xdist_group")}))
+        if groups and not item.nodeid.endswith(f"@{groups}"):
+            item._id = type(item._id).parse(f"{item.nodeid}@{groups}")
+
+
 @pytest.fixture
 def unreadable_files(tmp_path: Path) -> None:
     """Skip where a file's mode keeps nobody out."""
