@@ -121,3 +121,29 @@ function structure() {
     if (text.textLength.baseVal.value && text.hasAttribute("textLength")) found.push(`stretched: ${brief(text)}`);
   return found.slice(0, 60);
 }
+
+// The shape of a row and of what it stands in: tags, classes, and attributes without their numbers and names.
+function shape(row) {
+  const place = [];
+  for (let e = row.parentElement; e; e = e.parentElement) place.push(`${e.tagName}.${e.getAttribute("class")}`);
+  const copy = row.cloneNode(true);
+  for (const element of [copy, ...copy.querySelectorAll("*")]) {
+    for (const node of [...element.childNodes]) if (node.nodeType === Node.TEXT_NODE) node.data = node.data.trim() && "x";
+    for (const name of element.getAttributeNames()) {
+      const value = element.getAttribute(name);
+      if (/^(id|href|headers|title|aria-label|aria-labelledby|d|points)$/.test(name)) element.setAttribute(name, value && "x");
+      else if (name !== "class" && !/#|rgb|hsl|colou?r/.test(value)) element.setAttribute(name, value.replace(/[\d.]+/g, "0"));
+    }
+  }
+  return [copy.outerHTML, ...place].join(" ");
+}
+
+function thin(parts) {
+  [...document.querySelectorAll("[data-jump]")].slice(parts).forEach((e) => e.remove());
+  const seen = new Map();
+  for (const row of document.querySelectorAll("tbody > tr")) {
+    const own = shape(row);
+    seen.set(own, (seen.get(own) || 0) + 1);
+    if (seen.get(own) > 2) row.remove();
+  }
+}

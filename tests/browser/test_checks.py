@@ -88,6 +88,23 @@ def test_colours_that_are_pale_in_the_dark_only_are_found(browser, tmp_path: Pat
     assert all(said.startswith("900 px, dark: color-contrast (serious)") for said in found)
 
 
+def test_rows_of_one_shape_are_thinned_and_another_one_is_looked_at(
+    browser, tmp_path: Path
+) -> None:
+    row = '<tr><td title="{0}">{0}</td><td style="width:{0}px">x{0}</td></tr>'
+    rows = [row.format(k) for k in range(60)]
+    rows[40] = rows[40].replace("<td ", '<td class="pale" ', 1)
+    for k, colour in ((50, "#111"), (51, "#999")):  # numbers that are no sizes
+        rows[k] = rows[k].replace(f"width:{k}px", f"color:{colour}")
+    style = "<style>.pale{color:#ccc}</style>"
+    table = f"<table><caption>many</caption><tbody>{''.join(rows)}</tbody></table>"
+    browser.open(written(tmp_path, style + table))
+    browser.thin(5)
+    left = browser.run("return [...document.querySelectorAll('td[title]')].map(e => e.title)")
+    assert left == ["0", "1", "40", "50", "51"]
+    assert "color-contrast" in browser.axe()[0]
+
+
 def test_what_is_folded_or_scrolls_in_its_place_is_no_fault(browser, tmp_path: Path) -> None:
     wide = '<div class="wide" tabindex="0"><pre style="width:3000px">x</pre></div>'
     folded = '<details><summary>more</summary><p style="margin-left:-60px">cut</p></details>'

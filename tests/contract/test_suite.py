@@ -122,3 +122,39 @@ def test_what_passed_covers_every_kernel_and_method() -> None:
         path.relative_to(ROOT).as_posix() for path in (ROOT / "analysis").rglob("*kernel.py")
     }
     assert {"analysis/stats/streams.py", "tests/calibration/passed.py"} <= set(sources)
+
+
+# --- workers
+
+SHARED = """
+import os, pathlib, pytest
+
+def made(what):
+    with pathlib.Path("made").open("a") as file:
+        file.write(f"{what} {os.environ['PYTEST_XDIST_WORKER']}\\n")
+
+@pytest.fixture(scope="module")
+def dear(): made("module")
+
+@pytest.mark.parametrize("k", range(20))
+def test_takes(dear, k): pass
+
+@pytest.mark.parametrize("k", range(20))
+def test_alone(k): made("alone")
+
+@pytest.mark.host
+@pytest.mark.parametrize("k", range(20))
+def test_host(k): made("host")
+"""
+
+
+def test_what_belongs_together_is_executed_by_one_worker(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_bytes((TESTS / "conftest.py").read_bytes())
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  host: x\n")
+    (tmp_path / "test_probe.py").write_text(SHARED)
+    words = [*PYTEST, "-n", "2", "--dist", "loadgroup", "--rootdir", str(tmp_path)]
+    subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
+    counts = Counter((tmp_path / "made").read_text().splitlines())
+    assert [n for line, n in counts.items() if line.startswith("module")] == [1]
+    assert [n for line, n in counts.items() if line.startswith("host")] == [20]
+    assert len([line for line in counts if line.startswith("alone")]) == 2  # the others are spread
