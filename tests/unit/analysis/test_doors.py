@@ -503,6 +503,8 @@ OF_ENDS = (
 
 def answers_or_refuses_the_size(call: Callable[..., Any], given: dict[str, Any]) -> None:
     """Hold it to answer with finite numbers and a sentence, or to refuse the size of these values."""
+    if given.get("rng") is not None:  # those of the table have moved on with the tests before
+        given = {**given, "rng": rng()}
     found = said = None
     try:
         found = answers(call, given)
@@ -574,7 +576,7 @@ def _choices(name: str) -> list[dict[str, Any]]:
         return [{"benchmarks": ["b0", "b1"], "weights": {"b0": 2.0}}]
     if name == "bootstrap_speedup":
         return [
-            {"interval": interval, "mean": mean, "centre": centre, "unit": "run"}
+            {"interval": interval, "mean": mean, "centre": centre, "unit": "run", "resamples": 200}
             for interval in ("percentile", "corrected", "bca", "studentized")
             for mean in ("geometric", "harmonic", "arithmetic")
             for centre in ("runs", "mean", "median")
