@@ -1,5 +1,6 @@
 # make demo        sets up everything and runs the quickstart campaign, its verdict and its report
 # make test        sets up everything and passes the tests (with lint, types and a wheel check)
+# make search      the property tests with other examples than those that `make test` always makes
 # make calibrate   all simulations of error rates and coverage, of which `make test` makes a few
 # make cover       which lines the tests reach, by file
 # make drill       kills, faults, full disks, damage: half an hour, and writes docs/drills.md anew
@@ -29,7 +30,7 @@ MOST := -m "not calibration or spot_check"
 # The tests start the command hundreds of times: what is compiled of it is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint unit wheel calibrate cover drill drill-vm docs-check versions constraints generated kernels setup clean
+.PHONY: demo test lint unit wheel search calibrate cover drill drill-vm docs-check versions constraints generated kernels setup clean
 
 demo: $(READY)
 	$(BIN)/fairtrial run configs/quickstart.yaml
@@ -51,6 +52,9 @@ lint: $(READY)
 
 unit: kernels
 	$(PYTEST) $(MOST) $(TESTS) $(PYTEST_ARGS)
+
+search: kernels
+	$(PYTEST) -m hypothesis --hypothesis-profile=search $(TESTS) $(PYTEST_ARGS)
 
 calibrate: kernels
 	$(PYTEST) -m calibration tests/calibration $(PYTEST_ARGS)

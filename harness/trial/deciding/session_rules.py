@@ -111,7 +111,8 @@ class SessionRules:
         """Give the runs to execute, one after the other, while `add` hears of each."""
         block = None
         for run in still_to_do(self.runs, self._done, self._repeats, self._hopeless.without):
-            new = block is not None and run.block != block
+            # what is repeated belongs to a block before, though a resumed session's warm-ups come first
+            new = block not in (None, run.block) and repeats_of(run) is None
             if new and self._stop is not None and self._stop.end() is not None:
                 return
             block = run.block

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from analysis.data.trial import read_trial
 from analysis.record import StopRule
@@ -113,6 +113,22 @@ def measured(stage: Any) -> list[tuple[Any, ...]]:
     fate=FATES,
     first=st.floats(0, 1, exclude_max=True),
     others=st.lists(st.integers(0, 11), max_size=3),
+)
+# Broken off in the last repeat of the block at whose end the stopping rule ends the session.
+@example(
+    protocol={
+        "stop": StopRule(width=0.2, min_runs=2, max_runs=8),
+        "runs": 8,
+        "sessions": 1,
+        "warmup": 1,
+        "give_up": None,
+        "disturbed": "repeat",
+        "order": "shuffled",
+    },
+    every=None,
+    fate=Fate(seed=0, disturbed=0.2, failed=0.0, hopeless=None),
+    first=0.984375,
+    others=[],
 )
 def test_a_trial_gone_on_with_is_the_one_that_nobody_interrupted(
     stage, campaign, protocol, every, fate, first, others
