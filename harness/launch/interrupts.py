@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import time
+import weakref
 from collections.abc import Iterator
 from types import FrameType
 
@@ -35,6 +36,8 @@ class Interrupts:
     def __init__(self) -> None:
         self.received: int | None = None
         self.fd, self._write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        for fd in (self.fd, self._write):  # whoever begins many trials in one process makes many
+            weakref.finalize(self, os.close, fd)
         self._before: dict[int, object] = {}
         self._at_once = False
         self._termed = -_ONE_S

@@ -109,13 +109,12 @@ class SessionRules:
 
     def due(self) -> Iterator[PlannedRun]:
         """Give the runs to execute, one after the other, while `add` hears of each."""
-        block = None
+        block = self._passed  # what stored blocks still lack is made in any case
         for run in still_to_do(self.runs, self._done, self._repeats, self._hopeless.without):
-            # what is repeated belongs to a block before, though a resumed session's warm-ups come first
-            new = block not in (None, run.block) and repeats_of(run) is None
-            if new and self._stop is not None and self._stop.end() is not None:
-                return
-            block = run.block
+            if run.block > block:
+                if self._stop is not None and self._stop.end() is not None:
+                    return
+                block = run.block
             if not self._hopeless.without(run):
                 yield run
             elif self._stop is not None and run.block > self._passed:

@@ -142,3 +142,13 @@ def test_in_a_job_two_terms_at_once_are_one_request(monkeypatch, job):
             assert (interrupts.received is None) == job
             os.kill(os.getpid(), signal.SIGINT)  # a person
             assert interrupts.received is not None
+
+
+def test_its_descriptors_go_with_it():
+    interrupts = Interrupts()
+    fd = interrupts.fd
+    with interrupts:
+        os.fstat(fd)
+    del interrupts
+    with pytest.raises(OSError, match="Bad file"):
+        os.fstat(fd)

@@ -42,6 +42,18 @@ def protocols(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
+WIDTH = StopRule(width=0.2, min_runs=2, max_runs=8)
+STOPPED = {
+    "stop": WIDTH,
+    "runs": 8,
+    "sessions": 1,
+    "warmup": 1,
+    "give_up": None,
+    "disturbed": "repeat",
+    "order": "shuffled",
+}
+
+
 class Fate(NamedTuple):
     """What happens to runs: the same to each attempt at the same place."""
 
@@ -114,20 +126,20 @@ def measured(stage: Any) -> list[tuple[Any, ...]]:
     first=st.floats(0, 1, exclude_max=True),
     others=st.lists(st.integers(0, 11), max_size=3),
 )
-# Broken off in the last repeat of the block at whose end the stopping rule ends the session.
+# Broken off in the last repeat of the block at whose end the stopping rule ends the session, ...
 @example(
-    protocol={
-        "stop": StopRule(width=0.2, min_runs=2, max_runs=8),
-        "runs": 8,
-        "sessions": 1,
-        "warmup": 1,
-        "give_up": None,
-        "disturbed": "repeat",
-        "order": "shuffled",
-    },
+    protocol=STOPPED,
     every=None,
     fate=Fate(seed=0, disturbed=0.2, failed=0.0, hopeless=None),
     first=0.984375,
+    others=[],
+)
+# ... and so where earlier blocks went without a cell.
+@example(
+    protocol={**STOPPED, "stop": dataclasses.replace(WIDTH, width=0.5), "give_up": 2},
+    every=None,
+    fate=Fate(seed=21234601, disturbed=0.2, failed=0.18, hopeless=("x", "b")),
+    first=0.98,
     others=[],
 )
 def test_a_trial_gone_on_with_is_the_one_that_nobody_interrupted(
