@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         suite_mean as suite_mean,
     )
     from .trial import FailedRun as FailedRun, Trial as Trial, read_trial as read_trial
+    from .unit import Unit as Unit
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
@@ -66,5 +67,6 @@ else:
             "protocol": "FREE_SETTINGS SegmentStart campaign_text pinned_cpus segment_starts setting_leaves settings_of",
             "suite": "Centre Mean check_means speedup_of suite_mean",
             "trial": "FailedRun Trial read_trial",
+            "unit": "Unit",
         },
     )

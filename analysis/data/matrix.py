@@ -20,6 +20,7 @@ from ..report import Caution, figures, page_of, short
 from ..stats import counted, door, median, numbers, read_only
 from .ids import Ids, ids_of, ids_of_iterations, ids_of_runs
 from .levels import level_caution, of_processes, pooled_caution, require_iterations
+from .unit import Unit
 
 __all__ = ["Layout", "PerformanceMatrix"]
 
@@ -61,6 +62,8 @@ class PerformanceMatrix:
     with_zeros : PerformanceMatrix or None
         Benchmarks that have runs of 0, of which no ratio of runs exists; for `analysis.multilevel`
         only (`Trial.matrix` fills it when asked to).
+    outermost : {"session", "host"}
+        What `sessions` are: "host" where each host of a fleet is taken as one session.
     """
 
     name: str
@@ -78,6 +81,7 @@ class PerformanceMatrix:
     metric: str | None = None
     origin: str | None = None
     with_zeros: PerformanceMatrix | None = None
+    outermost: Unit = "session"
 
     @classmethod
     @door
@@ -171,6 +175,8 @@ class PerformanceMatrix:
             metric=metric,
             origin=origin,
             cautions=tuple(cautions),
+            # a file holds it as its caution
+            outermost="host" if any(c.code == "hosts-as-sessions" for c in cautions) else "session",
             trial=trial,
             failed={
                 bench: counted(f"failed[{bench!r}]", n, least=0)

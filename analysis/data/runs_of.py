@@ -216,5 +216,6 @@ def _matrix(
         cautions=cautions,
         trial=str(trial.path.resolve()),
         failed={bench: count for bench, count in named if count},
+        outermost=trial.outermost,
     )
     return matrix.at_level(trial.level)

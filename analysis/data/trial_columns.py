@@ -18,6 +18,7 @@ from ..stats import read_only
 from .beside import read_host_record
 from .columns import FailedRun, MetricColumn
 from .levels import Level
+from .unit import Unit
 
 __all__ = ["TrialColumns"]
 
@@ -49,7 +50,8 @@ class TrialColumns:
     1, 0, or -1 where it is not known; `chosen` tells which row of a run is the one to judge.
     `level` says what a matrix takes for a run: a process, or each of its iterations. `counted` is 1 of
     a run that is there for its counters alone, 0 of one beside such, and -1 of one that has both: a
-    trial was gone on with under other settings. It is None where all runs are alike.
+    trial was gone on with under other settings. It is None where all runs are alike. `outermost` says
+    what its sessions are: of a fleet that was read as one trial, each may be a host.
     """
 
     path: Path
@@ -70,6 +72,7 @@ class TrialColumns:
     metrics: Mapping[str, MetricColumn]
     failed: tuple[FailedRun, ...]
     level: Level = "process"
+    outermost: Unit = "session"
     counted: NDArray[np.int8] | None = None
     repeats: Integers = field(default_factory=_none)
     disturbed: Integers = field(default_factory=_none)

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ..data import Trial, read_trial
-from ..data.fleets import Unit, joined_trial, open_fleet
+from ..data import Trial, Unit, read_trial
+from ..data.fleets import joined_trial, open_fleet
 from ..errors import FairtrialError, StoreError, UsageError
 from ..foreign import (
     Chosen,

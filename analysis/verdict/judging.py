@@ -145,6 +145,7 @@ def judge(
         alone=() if candidates or not matrices else alone(matrices[0], confidence),
         diagnosis=around.diagnosis,
         certificate=around.certificate,
+        outermost=trial.outermost,
         cautions=merged(
             run_cautions(trial, sides.values(), metric),
             around.cautions,
@@ -232,6 +233,7 @@ def judge_sides(
         finished=True,
         candidates=(only,),
         alone=(),
+        outermost="session" if only.multilevel is None else only.multilevel.outermost,
         cautions=merged(
             *(
                 (c.of(one.name) for c in one.cautions if c.code != "warm-up-left-out")
@@ -293,6 +295,7 @@ def judge_alone(
         finished=True,
         candidates=(),
         alone=alone(matrix, confidence),
+        outermost=matrix.outermost,
         cautions=tuple(c.of(matrix.name) for c in matrix.cautions if c.code != "warm-up-left-out"),
     )
 

@@ -6,7 +6,9 @@ import math
 import textwrap
 from collections.abc import Sequence
 
+from ..data import Unit
 from ..report import Caution, Column, Page, Section, Sentence, Table, Value, figures, page_of
+from .alone import Alone
 from .fleet import fleet_section, standing_sentences
 from .panel import Panel, panel_section
 from .result import Verdict
@@ -113,7 +115,7 @@ def _alone_table(verdict: Verdict) -> Table:
                 figures.shorten(one.benchmark, _NAME),
                 Value(figures.quantity(one.mean, unit), one.mean),
                 _half_width(one.low, one.high),
-                verdict.counting_hosts(_by(one.unit, one.sessions)),
+                _by(one, verdict.outermost),
                 between(one.minimum, one.maximum),
                 Value(f"{one.runs}", one.runs),
             )
@@ -129,5 +131,5 @@ def _half_width(low: float | None, high: float | None) -> str:
     return f"± {figures.significant(100 * (math.sqrt(high / low) - 1), 2)} %"
 
 
-def _by(unit: str, sessions: int) -> str:
-    return f"{sessions} sessions" if unit == "session" else f"{unit}s of one session"
+def _by(one: Alone, noun: Unit) -> str:
+    return f"{one.sessions} {noun}s" if one.unit == "session" else f"{one.unit}s of one {noun}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import ClassVar
 
 from ..calibration import Certificate
+from ..data import Unit
 from ..diagnosis.audit import Diagnosis
 from ..methods.multilevel import HostLevel, Multilevel
 from ..report import Result
@@ -15,8 +15,6 @@ from .host_standing import FleetHostStanding
 from .panel import Panel
 
 __all__ = ["CandidateVerdict", "HptBound", "Verdict"]
-
-_SESSION = re.compile(r"( more|^[0-9]+) session")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +73,13 @@ class Verdict(Result):
         Of a fleet, all its hosts, judged or not; empty for a trial.
     whole : bool
         Whether a screen shows all benchmarks.
+    outermost : {"session", "host"}
+        What `sessions` counts: "host" where each host of a fleet is taken as one session.
     """
 
     method: ClassVar[str] = "verdict"
     schema: ClassVar[int] = 2
-    unlisted: ClassVar[frozenset[str]] = frozenset({"whole"})
+    unlisted: ClassVar[frozenset[str]] = frozenset({"outermost", "whole"})
 
     trial: str | None
     path: str | None
@@ -107,9 +107,4 @@ class Verdict(Result):
     certificate: Certificate | None = None
     hosts: tuple[FleetHostStanding, ...] = ()
     whole: bool = False
-
-    def counting_hosts(self, advice: str) -> str:
-        """Say hosts in an advice on sessions, or a number of them, where hosts stand in their place."""
-        by_hosts = any(one.hosts is not None for one in self.candidates)
-        by_hosts = by_hosts or any(one.code == "hosts-as-sessions" for one in self.cautions)
-        return _SESSION.sub(r"\1 host", advice) if by_hosts else advice
+    outermost: Unit = "session"

@@ -7,18 +7,14 @@ from typing import TYPE_CHECKING
 from ...faces import hands_on
 
 if TYPE_CHECKING:
-    from .joined import (
-        Unit as Unit,
-        joined_trial as joined_trial,
-        nothing_to_judge as nothing_to_judge,
-    )
+    from .joined import joined_trial as joined_trial, nothing_to_judge as nothing_to_judge
     from .notes import host_cautions as host_cautions, standing as standing
     from .opened import HostTrial as HostTrial, OpenedFleet as OpenedFleet, open_fleet as open_fleet
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "joined": "Unit joined_trial nothing_to_judge",
+            "joined": "joined_trial nothing_to_judge",
             "notes": "host_cautions standing",
             "opened": "HostTrial OpenedFleet open_fleet",
         },

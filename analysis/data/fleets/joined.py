@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,11 @@ from ...record import HostProgress, Manifest, with_plans
 from ...report import Caution, figures, merged
 from ..columns import FailedRun, MetricColumn
 from ..trial import Trial
+from ..unit import Unit
 from .notes import host_cautions
 from .opened import OpenedFleet
 
-__all__ = ["Unit", "joined_trial", "nothing_to_judge"]
-
-Unit = Literal["host", "session"]
+__all__ = ["joined_trial", "nothing_to_judge"]
 
 _SAME = ("benchmarks", "variants", "baseline")
 _WHOLE = (
@@ -136,6 +135,7 @@ def _joined(
             for trial, s, p in zip(trials, sessions, positions, strict=False)
             for run in trial.failed
         ),
+        outermost=by,
         **fields,
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from ...data import PerformanceMatrix
 from ...methods.multilevel import BenchmarkLine, Line, Multilevel
@@ -91,11 +90,7 @@ class Columns:
         name = self.names[bench]
         if line is None:
             return absent_row(name, self._only(bench, result), link=link, marks=numbers)
-        row = benchmark_row(line, told[bench], result, name, link=link, marks=numbers)
-        return self._advised(row)
-
-    def _advised(self, row: Row) -> Row:
-        return replace(row, advice=self.subject.verdict.counting_hosts(row.advice))
+        return benchmark_row(line, told[bench], result, name, link=link, marks=numbers)
 
     def _only(self, bench: str, result: Multilevel) -> str:
         """Say on which side a benchmark is."""
@@ -114,15 +109,13 @@ class Columns:
         weights = self.subject.asked.get("weights")
         texts = (f"these {known}", result.these), ("others like them", result.similar)
         return tuple(
-            self._advised(
-                suite_row(
-                    line,
-                    told[id(line)],
-                    result,
-                    Name(text, text, text),
-                    link=link,
-                    weights=weights,
-                )
+            suite_row(
+                line,
+                told[id(line)],
+                result,
+                Name(text, text, text),
+                link=link,
+                weights=weights,
             )
             for text, line in texts
             if line is not None

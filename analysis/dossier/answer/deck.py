@@ -92,13 +92,14 @@ def reading(
     if intervals:
         found.append(f"Line: {level(verdict).text} interval.")
     if strokes:
-        nouns = {"one session, blocks": "blocks of the one session", "hosts": "hosts"}
-        noun = nouns.get(results[0].design, "sessions")
+        noun = f"{results[0].outermost}s"
+        if results[0].design == "one session, blocks":
+            noun = f"blocks of the one {results[0].outermost}"
         count = f"{strokes} " if strokes > 1 else ""
         found.append(f"Small strokes: the {count}{noun} it rests on.")
     if undecided:
-        four = "; “4 more”: about four more sessions would probably decide" if advised else ""
-        four = verdict.counting_hosts(four)
+        nouns = " or ".join(dict.fromkeys(f"{one.outermost}s" for one in results))
+        four = f"; “4 more”: about four more {nouns} would probably decide" if advised else ""
         found.append(f"Hollow: undecided{four}.")
     margin = f"±\N{NO-BREAK SPACE}{100 * verdict.margin:g}\N{NO-BREAK SPACE}%"
     scales = ", the same ruler in all columns, whose scales differ" if columns > 1 else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...methods.multilevel import BenchmarkLine, Line, Multilevel
+from ...methods.multilevel import BenchmarkLine, Line, Multilevel, needed_text
 from ...report import figures, said
 from ...verdict import CandidateVerdict, Verdict
 from ..names import shortened
@@ -117,7 +117,7 @@ class _Teller:
         clause = ["Whether ", *_names([one.name for one in told], "or"), " differs", *base]
         where = dict.fromkeys(self._where(one) for one in told)
         clause.append(f" is undecided{''.join(where) if len(where) == 1 else ''}")
-        why = self.verdict.counting_hosts(self._why(told)) if alone else ""
+        why = self._why(told) if alone else ""
         if why:
             clause.append(f": {why}")
         return self.of(*clause)
@@ -133,7 +133,9 @@ class _Teller:
             if (line := leading(one.result)) is not None and line.more_sessions is not None
         ]
         known = [count for count in counts if count is not None]
-        return _sessions(max(known)) if known and len(known) == len(told) else ""
+        nouns = {one.result.outermost for one in told}
+        alike = len(known) == len(told) and len(nouns) == 1
+        return needed_text(max(known), nouns.pop()) if alike else ""
 
     # ---- more: counted, the ends named
 
@@ -189,14 +191,15 @@ class _Teller:
         if one.result.design == "hosts":
             parts.append(" on hosts like these")
         if one.result.design.startswith("one session"):
-            parts.append(" within one session")
+            host = one.result.outermost == "host"
+            parts.append(" on one host" if host else " within one session")
         return "".join(parts)
 
 
 def _reason(result: Multilevel) -> str:
     """Say why a candidate is undecided, or what would settle it; "" for nothing."""
     if result.design == "confounded":
-        return "session and variant cannot be told apart"
+        return f"{result.outermost} and variant cannot be told apart"
     line = leading(result)
     if line is None:
         return ""
@@ -206,14 +209,13 @@ def _reason(result: Multilevel) -> str:
     if isinstance(line, BenchmarkLine) and line.reason == "below-resolution":
         return "the runs are below the clock's resolution"
     if line.low is None:
-        return "there are too few sessions for an interval"
-    return "" if line.more_sessions is None else _sessions(line.more_sessions.sessions)
-
-
-def _sessions(count: int | None) -> str:
+        return f"there are too few {result.outermost}s for an interval"
+    if line.more_sessions is None:
+        return ""
+    count = line.more_sessions.sessions
     if count is None:
-        return "more than 100 more sessions, so measure differently"
-    return f"about {count} more session{'s' * (count != 1)}"
+        return f"more than 100 more {result.outermost}s, so measure differently"
+    return needed_text(count, result.outermost)
 
 
 def _percent(share: float) -> str:

@@ -127,7 +127,7 @@ def _row(
 
 def _advice(line: Line, result: Multilevel) -> str:
     """Say in full why a line is undecided though its interval is not, and what would decide."""
-    told = [advice_text(line)]
+    told = [advice_text(line, result.outermost)]
     if isinstance(line, BenchmarkLine) and line.reason is None:
         count = sum(one.low is not None for one in result.benchmarks)
         if line.outcome != line.outcome_uncorrected:

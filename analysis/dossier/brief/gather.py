@@ -96,8 +96,7 @@ def _rows(subject: Subject, one: CandidateVerdict, halves: Mapping[str, Halves])
     labels = (f"these\N{NO-BREAK SPACE}{len(lines)}", "others like them")
     suite = zip((found.these, found.similar), labels, strict=True)
     rows += [_row(line, found, unit, label) for line, label in suite if line is not None]
-    counted = subject.verdict.counting_hosts
-    return tuple(replace(row, advice=counted(row.advice)) for row in rows)
+    return tuple(rows)
 
 
 def _row(line: Line, found: Multilevel, unit: str, label: str) -> Row:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from .wording import (
         advice_text as advice_text,
         interval_text as interval_text,
+        needed_text as needed_text,
+        reason_text as reason_text,
         speedup_text as speedup_text,
     )
 else:
@@ -47,6 +49,6 @@ else:
             "hosts": "Disagreement HostEffect HostLevel MoreHosts over_hosts",
             "law": "Law",
             "result": "BenchmarkLine Line MoreSessions Multilevel",
-            "wording": "advice_text interval_text speedup_text",
+            "wording": "advice_text interval_text needed_text reason_text speedup_text",
         },
     )

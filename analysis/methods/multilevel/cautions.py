@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ...data import Match
+from ...data import Match, Unit
 from ...report import Caution, figures
 from .design import Layout
 from .lines import Judged
@@ -15,6 +15,7 @@ from .result import BenchmarkLine
 __all__ = ["benchmark_cautions", "data_cautions", "design_cautions", "suite_cautions"]
 
 _FEW = 5  # benchmarks below which a law of others like them is little known
+_AT: dict[Unit, str] = {"session": "in", "host": "on"}
 
 
 def data_cautions(pair: Match) -> Iterator[Caution]:
@@ -27,18 +28,22 @@ def data_cautions(pair: Match) -> Iterator[Caution]:
 def design_cautions(layout: Layout) -> Iterator[Caution]:
     """Say how far the design carries."""
     a, b = layout.ours.sessions, layout.theirs.sessions
+    noun = layout.outermost
     if layout.design == "confounded":
         yield Caution(
             "confounded",
-            "session and variant cannot be told apart: the candidate has runs in "
-            f"{_count(a.size)}, the baseline in {_count(b.size)}, {layout.common.size} in common. "
-            "Measure both variants in the same sessions",
+            f"{noun} and variant cannot be told apart: the candidate has runs {_in(a.size, noun)}, "
+            f"the baseline {_in(b.size, noun)}, {layout.common.size} in common. "
+            f"Measure both variants {_AT[noun]} the same {noun}s",
         )
     elif layout.design.startswith("one session"):
         yield Caution(
             "one-session",
             "within one session: all runs share its memory layout, frequencies and neighbours, and "
-            "another session may give another answer. Measure 5 or more sessions",
+            "another session may give another answer. Measure 5 or more sessions"
+            if noun == "session"
+            else "on one host: all runs share its processor, system and neighbours, and another host "
+            "may give another answer. Measure on 5 or more hosts",
         )
     elif layout.design == "paired":
         left = np.setdiff1d(np.union1d(a, b), layout.common)
@@ -46,19 +51,19 @@ def design_cautions(layout: Layout) -> Iterator[Caution]:
             names = tuple(layout.labels[k] for k in left)
             yield Caution(
                 "sessions-left-out",
-                f"{_count(left.size)} left out, because only one side has runs in "
+                f"{_count(left.size, noun)} left out, because only one side has runs {_AT[noun]} "
                 f"{'it' if left.size == 1 else 'them'}: {figures.listed(names)}",
                 names,
             )
 
 
 def benchmark_cautions(
-    judged: Judged, lines: Sequence[BenchmarkLine], sessions: int
+    judged: Judged, lines: Sequence[BenchmarkLine], sessions: int, noun: Unit
 ) -> Iterator[Caution]:
     """Say what holds for single benchmarks."""
     flat = [line.name for line in lines if line.error == 0]
     if flat:
-        where = f"in {_count(sessions)}" if judged.design in ("paired", "separate") else "at all"
+        where = _in(sessions, noun) if judged.design in ("paired", "separate") else "at all"
         yield Caution(
             "no-spread",
             f"no spread {where}, so no p-value: {figures.listed(flat)}",
@@ -82,7 +87,7 @@ def benchmark_cautions(
     if uneven:
         yield Caution(
             "sessions-missing",
-            f"judged by fewer than the {_count(sessions)} of the others: {figures.listed(uneven)}",
+            f"judged by fewer than the {_count(sessions, noun)} of the others: {figures.listed(uneven)}",
             tuple(uneven),
         )
     for line in lines:
@@ -126,5 +131,9 @@ def suite_cautions(benchmarks: int) -> Iterator[Caution]:
         )
 
 
-def _count(sessions: int) -> str:
-    return f"{sessions} session{'s' * (sessions != 1)}"
+def _in(count: int, noun: Unit) -> str:
+    return f"{_AT[noun]} {_count(count, noun)}"
+
+
+def _count(count: int, noun: Unit) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"

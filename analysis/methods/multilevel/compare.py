@@ -151,10 +151,11 @@ def multilevel(
         these=None if suite is None else suite[0],
         similar=None if suite is None else suite[1],
         occasions=_occasions(layout, sign, law, np.where(zeroed, 0.0, weighing)),
+        outermost=layout.outermost,
         cautions=(
             *data_cautions(pair),
             *design_cautions(layout),
-            *benchmark_cautions(judged, lines, sessions),
+            *benchmark_cautions(judged, lines, sessions, layout.outermost),
             *(
                 ()
                 if suite is None

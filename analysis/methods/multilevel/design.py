@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data import PerformanceMatrix
+from ...data import PerformanceMatrix, Unit
 
 __all__ = ["PAIRS", "Design", "Layout", "Side", "layout_of"]
 
@@ -52,6 +52,8 @@ class Layout:
         Whether blocks are known on both sides. Without, each session counts as one block.
     benchmarks : int
         How many.
+    outermost : {"session", "host"}
+        What the sessions are; hosts only where both sides' are.
     """
 
     design: Design
@@ -60,6 +62,7 @@ class Layout:
     labels: tuple[str, ...]
     blocks: bool
     benchmarks: int
+    outermost: Unit
 
     @property
     def common(self) -> Codes:
@@ -107,6 +110,7 @@ def layout_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Layo
         labels=labels,
         blocks=blocks,
         benchmarks=n,
+        outermost=candidate.outermost if candidate.outermost == baseline.outermost else "session",
     )
 
 

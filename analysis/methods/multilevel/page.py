@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...report import Cell, Column, Page, Section, Sentence, Table, Value, figures, page_of, said
 from .result import BenchmarkLine, Line, Multilevel
-from .wording import advice_text, interval_text, speedup_text
+from .wording import advice_text, interval_text, reason_text, speedup_text
 
 _BENCHMARK, _VARIANT = 28, 20  # columns for names
 
@@ -33,19 +33,21 @@ def _answer(result: Multilevel) -> str:
 
 
 def _basis(result: Multilevel) -> str:
-    sessions = {
-        "paired": f"{_sessions(result.sessions)}, paired",
-        "separate": f"{result.sessions_candidate} and {result.sessions_baseline} separate sessions",
-        "one session, blocks": "within one session, by its blocks",
-        "one session, runs": "within one session, by its runs",
-        "confounded": "session and variant cannot be told apart",
-        "hosts": f"on hosts like these, {_sessions(result.sessions)} in all",
+    noun = result.outermost
+    alone = "on one host" if noun == "host" else "within one session"
+    basis = {
+        "paired": f"{_counted(result.sessions, noun)}, paired",
+        "separate": f"{result.sessions_candidate} and {result.sessions_baseline} separate {noun}s",
+        "one session, blocks": f"{alone}, by its blocks",
+        "one session, runs": f"{alone}, by its runs",
+        "confounded": f"{noun} and variant cannot be told apart",
+        "hosts": f"on hosts like these, {_counted(result.sessions, 'session')} in all",
     }[result.design]
-    return f"{sessions}; margin {100 * result.margin:g} %"
+    return f"{basis}; margin {100 * result.margin:g} %"
 
 
-def _sessions(count: int) -> str:
-    return f"{count} session{'s' * (count != 1)}"
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _table(result: Multilevel) -> Table:
@@ -84,16 +86,14 @@ def _row(result: Multilevel, line: BenchmarkLine) -> tuple[Cell, ...]:
 
 
 def _verdict(result: Multilevel, line: Line) -> tuple[Cell, ...]:
-    note = advice_text(line)
-    if isinstance(line, BenchmarkLine):
-        if line.reason == "fails-more":
-            runs = line.runs_candidate + line.failed_candidate
-            note = f"candidate fails {line.failed_candidate} of {runs}"
-        elif line.reason == "below-resolution":
-            note = "below the clock's resolution"
-        elif line.outcome != line.outcome_uncorrected and not line.reason:
-            count = sum(one.low is not None for one in result.benchmarks)
-            note = "; ".join(text for text in (f"after correction for {count}", note) if text)
+    note = reason_text(line) or advice_text(line, result.outermost)
+    if (
+        isinstance(line, BenchmarkLine)
+        and not line.reason
+        and line.outcome != line.outcome_uncorrected
+    ):
+        count = sum(one.low is not None for one in result.benchmarks)
+        note = "; ".join(text for text in (f"after correction for {count}", note) if text)
     return (
         Value(speedup_text(line), line.speedup),
         interval_text(line),
@@ -111,8 +111,10 @@ def _notes(result: Multilevel) -> list[str]:
     if result.always_valid:
         notes.append("intervals hold however often one looks (a confidence sequence)")
     elif result.looks == 1 and any(line.more_sessions for line in result.benchmarks):
+        noun = result.outermost
+        plan = "--looks 2" if noun == "host" else "--looks 2, or --always-valid"
         notes.append(
-            "a second look at more sessions needs a plan: --looks 2, or --always-valid; otherwise "
-            "false alarms grow from 5 to about 10 %"
+            f"a second look at more {noun}s needs a plan: {plan}; otherwise false alarms grow from 5 "
+            "to about 10 %"
         )
     return notes

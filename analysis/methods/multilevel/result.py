@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ...data import Unit
 from ...report import Result, Word, figures, plain
 from ...run_numbers import Better
 from ...stats import Correction
@@ -187,10 +188,13 @@ class Multilevel(Result):
         The suite's mean for these benchmarks, and for others like them; None with one benchmark.
     occasions : str or None
         Where confounded, what would hold if the two occasions did not differ, as a sentence.
+    outermost : {"session", "host"}
+        What is drawn at random above all: the answer holds for more of it, and more of it would
+        decide. Hosts of several hosts' verdicts, and where each host is taken as one session.
     """
 
     method: ClassVar[str] = "multilevel"
-    unlisted: ClassVar[frozenset[str]] = frozenset({"occasions"})
+    unlisted: ClassVar[frozenset[str]] = frozenset({"occasions", "outermost"})
     derived: ClassVar[tuple[str, ...]] = ("word",)
 
     candidate: str
@@ -210,6 +214,7 @@ class Multilevel(Result):
     these: Line | None
     similar: Line | None
     occasions: str | None
+    outermost: Unit = "session"
     references: tuple[str, ...] = REFERENCES
 
     @property

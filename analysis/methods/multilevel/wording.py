@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 
+from ...data import Unit
 from ...report import figures
-from .result import Line, MoreSessions
+from .result import BenchmarkLine, Line, MoreSessions
 
-__all__ = ["advice_text", "interval_text", "speedup_text"]
+__all__ = ["advice_text", "interval_text", "needed_text", "reason_text", "speedup_text"]
+
+_BEYOND = "> 100"  # of a number that nobody would go on to
 
 
 def speedup_text(line: Line) -> str:
@@ -52,19 +55,49 @@ def _decimals(line: Line) -> int:
     return 2 if line.high == line.low else 4
 
 
-def advice_text(line: Line) -> str:
-    """Write how many more sessions would decide; empty where nothing is advised."""
+def reason_text(line: Line) -> str:
+    """Say why a benchmark is undecided whatever its interval is.
+
+    Empty without a reason, and where sides are confounded: that is said of all of them.
+    """
+    if not isinstance(line, BenchmarkLine):
+        return ""
+    if line.reason == "fails-more":
+        runs = line.failed_candidate + line.runs_candidate
+        return f"candidate fails {line.failed_candidate} of {runs}"
+    return "below the clock's resolution" if line.reason == "below-resolution" else ""
+
+
+def advice_text(line: Line, noun: Unit, *, short: bool = False) -> str:
+    """Write how much more would decide; empty where nothing is advised.
+
+    Parameters
+    ----------
+    line : Line
+        The line.
+    noun : {"session", "host"}
+        Of what there would have to be more: what is outermost in its result.
+    short : bool
+        Whether what holds of more runs is said elsewhere.
+    """
     more = line.more_sessions
-    if more is None:
+    if line.outcome != "undecided" or more is None:
         return ""
     if more.sessions is None:
-        return "> 100 more sessions: measure differently"
-    text = f"about {more.sessions} more session{'s' * (more.sessions != 1)}{_range(more)}"
+        return f"{_BEYOND} more {noun}s: measure differently"
+    text = needed_text(more.sessions, noun)
+    if short:
+        return f"{text} {_range(more)}"
+    if not more.low == more.high == more.sessions:
+        text += f" {_range(more)}"
     return f"{text}; more runs alone would not do" if more.runs_suffice is False else text
 
 
+def needed_text(count: int, noun: Unit) -> str:
+    """Write a number of further sessions, or hosts, such as ``about 4 more sessions``."""
+    return f"about {count} more {noun}{'s' * (count != 1)}"
+
+
 def _range(more: MoreSessions) -> str:
-    if more.low == more.high == more.sessions:
-        return ""
-    low, high = ("> 100" if end is None else str(end) for end in (more.low, more.high))
-    return f" ({low} to {high})"
+    low, high = (_BEYOND if end is None else str(end) for end in (more.low, more.high))
+    return f"({low} to {high})"

@@ -74,10 +74,7 @@ def _table(
             Column("", "left"),
             Column("", "left"),
         ),
-        rows=tuple(
-            (figures.shorten(str(name), width), *rest, verdict.counting_hosts(str(told)))
-            for name, *rest, told in rows
-        ),
+        rows=tuple((figures.shorten(str(name), width), *rest) for name, *rest in rows),
     )
     return table, choice.hidden
 

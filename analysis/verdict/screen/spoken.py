@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...methods.multilevel import BenchmarkLine, Line, Multilevel
+from ...methods.multilevel import BenchmarkLine, Line, Multilevel, advice_text, reason_text
 from ...report import Value, figures, said
 from ..result import Verdict
 
@@ -16,12 +16,6 @@ __all__ = [
     "speedup",
     "word",
 ]
-
-_LIMIT = 100  # sessions beyond which nobody is advised to go on
-_REASONS = {
-    "confounded": "",  # the heading says it of all
-    "below-resolution": "below the clock's resolution",
-}
 
 
 def ratio_text(line: Line) -> str:
@@ -67,20 +61,8 @@ def word(line: Line, unit: str) -> str:
 def advice(line: Line, result: Multilevel) -> str:
     """Say why a line is undecided, or what would settle it."""
     if isinstance(line, BenchmarkLine):
-        if line.reason == "fails-more":
-            total = line.failed_candidate + line.runs_candidate
-            return f"candidate fails {line.failed_candidate} of {total}"
         if line.reason is not None:
-            return _REASONS.get(line.reason, line.reason)
+            return reason_text(line)
         if line.outcome == "undecided" and line.outcome_uncorrected != "undecided":
             return f"after correction for {len(result.benchmarks)}"
-    more = line.more_sessions
-    if line.outcome != "undecided" or more is None:
-        return ""
-    if more.sessions is None:
-        return f"> {_LIMIT} more sessions: measure differently"
-    plural = "s" * (more.sessions != 1)
-    if more.low is None:
-        return f"about {more.sessions} more session{plural}"
-    high = f"> {_LIMIT}" if more.high is None else f"{more.high}"
-    return f"about {more.sessions} more session{plural} ({more.low} to {high})"
+    return advice_text(line, result.outermost, short=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...data import Unit
 from ...methods.multilevel import HostLevel
 from ...report import Sentence, figures
 from ..result import Verdict
@@ -10,12 +11,21 @@ __all__ = ["amount_on_hosts", "heading"]
 
 _NAME = 28  # columns for the baseline's name
 _UNKNOWN_HOST = "unknown"  # of a trial that was imported from files that name none
-_DESIGNS = {
-    "paired": "paired",
-    "separate": "sides measured in separate sessions",
-    "one session, blocks": "within one session",
-    "one session, runs": "within one session",
-    "confounded": "one session a side: session and variant cannot be told apart",
+_DESIGNS: dict[Unit, dict[str, str]] = {
+    "session": {
+        "paired": "paired",
+        "separate": "sides measured in separate sessions",
+        "one session, blocks": "within one session",
+        "one session, runs": "within one session",
+        "confounded": "one session a side: session and variant cannot be told apart",
+    },
+    "host": {
+        "paired": "paired",
+        "separate": "sides measured apart",
+        "one session, blocks": "on one host",
+        "one session, runs": "on one host",
+        "confounded": "one host a side: host and variant cannot be told apart",
+    },
 }
 
 
@@ -58,16 +68,18 @@ def _amount(verdict: Verdict) -> str:
     levels = [one.hosts for one in verdict.candidates if one.hosts is not None]
     if levels:
         return amount_on_hosts(levels[0], verdict.session_runs)
-    amount = verdict.counting_hosts(f"{verdict.sessions} session{'s' * (verdict.sessions != 1)}")
+    amount = _counted((verdict.sessions, verdict.sessions), verdict.outermost)
     if verdict.session_runs is None:
         amount = f"{verdict.runs} runs"
     else:
         low, high = verdict.session_runs
         amount += f" x {low} run{'s' * (high != 1)}" if low == high else f" x {low} to {high} runs"
     designs = dict.fromkeys(
-        one.multilevel.design for one in verdict.candidates if one.multilevel is not None
+        _DESIGNS[one.multilevel.outermost][one.multilevel.design]
+        for one in verdict.candidates
+        if one.multilevel is not None
     )
-    return ", ".join([amount, *dict.fromkeys(_DESIGNS[design] for design in designs)])
+    return ", ".join([amount, *designs])
 
 
 def amount_on_hosts(level: HostLevel, session_runs: tuple[int, int] | None) -> str:

@@ -111,6 +111,7 @@ def over_hosts(
         these=suite[0] if suite else None,
         similar=suite[1] if suite else None,
         occasions=None,
+        outermost="host",
         cautions=(*_cautions(table, level), *_common_cautions(results)),
     )
     return whole, level

@@ -322,6 +322,36 @@ def test_two_variants_over_all_hosts_are_the_way_that_a_refusal_names(fleet):
     assert " more session" not in out.getvalue()
 
 
+def test_a_fleet_beside_a_trial_is_counted_in_what_both_have(fleet, synthetic, tmp_path):
+    times = {
+        name: {bench: [0.02, 0.021, 0.0205, 0.0195] * 4 for bench in BENCHMARKS}
+        for name in ("old", "new")
+    }
+    trial = synthetic(times, sessions=4).write(tmp_path / "trial")
+    folder, out = fleet([0.1, -0.1, 0.02]), io.StringIO()
+    assert main(["verdict", f"{folder}:new", f"{trial}:old"], out, io.StringIO()) == 0
+    text = out.getvalue()
+    assert "7 sessions x 4 to 16 runs, sides measured in separate sessions" in " ".join(
+        text.split()
+    )
+    assert " more session" in text  # of the trial's side there are no more hosts
+    assert "each of 3 hosts (lab1, lab2, lab3) is taken as one session" in text
+
+
+def test_a_candidate_that_one_host_has_is_of_its_sessions_also_with_the_methods(fleet):
+    def fail(name, made):
+        if name != "lab2":
+            made.rows = [
+                replace(row, outcome="exit", exit_code=1) if row.variant == "new" else row
+                for row in made.rows
+            ]
+
+    folder = fleet([0.1, 0.1, 0.1], change=fail)
+    head, asked = (str(judge_fleet(folder, explain=yes)).splitlines()[0] for yes in (False, True))
+    assert "12 sessions x 4 runs" in head
+    assert asked == head
+
+
 @pytest.mark.parametrize("hosts", [3, 6])
 def test_the_published_methods_take_each_host_as_one_session(fleet, hosts):
     folder = fleet([0.1 + 0.01 * k for k in range(hosts)])

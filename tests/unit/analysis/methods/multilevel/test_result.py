@@ -100,19 +100,44 @@ def test_figures_keep_what_the_interval_tells(speedup, low, high, text):
     assert f"{speedup_text(line)} {interval_text(line)}" == text
 
 
+@pytest.mark.parametrize("noun", ["session", "host"])
 @pytest.mark.parametrize(
-    ("more", "text"),
+    ("more", "text", "short"),
     [
-        ((4, 3, 9, None), "about 4 more sessions (3 to 9)"),
-        ((1, 1, 1, True), "about 1 more session"),
+        ((4, 3, 9, None), "about 4 more {}s (3 to 9)", "about 4 more {}s (3 to 9)"),
+        ((1, 1, 1, True), "about 1 more {}", "about 1 more {} (1 to 1)"),
         (
             (40, 22, None, False),
-            "about 40 more sessions (22 to > 100); more runs alone would not do",
+            "about 40 more {}s (22 to > 100); more runs alone would not do",
+            "about 40 more {}s (22 to > 100)",
         ),
-        ((None, 80, None, None), "> 100 more sessions: measure differently"),
+        (
+            (None, 80, None, None),
+            "> 100 more {}s: measure differently",
+            "> 100 more {}s: measure differently",
+        ),
     ],
 )
-def test_advice_in_words(more, text):
+def test_advice_in_words(more, text, short, noun):
     count, low, high, runs = more
     advice = MoreSessions(sessions=count, low=low, high=high, target="faster", runs_suffice=runs)
-    assert advice_text(replace(LINE, more_sessions=advice)) == text
+    line = replace(LINE, outcome="undecided", more_sessions=advice)
+    assert advice_text(line, noun) == text.format(noun)
+    assert advice_text(line, noun, short=True) == short.format(noun)
+    assert advice_text(replace(line, outcome="faster"), noun) == ""
+
+
+def test_hosts_that_are_taken_as_sessions_are_called_hosts(noisy, matrix_of):
+    ours, theirs = (
+        replace(matrix_of(name, noisy(k, sessions=(1, 2, 3))), outermost="host")
+        for k, name in enumerate(("new", "old"))
+    )
+    result = multilevel(ours, theirs)
+    assert result.outermost == "host"
+    assert "3 hosts, paired" in str(result)
+    assert "more host" in str(result)
+    assert "a second look at more hosts needs a plan" in str(result)
+    assert "session" not in str(result)
+    assert "outermost" not in result.to_dict()
+    # sessions on one side, hosts on the other: what they have in common is to be taken as sessions
+    assert multilevel(ours, replace(theirs, outermost="session")).outermost == "session"
