@@ -15,7 +15,7 @@ __all__ = ["alone_of"]
 
 def alone_of(subject: Subject, names: Mapping[str, Name]) -> tuple[Alone, ...]:
     """Give a line for each benchmark, empty where variants are compared; `names` as on the page."""
-    unit = subject.verdict.unit
+    unit, noun = subject.verdict.unit, subject.verdict.outermost
 
     def quantity(value: float | None) -> Value:
         return Value("", None) if value is None else Value(figures.quantity(value, unit), value)
@@ -25,7 +25,7 @@ def alone_of(subject: Subject, names: Mapping[str, Name]) -> tuple[Alone, ...]:
         half = None
         if one.low is not None and one.high is not None:
             half = 100 * (math.sqrt(one.high / one.low) - 1)
-        by = f"{one.sessions} sessions" if one.unit == "session" else f"{one.unit}s of one session"
+        by = f"{one.sessions} {noun}s" if one.unit == "session" else f"{one.unit}s of one {noun}"
         found.append(
             Alone(
                 name=names.get(one.benchmark) or Name(one.benchmark, *2 * (shown(one.benchmark),)),

@@ -162,6 +162,8 @@ def _hosts(subject: Subject) -> Iterator[str]:
     if level is not None:
         yield amount_on_hosts(level, subject.verdict.session_runs)
         return
+    if subject.verdict.outermost == "host":  # counted with the runs
+        return
     hosts = {trial.manifest.host_id or trial.manifest.host for trial in subject.trials}
     if hosts:
         yield "one host" if len(hosts) == 1 else f"{len(hosts)} hosts"
@@ -172,7 +174,8 @@ def _sessions(subject: Subject) -> str:
         return ""
     count = subject.verdict.sessions
     known = [one for one in subject.matrices.values() if one.sessions is not None]
-    return f"{count} session{'s' * (count != 1)}" if known and count else ""
+    noun = subject.verdict.outermost
+    return f"{count} {noun}{'s' * (count != 1)}" if known and count else ""
 
 
 # ---- the deck
@@ -208,7 +211,9 @@ def _amount(subject: Subject) -> str:
     if level is not None:
         parts.append(amount_on_hosts(level, verdict.session_runs))
     elif sessions := _sessions(subject):
-        parts.append(f"in {sessions}{_each(subject, blocks=order in ('shuffled', 'interleaved'))}")
+        where, of = ("on", "with") if verdict.outermost == "host" else ("in", "of")
+        each = _each(subject, blocks=order in ("shuffled", "interleaved"))
+        parts.append(f"{where} {sessions}{f' {of} {each}' if each else ''}")
     if order in _ORDERS:
         parts.append(_ORDERS[order])
     if verdict.failed:
@@ -224,7 +229,7 @@ def _each(subject: Subject, *, blocks: bool) -> str:
         return ""
     told = f"{low}" if low == high else f"{low} to {high}"
     s = "s" * (high != 1)
-    return f" of {told} block{s}" if blocks and low == high else f" of {told} run{s} a cell"
+    return f"{told} block{s}" if blocks and low == high else f"{told} run{s} a cell"
 
 
 def _rests_on(verdict: Verdict) -> Paragraph:
@@ -274,10 +279,10 @@ def _sentence(text: str) -> str:
 def _design(result: Multilevel, verdict: Verdict) -> str:
     text = level(verdict).text
     if result.design == "paired":
-        return f"with {text} intervals from the {_many(result.sessions, 'session')}"
+        return f"with {text} intervals from the {_many(result.sessions, result.outermost)}"
     if result.design == "separate":
         return (
-            f"with {text} intervals from {result.sessions_candidate} sessions of the candidate and "
+            f"with {text} intervals from {result.sessions_candidate} {result.outermost}s of the candidate and "
             f"{result.sessions_baseline} of the baseline, measured apart"
         )
     if result.design == "hosts":
@@ -285,8 +290,9 @@ def _design(result: Multilevel, verdict: Verdict) -> str:
         return f"with {text} intervals for hosts like these, from {_many(hosts, 'host')}"
     if result.design.startswith("one session"):
         unit = result.design.rpartition(" ")[2]
-        return f"with {text} intervals from the {unit} of one session, so of that session only"
-    return "without intervals, because session and variant cannot be told apart"
+        one = result.outermost
+        return f"with {text} intervals from the {unit} of one {one}, so of that {one} only"
+    return f"without intervals, because {result.outermost} and variant cannot be told apart"
 
 
 def _many(count: int, noun: str) -> str:

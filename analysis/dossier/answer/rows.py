@@ -148,7 +148,7 @@ def _note(line: BenchmarkLine, result: Multilevel, *, lacking: bool) -> str:
     if line.low is None:
         return _without(result, line.sessions)
     if lacking:
-        return f"{line.sessions} of {result.sessions} sessions"
+        return f"{line.sessions} of {result.sessions} {result.outermost}s"
     if result.design == "hosts":
         hosts = max(one.sessions for one in result.benchmarks)
         return f"{line.sessions} of {hosts} hosts" if line.sessions < hosts else ""
@@ -158,7 +158,7 @@ def _note(line: BenchmarkLine, result: Multilevel, *, lacking: bool) -> str:
 def _without(result: Multilevel, sessions: int) -> str:
     if result.design == "confounded":
         return "cannot be told apart"
-    return "one session" if sessions <= 1 else "no interval yet"
+    return f"one {result.outermost}" if sessions <= 1 else "no interval yet"
 
 
 def _more(line: Line) -> Value:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ...methods.multilevel import Line, Multilevel
 from ...report import Value, figures
-from ...verdict import CandidateVerdict, judge_alone
+from ...verdict import CandidateVerdict, Verdict, judge_alone
 from ...verdict.screen import advice, heading, word
 from ...words import shown
-from ..fleet import level_of
 from ..subject import Subject
 from ..written import column_of, written
 from .result import Against, Brief, Mean, Row
@@ -36,7 +35,7 @@ def gather(subject: Subject) -> Brief:
         unit=verdict.unit,
         baseline=verdict.baseline,
         level=Value(f"{100 * level:.4g}\N{NO-BREAK SPACE}%", level),
-        rests_on=_rests_on(subject, units),
+        rests_on=f"{units.pop()}s" if len(units) == 1 else "",
         candidates=tuple(
             Against(variant=one.variant, rows=_rows(subject, one, halves))
             for one in verdict.candidates
@@ -52,23 +51,22 @@ def gather(subject: Subject) -> Brief:
     )
 
 
-def _rests_on(subject: Subject, units: Collection[str]) -> str:
-    """Name what the sides' own intervals rest on; what a fleet takes for sessions are its hosts."""
-    if len(units) != 1:
-        return ""
-    unit = min(units)
-    return "hosts" if unit == "session" and level_of(subject.verdict) is not None else f"{unit}s"
-
-
 def _halves(subject: Subject, name: str, level: float) -> Halves:
     """Give the half-width of a side's own interval by benchmark, and what it rests on."""
     matrix = subject.matrices.get(name)
     if matrix is None:
         return {}
+    found = judge_alone(matrix, confidence=level)
+    units = {one.benchmark: one.unit for one in found.alone if one.low is not None}
     return {
-        one.benchmark: (_half(one.low, one.high), "" if one.low is None else one.unit)
-        for one in judge_alone(matrix, confidence=level).alone
+        one.benchmark: (_half(one.low, one.high), _unit(units.get(one.benchmark, ""), found))
+        for one in found.alone
     }
+
+
+def _unit(unit: str, found: Verdict) -> str:
+    """Say host where each host was taken as one session."""
+    return found.outermost if unit == "session" else unit
 
 
 def _half(low: float | None, high: float | None) -> float | None:

@@ -272,8 +272,9 @@ def _protocol(source: Source) -> str:
     settings: Mapping[str, Any] = protocol if isinstance(protocol, Mapping) else {}
     most = "at most " if manifest.stop is not None else ""
     sessions, runs, warmup = manifest.sessions, manifest.runs, manifest.warmup
+    noun = source.trial.outermost
     parts = [
-        f"{sessions} session{'s' * (sessions != 1)} of {most}{runs} "
+        f"{sessions} {noun}{'s' * (sessions != 1)} {'of' if noun == 'session' else 'with'} {most}{runs} "
         f"run{'s' * (runs != 1)} of each benchmark and variant",
         f"{warmup} warm-up run{'s' * (warmup != 1)} of each before"
         if warmup

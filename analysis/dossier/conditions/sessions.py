@@ -65,6 +65,8 @@ def the_same(source: Source) -> str:
     sessions = sessions_of(source)
     flat = _flat(source)
     if not flat:
+        if source.trial.outermost == "host":
+            return "What differed between hosts is not told here."
         return "The trial has no record of its host: what differed between sessions is unknown."
     if len(sessions) < 2:
         return "There is one session: nothing can differ between sessions."

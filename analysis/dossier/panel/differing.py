@@ -162,7 +162,7 @@ def _hpt(asked: Asked, told: Sequence[Disagreement]) -> Iterator[_Difference]:
         code=", ".join(dict.fromkeys(one.reason for one in told)),
         question=(ours, " or ", Value(claimed.text, claimed.value), "?"),
         text=(
-            f"{ours.text}x is the mean of these {n}, by sessions. {claimed.text}x is the largest "
+            f"{ours.text}x is the mean of these {n}, by {asked.found.outermost}s. {claimed.text}x is the largest "
             f"speedup that HPT claims with reliability {bound.required:g}: it asks what most "
             f"benchmarks reach, and single ones lie between {asked.lines[least].speedup.text}x and "
             f"{asked.lines[most].speedup.text}x. {' '.join(texts)}"
@@ -189,7 +189,7 @@ def _weights(asked: Asked) -> Iterator[_Difference]:
         "the geometric mean weighs all ratios alike."
         if len(suite.benchmarks) > 1
         else "The Speedup-Test divides arithmetic means of all runs, which a few slow runs move; the "
-        "interval is of geometric means, session by session."
+        f"interval is of geometric means, {asked.found.outermost} by {asked.found.outermost}."
     )
     yield _Difference(
         "speedup-test", "", (ours, " or ", Value(overall.text, overall.value), "?"), text
@@ -222,7 +222,7 @@ def _sums(asked: Asked) -> Iterator[_Difference]:
             "bootstrap",
             "",
             (f"{these} or {ends}?",),
-            f"With so few {result.unit}s the bootstrap draws too little: in simulation such intervals "
+            f"With so few {found.outermost if result.unit == 'session' else result.unit}s the bootstrap draws too little: in simulation such intervals "
             f"held the truth in {100 * known:.1f} % of suites and not in {100 * result.confidence:g} %.",
         )
     ours = _these(asked)
@@ -231,6 +231,6 @@ def _sums(asked: Asked) -> Iterator[_Difference]:
             "bootstrap",
             "",
             (ours, " or ", Value(value.text, value.value), "?"),
-            "The bootstrap weighs all runs that count alike; the session interval weighs sessions "
-            "alike, and takes only what both sides have.",
+            f"The bootstrap weighs all runs that count alike; the {found.outermost} interval weighs "
+            f"{found.outermost}s alike, and takes only what both sides have.",
         )

@@ -31,11 +31,10 @@ _TOLD = {"hpt": "HPT", "randomization": "randomization", "bootstrap": "bootstrap
     "mixtures": "mixtures",
     "friedman": "Friedman",
 }
-_UNITS = {
-    "one session, blocks": "block of one session",
-    "one session, runs": "run of one session",
-    "hosts": "host",
-    "confounded": "none, as no session holds both variants",
+_UNITS = {  # with what is outermost
+    "one session, blocks": "block of one {}",
+    "one session, runs": "run of one {}",
+    "confounded": "none, as no {} holds both variants",
 }
 
 
@@ -142,7 +141,9 @@ def _question(key: str, asked: Sequence[Asked]) -> str:
 
 def _unit(key: str, asked: Sequence[Asked]) -> str:
     if key == "these":
-        return _joined(_UNITS.get(one.found.design, "session") for one in asked)
+        return _joined(
+            _UNITS.get(one.found.design, "{}").format(one.found.outermost) for one in asked
+        )
     if key == "similar":
         return _joined(f"{_own(one, 'session')} and benchmark" for one in asked)
     if key == "hpt":
@@ -166,7 +167,7 @@ def _unit(key: str, asked: Sequence[Asked]) -> str:
 
 def _own(asked: Asked, unit: str) -> str:
     """Say host where a method took each host of a fleet for a session."""
-    return "host" if unit == "session" and asked.found.design == "hosts" else unit
+    return asked.found.outermost if unit == "session" else unit
 
 
 def _joined(words: Iterator[str]) -> str:

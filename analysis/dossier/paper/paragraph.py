@@ -17,7 +17,7 @@ from ..fleet import first_host, level_of
 from ..spoken import Span
 from ..subject import Subject
 from .citations import METHODS, TOOL, methods_used
-from .counts import between, counted
+from .counts import amount_of, counted
 from .hosts import machines_of, unfinished_of
 
 __all__ = ["paragraph_of"]
@@ -129,19 +129,8 @@ def _measured(trial: Trial, subject: Subject, begin: str) -> Iterator[tuple[Span
         cells = f"{whole}, of which {cells} {'was' if len(variants) == 1 else 'were'} judged,"
     else:
         cells = whole
-    sessions = counted(manifest.sessions, "session")
-    each = f" of {counted(manifest.runs, 'run')} of each"
-    if manifest.sequential:
-        each = f" of at most {counted(manifest.runs, 'run')} of each"
-    if level is not None:
-        sessions = f"{between(level.sessions_each, 'session')} on each of "
-        sessions += counted(len(level.hosts), "host")
-        each = f", {between(subject.verdict.session_runs or (0, 0), 'run')} of each in a session"
-    yield (
-        Span(
-            f"{begin} executed {cells} in {sessions}{each}, {_order(protocol)}{_alone(isolation)}."
-        ),
-    )
+    amount = amount_of(trial, subject.verdict)
+    yield (Span(f"{begin} executed {cells} {amount}, {_order(protocol)}{_alone(isolation)}."),)
     if manifest.sequential and manifest.stop is not None:
         yield (
             Span(
@@ -361,7 +350,11 @@ def _intervals_alone(subject: Subject, level: str) -> str:
     units = list(dict.fromkeys(one.unit for one in subject.verdict.alone if one.low is not None))
     if not units:
         return ""
-    of = {"session": "the session means", "block": "the means of blocks", "run": "the runs"}
+    of = {
+        "session": f"the {subject.verdict.outermost} means",
+        "block": "the means of blocks",
+        "run": "the runs",
+    }
     told = " or ".join(of.get(unit, unit) for unit in units)
     return f" with {level} intervals by Student's t on the logarithms of {told}"
 
@@ -373,13 +366,14 @@ def _interval(results: Sequence[Multilevel], level: str) -> str:
     design = designs[0]
     if design == "confounded":
         return "without an interval and without a word: each side was measured on an occasion of its own"
+    noun = results[0].outermost
     by = {
-        "paired": "the sessions' means of the paired log ratios",
+        "paired": f"the {noun}s' means of the paired log ratios",
         "hosts": "the hosts' log ratios, widened by the error that their own sessions give them, for "
         "hosts like these",
-        "separate": "the session means of the logarithms of both sides (Welch)",
-        "one session, blocks": "the log ratios of the blocks of the only session",
-        "one session, runs": "the logarithms of the runs of the only session (Welch)",
+        "separate": f"the {noun} means of the logarithms of both sides (Welch)",
+        "one session, blocks": f"the log ratios of the blocks of the only {noun}",
+        "one session, runs": f"the logarithms of the runs of the only {noun} (Welch)",
     }[design]
     if results[0].always_valid:
         return f"with {level} confidence sequences from {by}, which hold however often one looks"

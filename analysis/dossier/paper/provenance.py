@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.metadata
 import platform
@@ -10,7 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...data import Trial, read_environments, without_homes
+from ...errors import StoreError
 from ...formats import trial_and_variant
+from ...methods.multilevel import HostLevel
 from ...record import (
     CAMPAIGN,
     ENVIRONMENT,
@@ -19,7 +22,9 @@ from ...record import (
     MEASUREMENTS,
     PLAN,
     RESOLVED,
+    Fleet,
     read_fleet,
+    read_manifest,
 )
 from ...version import VERSION
 from ..fleet import first_host, level_of
@@ -43,10 +48,8 @@ _PIECE = 2**20  # bytes that are hashed at once
 
 def commands_of(subject: Subject) -> tuple[str, ...]:
     """Give the command lines that measure and judge the same again, as they would be typed."""
-    if level_of(subject.verdict) is not None:
-        found = [*_measuring_hosts(subject)]
-    else:
-        found = [line for trial in subject.trials for line in _measuring(trial)]
+    level = level_of(subject.verdict)
+    found = [line for trial in subject.trials for line in _measuring(trial, level)]
     options = [*_options(subject)]
     if subject.trials or len(subject.sources) > 1:  # one file alone is only reported on
         found.append(_line("fairtrial", "verdict", *subject.sources, "--explain", *options))
@@ -147,8 +150,11 @@ def _hashes_of_hosts(subject: Subject) -> Iterator[Fact]:
             yield Fact(name=name, text=_digest(Path(one.trial) / MANIFEST))
 
 
-def _measuring(trial: Trial) -> Iterator[str]:
+def _measuring(trial: Trial, level: HostLevel | None) -> Iterator[str]:
     """Give what measured a trial; a merged one has a line for each of its parts."""
+    if trial.outermost == "host":
+        yield from _measuring_fleet(trial, level)
+        return
     manifest = trial.manifest
     campaign = Path(manifest.campaign_path).name or CAMPAIGN
     if not manifest.merged_from:
@@ -162,18 +168,25 @@ def _measuring(trial: Trial) -> Iterator[str]:
     yield _line("fairtrial", "merge", *parts, "-o", f"runs/{manifest.trial}")
 
 
-def _measuring_hosts(subject: Subject) -> Iterator[str]:
+def _measuring_fleet(trial: Trial, level: HostLevel | None) -> Iterator[str]:
     """Give what measured a fleet: one submission, or each host by itself and what put them together."""
-    verdict, manifest = subject.verdict, subject.trials[0].manifest
-    level, path = level_of(verdict), Path(verdict.path or ".")
+    manifest, fleet = trial.manifest, read_fleet(trial.path)
     campaign = Path(manifest.campaign_path).name or CAMPAIGN
-    hosts = [one.host for one in verdict.hosts]
-    if read_fleet(path).submitted_at is not None:
-        yield _line("fairtrial", "submit", campaign, "--hosts", ",".join(hosts))
+    if fleet.submitted_at is not None:
+        yield _line("fairtrial", "submit", campaign, "--hosts", ",".join(fleet.names))
         return
-    sessions = [] if level is None else ["--sessions", f"{level.sessions_each[1]}"]
+    each = _planned(trial.path, fleet) if level is None else level.sessions_each[1]
+    sessions = [] if each is None else ["--sessions", f"{each}"]
     yield _line("fairtrial", "run", campaign, "--seed", f"{manifest.seed}", *sessions)
-    yield _line("fairtrial", "merge", *hosts, "-o", path.name)
+    yield _line("fairtrial", "merge", *fleet.names, "-o", trial.path.name)
+
+
+def _planned(path: Path, fleet: Fleet) -> int | None:
+    """Give the sessions of the first host that has a trial; None where no host has one."""
+    for one in fleet.hosts:
+        with contextlib.suppress(StoreError):
+            return read_manifest(path / one.trial).sessions
+    return None
 
 
 def _options(subject: Subject) -> Iterator[str]:

@@ -65,9 +65,11 @@ def against(
         variant=result.candidate,
         word=word,
         style=style,
-        unit={"paired": "session", "hosts": "host", "one session, blocks": "block"}.get(
-            result.design, ""
-        ),
+        unit={
+            "paired": result.outermost,
+            "hosts": result.outermost,
+            "one session, blocks": "block",
+        }.get(result.design, ""),
         by_session=ratios,
         shift=_quantiles(shift, result, told),
         shift_note=_shift_note(shift, ours, theirs),
@@ -147,8 +149,7 @@ def _sessions_alt(result: Multilevel, values: Sequence[float], told: Written, wo
     text += f", {word}"
     if len(values) > 1:
         ahead = sum(value > 1 for value in values)
-        nouns = {"one session, blocks": "blocks", "hosts": "hosts"}
-        noun = nouns.get(result.design, "sessions")
+        noun = "blocks" if result.design == "one session, blocks" else f"{result.outermost}s"
         text += (
             f"; above 1 in {ahead} of {len(values)} {noun}, "
             f"from {min(values):.3g} to {max(values):.3g}"

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data import PerformanceMatrix, set_apart
+from ...data import PerformanceMatrix, Unit as Outermost, set_apart
 from ...errors import UsageError
 from ...stats import read_only
 
@@ -24,7 +24,7 @@ Unit = Literal["run", "block", "session"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
 Numbers = NDArray[np.int64]
 SESSIONS = 5  # that both sides have: from so many on they are what is moved, unless asked
-_NOUN = {"run": "run", "block": "round", "session": "session"}
+_NOUN = {"run": "run", "block": "round"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,6 +47,8 @@ class Units:
         both. Empty for "run".
     sessions : int or None
         How many sessions the runs stem from; None when that is not known on both sides.
+    outermost : {"session", "host"}
+        What is taken as a session; hosts only where they are on both sides.
     """
 
     unit: Unit
@@ -55,11 +57,12 @@ class Units:
     baseline: tuple[Numbers, ...]
     sides: Numbers
     sessions: int | None
+    outermost: Outermost = "session"
 
     @property
     def noun(self) -> str:
-        """What a unit is called: run, round or session."""
-        return _NOUN[self.unit]
+        """What a unit is called: run, round, session, or host where hosts are taken as sessions."""
+        return _NOUN.get(self.unit, self.outermost)
 
     @property
     def words(self) -> str:
@@ -130,6 +133,7 @@ def exchangeable_units(
         baseline=theirs,
         sides=sides,
         sessions=_session_count(candidate, baseline),
+        outermost=candidate.outermost if candidate.outermost == baseline.outermost else "session",
     )
 
 

@@ -146,6 +146,7 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
         unit=one.unit,
         better=one.better,
         design=one.design,
+        outermost=one.outermost,
         sessions=one.sessions,
         looks=one.looks,
         always_valid=one.always_valid,

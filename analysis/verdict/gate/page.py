@@ -46,7 +46,8 @@ def _rule(gate: Gate) -> str:
 def _design(one: GatedCandidate) -> str:
     told = one.design or ""
     if one.sessions > 1:
-        told = f"{one.sessions} sessions, {_SAID_DESIGNS.get(told, told)}"
+        noun = "session" if told == "hosts" else one.outermost  # those of all hosts are counted
+        told = f"{one.sessions} {noun}s, {_SAID_DESIGNS.get(told, told)}"
     if one.always_valid:
         return f"{told}, always-valid"
     return f"{told}, look {one.looks} of {one.looks}" if one.looks > 1 else told

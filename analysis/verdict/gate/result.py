@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from ...data import Unit
 from ...report import Result
 
 __all__ = ["EXIT_CODES", "Gate", "GateLine", "GatedCandidate", "On", "Outcome"]
@@ -54,8 +55,11 @@ class GatedCandidate:
     and None where nothing was measured. `reason` is "fails-more" where the candidate fails
     significantly more often than the baseline, "confounded" or "one-session" where the design cannot
     decide; None where the intervals decide. Of a candidate without any run that succeeded nothing
-    else is known: the other fields are None, 0 and empty.
+    else is known: the other fields are None, 0 and empty. `outermost` is what the interval holds for
+    more of: sessions, or hosts.
     """
+
+    unlisted: ClassVar[frozenset[str]] = frozenset({"outermost"})
 
     candidate: str
     baseline: str | None
@@ -69,6 +73,7 @@ class GatedCandidate:
     reason: str | None
     suite: GateLine | None
     benchmarks: tuple[GateLine, ...]
+    outermost: Unit = "session"
 
     def named(self, outcome: Outcome) -> tuple[str, ...]:
         """Name the benchmarks with this outcome."""

@@ -80,7 +80,7 @@ def ask(
         chances=_mixtures(mixtures, ours.better, told),
         friedman=_friedman(found, ours, theirs, told),
     )
-    if found.design == "hosts":  # what the methods take for sessions are hosts
+    if found.outermost == "host":  # what the methods take for sessions are hosts
         told = [replace(one, unit="host") if one.unit == "session" else one for one in told]
     reasons = tuple(why(found, told, answers))
     return Panel(methods=tuple(told), disagreements=reasons, answers=answers)

@@ -48,14 +48,10 @@ _Words = dict[str, Word | None]
 
 def _sessions(found: Multilevel) -> str:
     """Count what the interval is made of: sessions, or the hosts of a fleet."""
-    noun, count = _noun(found), found.sessions
-    if noun == "host":
+    count = found.sessions
+    if found.design == "hosts":  # whose sessions are those of all hosts
         count = max((line.sessions for line in found.benchmarks), default=0)
-    return f"{count} {noun}{'s' * (count != 1)}"
-
-
-def _noun(found: Multilevel) -> str:
-    return "host" if found.design == "hosts" else "session"
+    return f"{count} {found.outermost}{'s' * (count != 1)}"
 
 
 def _hpt(found: Multilevel, line: Line, words: _Words, answers: Answers) -> _Found:
@@ -106,9 +102,12 @@ def _runs_for_sessions(method: str, found: Multilevel) -> str:
     """Say what a method that counts runs does not see, as far as this design shows it."""
     head = f"{method} takes every run as a replication of its own"
     if found.design == "confounded":
-        return f"{head}, and what the session did as done by the variant: nothing tells them apart"
+        return (
+            f"{head}, and what the {found.outermost} did as done by the variant: nothing tells them "
+            "apart"
+        )
     if found.design == "one session, blocks":
-        return f"{head}; the interval takes the blocks of one session"
+        return f"{head}; the interval takes the blocks of one {found.outermost}"
     if found.design == "one session, runs":
         return f"{head}, without the interval's correction for unlike spreads"
     return (
@@ -175,7 +174,7 @@ def _by_benchmark(found: Multilevel, rest: Sequence[tuple[Word, BenchmarkLine]])
         yield Disagreement(
             of="Speedup-Test",
             reason="unit",
-            text=f"the Speedup-Test sees runs without their pairs: what blocks and {_noun(found)}s share "
+            text=f"the Speedup-Test sees runs without their pairs: what blocks and {found.outermost}s share "
             f"stays in its spread on {_named(less)}",
         )
 
@@ -217,7 +216,7 @@ def _margin_or_shape(method: str, found: Multilevel, line: Line) -> Disagreement
     else:
         text = (
             f"{method} compares means of runs as stored, drawn anew; the interval compares logs by "
-            f"{_sessions(found)}, every {_noun(found)} weighing the same"
+            f"{_sessions(found)}, every {found.outermost} weighing the same"
         )
     return Disagreement(of=method, reason="estimand", text=text)
 
@@ -226,7 +225,7 @@ def _smaller_unit(method: str, unit: str, found: Multilevel) -> Disagreement:
     if found.design == "confounded":
         text = _runs_for_sessions(method, found).replace("every run", f"every {unit}")
         return Disagreement(of=method, reason="replication", text=text)
-    noun = _noun(found)
+    noun = found.outermost
     if unit == "session":
         return Disagreement(
             of=method,
@@ -243,7 +242,7 @@ def _smaller_unit(method: str, unit: str, found: Multilevel) -> Disagreement:
 
 def _unit(unit: str, found: Multilevel) -> str:
     """Say of a fleet what a method takes for sessions."""
-    return _noun(found) if unit == "session" else unit
+    return found.outermost if unit == "session" else unit
 
 
 def _mixtures(found: Multilevel, line: Line, words: _Words, answers: Answers) -> _Found:
@@ -258,8 +257,8 @@ def _mixtures(found: Multilevel, line: Line, words: _Words, answers: Answers) ->
         f"mixtures ask of a single run: it is better with probability {mean:.2f}, however sure the "
         "mean is"
         if not sure
-        else f"mixtures ask of a single run of these {_noun(found)}s (probability {mean:.2f}); whether "
-        f"other {_noun(found)}s give the same is another question"
+        else f"mixtures ask of a single run of these {found.outermost}s (probability {mean:.2f}); whether "
+        f"other {found.outermost}s give the same is another question"
     )
     yield Disagreement(of="mixtures", reason="estimand", text=text)
 
@@ -267,7 +266,7 @@ def _mixtures(found: Multilevel, line: Line, words: _Words, answers: Answers) ->
 def _friedman(found: Multilevel, line: Line, words: _Words, answers: Answers) -> _Found:
     if answers.friedman is None or words.get("Friedman") == line.outcome:
         return
-    shared = "hosts" if _noun(found) == "host" else "machine's sessions"
+    shared = "hosts" if found.outermost == "host" else "machine's sessions"
     yield Disagreement(
         of="Friedman",
         reason="unit",

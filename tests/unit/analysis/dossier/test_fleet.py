@@ -69,6 +69,10 @@ def report(folder, *words):
     return out.getvalue()
 
 
+def report_of(*sources):
+    return report(sources[0], *sources[1:], "--format", "md").replace("\N{NO-BREAK SPACE}", " ")
+
+
 def test_the_headline_is_the_fleets_and_not_that_of_hosts_taken_for_sessions(fleet):
     folder = fleet([0.030, 0.031, 0.029], wobble=0.1)
     pooled = judge(open_trial(folder)).candidates[0].multilevel
@@ -240,3 +244,43 @@ def test_a_candidate_that_one_host_only_has_is_said_to_be(fleet):
     text = " ".join(report(folder, "--format", "md").split())
     assert text.startswith("### Whether new differs from old is undecided")
     assert "new can be compared on one host only (lab2)" in text
+
+
+def test_two_variants_over_all_hosts_rest_on_hosts_and_not_on_sessions(fleet):
+    folder = fleet([0.1, -0.1, 0.02, 0.3, 0.05])
+    text = " ".join(report_of(f"{folder}:new", f"{folder}:old").split())
+    assert "on 5 hosts with 16 runs a cell" in text
+    assert "95 % intervals from the 5 hosts" in text
+    assert "over its hosts; what hosts do to both sides alike" in text
+    assert "new is ahead in 4 of 5 hosts" in text
+    assert "What was reassigned: whole hosts" in text
+    assert (
+        "executed two variants on three benchmarks on five hosts, 16 runs of each on a host" in text
+    )
+    assert "fairtrial merge lab1 lab2 lab3 lab4 lab5 -o fleet" in text
+    assert "--seed 1 --sessions 4" in text  # of each host
+    assert "5 sessions" not in text
+    assert "five sessions" not in text
+
+
+def test_the_only_variants_intervals_are_by_hosts(fleet):
+    def keep_old(_, made):
+        made.manifest = replace(made.manifest, variants=("old",))
+        made.plan = [row for row in made.plan if row.variant == "old"]
+        made.rows = [row for row in made.rows if row.variant == "old"]
+        made.manifest = replace(made.manifest, planned=len(made.plan))
+
+    text = " ".join(report(fleet([0.1, 0.1, 0.1], change=keep_old), "--format", "md").split())
+    assert text.count("| 3 hosts |") == 3
+    assert "interval, over its hosts" in text
+    assert "on 3 hosts with 16 runs a cell" in text
+    assert "Student's t on the logarithms of the host means" in text
+    assert "3 sessions" not in text
+
+
+def test_a_trials_report_still_rests_on_its_sessions(fleet):
+    folder = fleet([0.1, -0.1])
+    text = " ".join(report_of(f"{folder}/lab1:new", f"{folder}/lab1:old").split())
+    assert "95 % intervals from the 4 sessions" in text
+    assert "over its sessions; what sessions do" in text
+    assert "fairtrial merge" not in text

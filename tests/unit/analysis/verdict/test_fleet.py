@@ -431,3 +431,17 @@ def test_a_fleet_of_one_variant_gives_its_intervals_by_the_hosts(fleet):
     assert "one variant only" in str(answer)
     assert "3 hosts  " in str(answer)  # what the intervals are by
     assert "3 sessions" not in str(answer)
+
+
+@pytest.mark.parametrize("hosts", [4, 6])
+def test_two_variants_over_all_hosts_are_explained_and_gated_by_hosts(fleet, hosts):
+    folder = fleet([0.1, -0.1, 0.02, 0.3, 0.05, -0.2][:hosts])
+    out = io.StringIO()
+    words = ["verdict", f"{folder}:new", f"{folder}:old", "--explain"]
+    assert main(words, out, io.StringIO()) == 0
+    why = out.getvalue().partition("the published methods")[2].partition("cautions")[0]
+    assert "host" in why
+    assert "session" not in why
+    out = io.StringIO()
+    assert main([*words[:3], "--gate", "slower>2%"], out, io.StringIO()) == 7
+    assert f"{hosts} hosts, paired" in " ".join(out.getvalue().split())
