@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from ..data import Unit
 from ..methods.multilevel import Shift
 from ..record import Change
 from ..report import Result, Word, figures, plain
@@ -232,7 +233,11 @@ class TrialSide:
         them that failed.
     status, started, finished, tool_version : str or None
         How it ended, when it was measured and by which version.
+    outermost : {"session", "host"}
+        What its sessions are: of a fleet each is a host.
     """
+
+    unlisted: ClassVar[frozenset[str]] = frozenset({"outermost"})
 
     label: str
     trial: str
@@ -259,6 +264,7 @@ class TrialSide:
     started: str
     finished: str | None
     tool_version: str
+    outermost: Unit = "session"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,6 +49,7 @@ def side_of(trial: Trial, label: str) -> TrialSide:
         started=manifest.started,
         finished=manifest.finished,
         tool_version=manifest.tool_version,
+        outermost=trial.outermost,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from ..methods.multilevel import needed_text
 from ..report import figures, said
 from .result import (
     CampaignChange,
@@ -33,10 +34,10 @@ _SAID = {
     "not": "not reproduced",
     "cannot tell": "cannot tell",
 }
-_UNKNOWN = "how far its sessions differ is not known"
+_UNKNOWN = "how far its {noun}s differ is not known"
 _REASONS = {
-    "one-session-old": f"the first has fewer than two sessions, so {_UNKNOWN}",
-    "one-session-new": f"the second has fewer than two sessions, so {_UNKNOWN}",
+    "one-session-old": f"the first has fewer than two {{noun}}s, so {_UNKNOWN}",
+    "one-session-new": f"the second has fewer than two {{noun}}s, so {_UNKNOWN}",
     "no-value-old": "the first has no value",
     "no-value-new": "the second has no value",
     "fails-more-old": "in the first the candidate fails more often than the baseline",
@@ -121,23 +122,22 @@ def _conditions(result: TrialComparison) -> str:
 
 def why(result: TrialComparison, line: EffectComparison) -> str:
     """Say why an effect cannot be told, and what would help; empty where it was told."""
-    text = _REASONS.get(line.reason or "", "")
+    side = result.old if line.reason == "one-session-old" else result.new
+    text = _REASONS.get(line.reason or "", "").format(noun=side.outermost)
     advice = more_text(result, line)
     return f"{text}; {advice}" if advice else text
 
 
 def more_text(result: TrialComparison, line: EffectComparison) -> str:
-    """Say how many more sessions would help; empty where nothing is advised."""
+    """Say how many more sessions, or hosts of a fleet, would help; empty where nothing is advised."""
     more = line.more_sessions
     if more is None:
         return ""
-    word = said(more.target, timed=result.timed)
+    word, noun = said(more.target, timed=result.timed), result.new.outermost
     if more.sessions is None:
-        return f"more than 100 more sessions of the second would show whether it is {word}"
-    several = "s" * (more.sessions != 1)
-    return (
-        f"about {more.sessions} more session{several} of the second would show whether it is {word}"
-    )
+        return f"more than 100 more {noun}s of the second would show whether it is {word}"
+    needed = needed_text(more.sessions, noun)
+    return f"{needed} of the second would show whether it is {word}"
 
 
 def _said(result: TrialComparison, effect: Effect) -> str:

@@ -54,6 +54,18 @@ def test_a_lost_effect_is_not_reproduced(night):
     assert "not reproduced" in paragraph(found)
 
 
+@pytest.mark.parametrize("noun", ["session", "host"])
+def test_what_would_tell_is_more_of_what_is_outermost(night, noun):
+    old = night("one", EFFECTS, seed=1)
+    new = replace(night("two", EFFECTS, sessions=1, seed=2), outermost=noun)
+    found = compare_trials(old, new)
+    assert f"the second has fewer than two {noun}s, so how far its {noun}s differ" in paragraph(
+        found
+    )
+    assert f" more {noun}" in str(found)
+    assert f" more {'host' if noun == 'session' else 'session'}" not in str(found)
+
+
 def test_one_benchmark_that_turned_leaves_a_part(night):
     effects = {"base": dict.fromkeys("vwxyz", 0.0), "fast": dict.fromkeys("vwxyz", 0.3)}
     turned = {"base": effects["base"], "fast": effects["fast"] | {"z": 0.28}}

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -172,3 +174,16 @@ def test_arrays_are_read_only() -> None:
         for array in (*units.candidate, *units.baseline, units.sides):
             assert isinstance(array, np.ndarray)
             assert not array.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("of", "noun"), [(("host", "host"), "host"), (("host", "session"), "session")]
+)
+def test_hosts_that_are_sessions_are_called_hosts(of: tuple[str, str], noun: str) -> None:
+    sides = (
+        replace(matrix(name, sessions=[1, 2, 3]), outermost=one)
+        for name, one in zip("xy", of, strict=True)
+    )
+    units = exchangeable_units(*sides, "session")
+    assert units.unit == "session"
+    assert units.words == f"whole {noun}s, jointly over all benchmarks"
