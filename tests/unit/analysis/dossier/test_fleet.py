@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -29,10 +30,19 @@ BENCHMARKS = ("text", "logs", "random")
 def fleet(tmp_path, synthetic):
     """Write a fleet: a shift of the logs a host, and how far its sessions go apart."""
 
-    def make(shifts, *, wobble=0.004, absent=(), variants=("new",), change=None, submitted=None):
+    def make(
+        shifts,
+        *,
+        wobble=0.004,
+        absent=(),
+        variants=("new",),
+        change=None,
+        submitted=None,
+        names=None,
+    ):
         folder = tmp_path / "fleet"
         folder.mkdir()
-        names = [f"lab{k}" for k in range(1, len(shifts) + 1)]
+        names = names or [f"lab{k}" for k in range(1, len(shifts) + 1)]
         write_fleet(
             folder,
             Fleet(
@@ -194,6 +204,45 @@ def test_a_fleet_of_one_variant_has_a_report(fleet):
 
     text = report(fleet([0.1, 0.1, 0.1], change=keep_old), "--format", "md")
     assert "Nothing was compared: old was measured alone." in text
+
+
+def headings(folder, tmp_path):
+    """Give the texts of the pictures of runs, the first benchmark's and the timeline's."""
+    report(folder, "-o", str(tmp_path / "r.html"))
+    page = (tmp_path / "r.html").read_text()
+    parts = page.split('<div class="parts-head">')[1].split("</svg>")[0]
+    happened = page.split('class="happened-frame')[1].split("</section>")[0]
+    return page, *(re.findall(r"<text[^>]*>(.*?)</text>", svg) for svg in (parts, happened))
+
+
+def test_panels_of_runs_are_headed_by_the_hosts_names(fleet, tmp_path):
+    folder = fleet([0.10, 0.12, 0.11, 0.1], absent=("lab2",))
+    page, parts, happened = headings(folder, tmp_path)
+    assert parts == ["lab1", "lab3", "lab4"]
+    assert {"host", "lab1", "lab3", "lab4"} <= set(happened)
+    assert "session " not in [*parts, *happened]
+    assert "a panel for each host. Stroke: mean of the host" in page
+    assert "on 3 hosts, mean" in page  # the picture in words
+    assert "288 runs on 3 hosts against time" in page
+    assert "Each session that is shown" not in page
+
+
+def test_long_names_of_hosts_differ_where_they_are_cut_and_the_cuts_fit_their_panels(
+    fleet, tmp_path
+):
+    names = [f"compute-rack{k}-node{k:03}.cluster.example.org" for k in range(8)]
+    folder = fleet([0.1, 0.12] * 4, names=names)
+    _, parts, happened = headings(folder, tmp_path)
+    for texts in (parts, happened):
+        named = [text for text in texts if text.startswith("comp") or "…" in text]
+        assert len(set(named)) >= 4
+        assert max(map(len, named)) <= 12
+
+
+def test_a_trial_of_one_host_keeps_its_sessions(fleet, tmp_path):
+    _, parts, happened = headings(fleet([0.1, 0.1], absent=("lab1",)), tmp_path)
+    assert "session </tspan>1" in parts[0]
+    assert "session" in happened
 
 
 @pytest.mark.parametrize(
