@@ -234,7 +234,7 @@ def judge_sides(
         alone=(),
         cautions=merged(
             *(
-                (c.of(one.name) for c in one.cautions if c.code != "warm-up-left-out")
+                [c.of(one.name) for c in one.cautions if c.code != "warm-up-left-out"]
                 for one in given
             ),
             method_cautions([only]),
