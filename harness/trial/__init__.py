@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .preparation import (
         Prepared as Prepared,
         expected_seconds as expected_seconds,
+        has_energy as has_energy,
         idle_seconds as idle_seconds,
         planned_runs as planned_runs,
     )
@@ -46,7 +47,7 @@ else:
             "execution": "Options resume start",
             "files.metric_files": "files_to_set_aside",
             "order": "plan_session",
-            "preparation": "Prepared expected_seconds idle_seconds planned_runs",
+            "preparation": "Prepared expected_seconds has_energy idle_seconds planned_runs",
             "resuming.fresh": "begins_there",
             "resuming.resumption": "unfinished_trial",
             "situation": "cpus_for look_at_cpus situation_of",

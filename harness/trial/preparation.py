@@ -354,13 +354,22 @@ def _other_trials(cpus: CpuPlan) -> Iterator[Finding]:
         )
 
 
-def idle_seconds(campaign: Campaign, sessions: int) -> float:
-    """Give the time without a run that energy asks for, where it can be had, in seconds."""
-    return 2 * IDLE_S * sessions if campaign.energy else 0.0
+def idle_seconds(campaign: Campaign, sessions: int, *, energy: bool = True) -> float:
+    """Give the seconds without a run that energy asks for; none where there is none (`energy`)."""
+    return 2 * IDLE_S * sessions if campaign.energy and energy else 0.0
+
+
+def has_energy(campaign: Campaign, host: Host, state: HostState) -> bool:
+    """Tell whether a campaign asks for energy, and its counters can be opened on this host."""
+    if not campaign.energy:
+        return False
+    meter = open_energy(host, state)
+    meter.close()
+    return meter.available
 
 
 def expected_seconds(
-    campaign: Campaign, sessions: int, known_s: Mapping[str, float]
+    campaign: Campaign, sessions: int, known_s: Mapping[str, float], *, energy: bool = True
 ) -> float | None:
     """Estimate how long the runs take, from an earlier trial's seconds per run of each cell.
 
@@ -372,6 +381,8 @@ def expected_seconds(
         How many sessions.
     known_s : mapping of str to float
         "benchmark/variant" -> seconds that one run took before, all told.
+    energy : bool, optional
+        Whether energy can be had there; what nobody knows is taken for the longer time.
 
     Returns
     -------
@@ -380,7 +391,7 @@ def expected_seconds(
     """
     protocol = campaign.protocol
     total = protocol.cooldown_s * planned_runs(campaign, sessions)
-    total += idle_seconds(campaign, sessions)
+    total += idle_seconds(campaign, sessions, energy=energy)
     for cell in campaign.cells:
         seconds = known_s.get(f"{cell.benchmark}/{cell.variant}")
         if seconds is None:
