@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
-from analysis.record import Finding, Manifest, PlannedRun
+from analysis.record import OUTPUTS, Finding, Manifest, PlannedRun
 
 from ..campaign import Campaign, Counting, identity_of
 from ..checks import check_before
@@ -25,9 +25,11 @@ from ..trial import (
     files_to_set_aside,
     has_energy,
     idle_seconds,
+    kept_bytes,
     look_at_counters,
     plan_session,
     planned_runs,
+    room_needed,
     situation_of,
     trials_in,
 )
@@ -189,7 +191,11 @@ def preview(
         measured = plan.targets or first.usable
         events = look_at_counters(campaign, host, first, plan.targets)
         energy = has_energy(campaign, host, first)
-        situation = situation_of(campaign, host, measured, options.folder, events=events)
+        kept = 0 if trial is None else kept_bytes(trial / OUTPUTS)
+        needed = room_needed(campaign, sessions, kept_bytes=kept)
+        situation = situation_of(
+            campaign, host, measured, options.folder, events=events, needed_bytes=needed
+        )
     findings = tuple(
         finding
         for finding in check_before(situation)
