@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ...faces import hands_on
 
 if TYPE_CHECKING:
+    from .apart import trials_apart as trials_apart
     from .joined import (
         Unit as Unit,
         joined_trial as joined_trial,
@@ -18,6 +19,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "apart": "trials_apart",
             "joined": "Unit joined_trial nothing_to_judge",
             "notes": "host_cautions standing",
             "opened": "HostTrial OpenedFleet open_fleet",

@@ -206,6 +206,35 @@ def test_a_fleet_of_one_variant_has_a_report(fleet):
     assert "Nothing was compared: old was measured alone." in text
 
 
+def test_the_sources_of_variation_are_those_of_the_command_on_the_fleet(fleet, tmp_path):
+    folder = fleet([0.1, 0.14, 0.09, 0.12], absent=("lab2",))
+    out = io.StringIO()
+    assert main(["sources", str(folder), "--json"], out, io.StringIO()) == 0
+    told = json.loads(out.getvalue())
+    assert {one["source"] for one in told["components"]} >= {"host", "session", "run"}
+    ours = json.loads(report(folder, "--format", "json", "--sources"))["variation"][0]
+    for key in ("of", "components", "factors", "modes", "cautions", "permutations", "seed"):
+        assert ours["found"][key] == told[key], key
+    assert ours["command"] == f"fairtrial sources {folder}"
+    assert "missing: lab2" in " ".join(ours["found"]["cautions"])
+    report(folder, "--sources", "-o", str(tmp_path / "r.html"))
+    assert "between hosts" in (tmp_path / "r.html").read_text().split('id="variation"')[1]
+
+
+def test_hosts_without_a_common_answer_are_no_sessions_of_the_sources_either(fleet):
+    def keep_old(_, made):
+        made.manifest = replace(made.manifest, variants=("old",))
+        made.plan = [row for row in made.plan if row.variant == "old"]
+        made.rows = [row for row in made.rows if row.variant == "old"]
+        made.manifest = replace(made.manifest, planned=len(made.plan))
+
+    folder = fleet([0.1, 0.1, 0.1], change=keep_old)
+    told = json.loads(report(folder, "--format", "json", "--sources"))["variation"][0]["found"]
+    levels = {one["source"]: one["levels"] for one in told["components"] if not one["benchmark"]}
+    assert levels["host"] == 3
+    assert levels["session"] == 12
+
+
 def headings(folder, tmp_path):
     """Give the texts of the pictures of runs, the first benchmark's and the timeline's."""
     report(folder, "-o", str(tmp_path / "r.html"))
@@ -251,7 +280,6 @@ def test_a_trial_of_one_host_keeps_its_sessions(fleet, tmp_path):
         (("--always-valid",), "--looks N"),
         (("--certificate", "x"), "of one machine"),
         (("--level", "iteration"), "by their processes"),
-        (("--sources",), "fairtrial sources"),
     ],
 )
 def test_what_is_for_one_host_is_refused_with_what_else(fleet, words, said):
