@@ -101,6 +101,8 @@ def _heads(timeline: Timeline) -> Iterator[str]:
         room = int(width / len(timeline.panels) / _LETTER) - 1
         cut = shortened([panel.session for panel in timeline.panels], max(_HOST, room))
         labels = [RowLabel(panel.left, cut[panel.session]) for panel in timeline.panels]
+        if timeline.noun == "host":  # before its place a name would be another host's
+            labels = [one for one in labels if one.at * width + text_width(one.text) <= width]
         for one in in_rows(labels, width, right=right):
             yield _text(one, 11, f"happened-{name}")
 

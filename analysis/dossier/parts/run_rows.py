@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...diagnosis.audit import FarRun
-from ...plots import Scale, quantity_ticks, read_out
+from ...plots import Scale, quantity_ticks, read_out, text_width
 from ...report import figures
 from ...words import shorten
 from ..names import shortened, shown
@@ -26,7 +26,8 @@ Floats = NDArray[np.float64]
 _RINGS = 40  # in a row; the farthest of them
 _LABELLED = 12  # panels that have a label each
 _NAME = 24  # letters
-_HOST = 8  # letters that a host's name is not cut below
+_HOST, _BESIDE = 8, 8.0  # letters that a host's name is not cut below; pixels beside it
+_PIXELS = 530.0, 220.0  # of all panels, on a wide and on a narrow page
 _FINDINGS = 2  # of a session, that are named
 _WIDE, _NARROW = 80, 34  # letters above all panels, at 900 and at 360 pixels
 _TICKS_APART = 0.17  # of a row's height
@@ -101,7 +102,7 @@ def run_plot(
 def _panels(frame: Frame, marks: Sequence[Mark], hosts: Mapping[str, str]) -> tuple[Panel, ...]:
     """Give the panels; what was found in some sessions stands above them, as far as there is room."""
     count = len(frame.labels)
-    wide, narrow = (_headings(frame.labels, hosts, room / count) for room in (_WIDE, _NARROW))
+    wide, narrow = (_headings(frame.labels, hosts, wide / count) for wide in _PIXELS)
     found = []
     before: list[str] = []
     for k, (label, (left, right)) in enumerate(zip(frame.labels, frame.spans, strict=True)):
@@ -128,14 +129,18 @@ def _panels(frame: Frame, marks: Sequence[Mark], hosts: Mapping[str, str]) -> tu
 
 
 def _headings(labels: Sequence[str], hosts: Mapping[str, str], room: float) -> Sequence[str]:
-    """Name each panel, or every few of them; a host's name is cut to the room, in letters, of a panel."""
+    """Name each panel, or every few of them; a host's name is cut to the room, in pixels, of a panel."""
     count = len(labels)
     if not hosts:
         every = -(-count // _LABELLED)
         return [label if k % every == 0 else "" for k, label in enumerate(labels)]
     names = [hosts.get(label, label) for label in labels]
-    cut = shortened(names, max(_HOST, int(room) - 1))
-    each = math.ceil((max(map(len, cut.values())) + 1) / room)
+    for letters in range(_NAME, _HOST - 1, -1):
+        cut = shortened(names, letters)
+        needed = max(map(text_width, cut.values())) + _BESIDE
+        if needed <= room:
+            break
+    each = math.ceil(needed / room)
     last = max(0, count - each)  # behind the last panel stands the density's heading
     return [cut[name] if k % each == 0 and k <= last else "" for k, name in enumerate(names)]
 

@@ -10,6 +10,7 @@ import io
 import json
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from analysis import judge
 from analysis.dossier import assemble, html_page, subject_of
 from analysis.errors import UsageError
 from analysis.formats import Reading, open_trial
+from analysis.plots import text_width
 from analysis.record import Fleet, FleetHost, write_fleet
 from analysis.report import as_latex, as_markdown, as_text, page_of
 from analysis.verdict import judge_fleet
@@ -256,16 +258,31 @@ def test_panels_of_runs_are_headed_by_the_hosts_names(fleet, tmp_path):
     assert "Each session that is shown" not in page
 
 
-def test_long_names_of_hosts_differ_where_they_are_cut_and_the_cuts_fit_their_panels(
-    fleet, tmp_path
-):
-    names = [f"compute-rack{k}-node{k:03}.cluster.example.org" for k in range(8)]
-    folder = fleet([0.1, 0.12] * 4, names=names)
-    _, parts, happened = headings(folder, tmp_path)
-    for texts in (parts, happened):
-        named = [text for text in texts if text.startswith("comp") or "…" in text]
-        assert len(set(named)) >= 4
-        assert max(map(len, named)) <= 12
+def places(svg):
+    """Give the texts of a row of headings that are shown on a wide and on a narrow page, with their places."""
+    found = [
+        (dict(re.findall(r'(\w+)="([^"]*)"', attributes)), text)
+        for attributes, text in re.findall(r"<text([^>]*)>([^<]*)", svg)
+    ]
+    for other in ("parts-brief", "parts-word"):
+        yield [
+            (float(one.get("x", "0").rstrip("%")) / 100, text)
+            for one, text in found
+            if one.get("class") != other
+        ]
+
+
+@pytest.mark.parametrize("count", [2, 8, 30])
+def test_long_names_of_hosts_differ_where_they_are_cut_and_touch_nothing(fleet, tmp_path, count):
+    names = [f"compute-rack{k}-node{k:03}.cluster.example.org" for k in range(count)]
+    page, _, happened = headings(fleet([0.1, 0.12] * (count // 2), names=names), tmp_path)
+    assert "session" not in happened
+    svg = page.split('<div class="parts-head">')[1].split("</svg>")[0]
+    for shown, pixels in zip(places(svg), (530, 220), strict=True):  # at 900 and at 360
+        assert shown
+        assert len({text for _, text in shown}) == len(shown)
+        for (at, text), (after, _) in pairwise([*shown, (1.0, "")]):
+            assert at * pixels + text_width(text) < after * pixels
 
 
 def test_a_trial_of_one_host_keeps_its_sessions(fleet, tmp_path):
