@@ -127,7 +127,7 @@ def calibrate_trial(
             trial.cautions,
             *(side.cautions for side in sides),
             _cautions(trial, pairs, pair, rates),
-            _lost(lost),
+            _lost(lost) if trial.holds_waiting(metric) else (),
         ),
     )
 

@@ -122,30 +122,13 @@ def _of_trials(args: argparse.Namespace, err: TextIO) -> Sources:
     return replace(answer, cautions=merged(told, answer.cautions)) if told else answer
 
 
-def _trials_of(path: Path) -> tuple[list[Trial], list[Caution]]:
-    """Open a trial, or those of a fleet, each under the name of its host, and say which are not there."""
-    from dataclasses import replace
-
-    from ..data.fleets import host_cautions, nothing_to_judge, open_fleet
+def _trials_of(path: Path) -> tuple[Sequence[Trial], Sequence[Caution]]:
+    """Open a trial, or those of a fleet with what is to be said of its hosts."""
+    from ..data.fleets import open_fleet, trials_apart
     from ..formats import open_trial
     from ..record import is_fleet
 
-    if not is_fleet(path):
-        return [open_trial(path)], []
-    hosts, trials = [], []
-    for one in open_fleet(path).hosts():
-        hosts.append(one.progress)
-        if one.judgeable and one.trial is not None:
-            # hosts of one image share an id: the node's name tells them apart
-            manifest = replace(
-                one.trial.manifest,
-                host=one.progress.host,
-                host_id=f"{one.progress.host} {one.trial.manifest.host_id}",
-            )
-            trials.append(replace(one.trial, manifest=manifest))
-    if not trials:
-        raise nothing_to_judge(path, hosts)
-    return trials, list(host_cautions(hosts))
+    return trials_apart(open_fleet(path)) if is_fleet(path) else ([open_trial(path)], [])
 
 
 def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:

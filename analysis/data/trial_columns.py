@@ -191,6 +191,15 @@ class TrialColumns:
         """Tell whether a metric was counted by processor or kernel while a run lasted."""
         return self.manifest.metrics.get(metric, {}).get("source") == "counters"
 
+    def holds_waiting(self, metric: str) -> bool:
+        """Tell whether the time that a run waits, or that others take from it, goes into a metric.
+
+        It goes into `wall`, into energy, and into what a program measures itself, as far as anybody knows;
+        not into processor time, memory, and events that are counted of the program alone.
+        """
+        ours = metric in METRIC_NUMBERS and metric not in self.manifest.metrics
+        return metric == "wall" if ours else not self.is_counter(metric)
+
     def judged(self, metric: str) -> NDArray[np.bool_]:
         """Tell which runs count for a metric: those `measured` that are meant to have a value of it."""
         return self.measured & ~self.apart(metric)

@@ -12,7 +12,7 @@ from ..report import Sentence
 from ..verdict import CandidateVerdict, Verdict, judge_fleet
 from ..verdict.fleet import disagreeing_sentences, refuse_of_fleet, standing_sentences
 
-__all__ = ["first_host", "judged_fleet", "level_of", "only_host", "standing_of"]
+__all__ = ["first_host", "hosts_of", "judged_fleet", "level_of", "only_host", "standing_of"]
 
 
 def judged_fleet(
@@ -52,6 +52,12 @@ def judged_fleet(
 def level_of(verdict: Verdict) -> HostLevel | None:
     """Give what the hosts say of the first candidate that several of them judge; None without one."""
     return next((one.hosts for one in verdict.candidates if one.hosts is not None), None)
+
+
+def hosts_of(verdict: Verdict) -> Mapping[str, str]:
+    """Give the host that each session of the joined trial is; empty without several hosts."""
+    judged = [one.host for one in verdict.hosts if one.judged]
+    return {str(k): host for k, host in enumerate(judged, 1)} if len(judged) > 1 else {}
 
 
 def first_host(verdict: Verdict) -> Path | None:

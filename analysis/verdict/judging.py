@@ -236,7 +236,7 @@ def judge_sides(
         outermost="session" if only.multilevel is None else only.multilevel.outermost,
         cautions=merged(
             *(
-                (c.of(one.name) for c in one.cautions if c.code != "warm-up-left-out")
+                [c.of(one.name) for c in one.cautions if c.code != "warm-up-left-out"]
                 for one in given
             ),
             method_cautions([only]),

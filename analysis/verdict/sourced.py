@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..data import Trial
 from ..formats import Reading, Sides, open_trial, read_sides, sessions_apart, trial_and_variant
-from ..report import merged
+from ..report import Caution, merged
 from .judging import judge_sides
 from .result import Verdict
 
@@ -64,9 +65,25 @@ def judge_sources(
         always_valid=always_valid,
         **asked,
     )
-    # what an imported trial cannot tell is said once, not once a side
-    known = merged(
-        *(trial.cautions for trial in trials),
-        (one for one in answer.cautions if one.code != "imported"),
-    )
+    known = merged(*_once(sides, trials, answer.cautions))
     return Sourced(verdict=replace(answer, cautions=known), sides=sides, trials=trials)
+
+
+def _once(
+    sides: Sides, trials: Sequence[Trial], told: Sequence[Caution]
+) -> tuple[Iterable[Caution], ...]:
+    """Give what is known of the trials and of the sides, each thing once.
+
+    Of two sides of one trial the trial says it; otherwise the side, by its name, does. What an imported
+    trial cannot tell is said without a side.
+    """
+    of_trials = [caution for trial in trials for caution in trial.cautions]
+    both = (sides.candidate, sides.baseline)
+    if len({one.trial for one in both}) == 1 and len(trials) == 1:
+        twice = {known.of(side.name) for side in both for known in of_trials}
+        return of_trials, (one for one in told if one.code != "imported" and one not in twice)
+    said = {known for side in both for known in side.cautions if known.code != "imported"}
+    return (
+        (known for known in of_trials if known not in said),
+        (one for one in told if one.code != "imported"),
+    )

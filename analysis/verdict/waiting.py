@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from ..data import Trial
 from ..methods.multilevel import fisher
 from ..report import Caution
-from ..run_numbers import METRIC_NUMBERS
 
 __all__ = ["waiting_cautions"]
 
@@ -44,7 +43,7 @@ def waiting_cautions(trial: Trial, variants: Collection[str], metric: str) -> It
     metric : str
         What of them is judged; nothing is said where waiting is no part of it.
     """
-    if not _holds_waiting(trial, metric):
+    if not trial.holds_waiting(metric):
         return
     found = [_of(trial, name) for name in trial.manifest.variants if name in variants]
     disturbed = sum(one.disturbed for one in found)
@@ -61,16 +60,6 @@ def waiting_cautions(trial: Trial, variants: Collection[str], metric: str) -> It
             "only because it takes longer",
             (one.variant,),
         )
-
-
-def _holds_waiting(trial: Trial, metric: str) -> bool:
-    """Tell whether the time that a run waits goes into a metric.
-
-    It goes into `wall`, into energy, and into what a program measures itself, as far as anybody knows; not
-    into processor time, memory, and events that are counted of the program alone.
-    """
-    ours = metric in METRIC_NUMBERS and metric not in trial.manifest.metrics
-    return metric == "wall" if ours else not trial.is_counter(metric)
 
 
 def _of(trial: Trial, variant: str) -> _Waiting:

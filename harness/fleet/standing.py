@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,6 +18,8 @@ from .jobs import Job
 from .scheduler import Node, Scheduler
 from .submission import SLURM, at_home, comment_of
 
+_WIDTH = 96  # columns
+_BESIDE = 40  # columns that what is said of a host needs to stand beside its runs
 _STATES: tuple[HostState, ...] = ("complete", "running", "partial", "failed", "missing")
 
 
@@ -72,13 +75,13 @@ class HostStanding:
     def told(self) -> str:
         """What is to be said of it beside its runs."""
         parts = []
+        if self.node_state is not None and self.state != "complete":
+            parts.append(f"the host is {self.node_state}")
         if self.queue is not None and (self.in_queue or self.state != "complete"):
             job = f"job {self.job} {self.queue}"
             parts.append(job + (f" ({self.reason})" if self.reason else ""))
         elif self.asked and self.job is not None and self.state not in {"complete", "running"}:
             parts.append(f"job {self.job} is no longer in the queue")
-        if self.node_state is not None and self.state != "complete":
-            parts.append(f"the host is {self.node_state}")
         if self.why and self.state not in {"complete", "running"}:
             parts.append(self.why)
         return "; ".join(parts)
@@ -106,7 +109,7 @@ class FleetStanding:
         }
 
     def __str__(self) -> str:
-        """Write it for a person: a line for each host."""
+        """Write it for a person: a line for each host, and more where what is said of it has no room."""
         counts = Counter(one.state for one in self.hosts)
         states = ", ".join(f"{counts[state]} {state}" for state in _STATES if counts[state])
         done = sum(one.done for one in self.hosts)
@@ -121,9 +124,13 @@ class FleetStanding:
         wide = max(len(one.host) for one in self.hosts)
         for one in self.hosts:
             runs = f"{one.done} of {'?' if one.planned is None else one.planned}"
-            lines.append(f"  {one.host:<{wide}}  {one.state:<8}  {runs:<12}  {one.told}".rstrip())
+            head = f"  {one.host:<{wide}}  {one.state:<8}  {runs:<12}  "
+            if len(head) + _BESIDE <= _WIDTH:
+                lines += _wrapped(head, one.told, len(head))
+            else:
+                lines += [head.rstrip(), *_wrapped(" " * 6, one.told, 8)]
         if self.problem is not None:
-            lines.append(f"  the queue is unknown: {self.problem}")
+            lines += _wrapped("  the queue is unknown: ", self.problem, 4)
         open_hosts = [one for one in self.hosts if one.state != "complete"]
         if open_hosts and not all(one.in_queue for one in open_hosts) and comment_of(self.fleet):
             lines.append(f"  continue: fairtrial submit {shlex.quote(str(self.path))} --resume")
@@ -243,4 +250,18 @@ def _standing(
         node_state=down,
         in_queue=job is not None and job.live,
         asked=asked,
+    )
+
+
+def _wrapped(head: str, text: str, indent: int) -> list[str]:
+    """Write a text behind its head, in lines that a screen holds."""
+    if not text:
+        return [head.rstrip()] if head.strip() else []
+    return textwrap.wrap(
+        " ".join(text.split()),
+        _WIDTH,
+        initial_indent=head,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
     )

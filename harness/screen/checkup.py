@@ -12,7 +12,7 @@ from analysis.record import Finding
 from ..campaign import Campaign, CheckPolicy
 from ..checks import check_before, check_between, fatal_findings
 from ..host import CpuPlan, GapLook, Host, HostState, choose_cpus
-from ..trial import look_at_counters, look_at_cpus, situation_of
+from ..trial import look_at_counters, look_at_cpus, room_needed, situation_of
 from ..tuning import finding_of_tuning
 from .checkup_text import checkup_dict, checkup_text
 
@@ -91,7 +91,15 @@ def check_up(
         events = look_at_counters(campaign, host, first, plan.targets)
         before = host.counters(measured)
         time.sleep(_LOOK_S)
-        situation = situation_of(campaign, host, measured, folder, gaps=gaps, events=events)
+        situation = situation_of(
+            campaign,
+            host,
+            measured,
+            folder,
+            needed_bytes=room_needed(campaign, campaign.protocol.sessions) if campaign else 0,
+            gaps=gaps,
+            events=events,
+        )
     findings = tuple(
         finding
         for finding in check_before(situation)
@@ -103,6 +111,12 @@ def check_up(
     findings += () if tuned is None else (tuned,)
     required = campaign.checks.require if campaign else None
     fatal = fatal_findings(findings, required, strict=strict)
+    if campaign is not None:  # without room no trial begins, whatever is required
+        fatal += tuple(
+            one
+            for one in findings
+            if (one.check, one.status) == ("disk", "fail") and one not in fatal
+        )
     return Checkup(
         state=situation.state,
         plan=plan,

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
-from analysis.record import Finding, Manifest, PlannedRun
+from analysis.record import OUTPUTS, Finding, Manifest, PlannedRun
 
 from ..campaign import Campaign, Counting, identity_of
 from ..checks import check_before
@@ -23,10 +23,13 @@ from ..trial import (
     cpus_for,
     expected_seconds,
     files_to_set_aside,
+    has_energy,
     idle_seconds,
+    kept_bytes,
     look_at_counters,
     plan_session,
     planned_runs,
+    room_needed,
     situation_of,
     trials_in,
 )
@@ -187,7 +190,12 @@ def preview(
         plan = cpus_for(campaign, first)
         measured = plan.targets or first.usable
         events = look_at_counters(campaign, host, first, plan.targets)
-        situation = situation_of(campaign, host, measured, options.folder, events=events)
+        energy = has_energy(campaign, host, first)
+        kept = 0 if trial is None else kept_bytes(trial / OUTPUTS)
+        needed = room_needed(campaign, sessions, kept_bytes=kept)
+        situation = situation_of(
+            campaign, host, measured, options.folder, events=events, needed_bytes=needed
+        )
     findings = tuple(
         finding
         for finding in check_before(situation)
@@ -199,30 +207,31 @@ def preview(
         plan=plan,
         findings=findings,
         first=tuple(islice(plan_session(campaign, campaign.seed, 1), 1000)),
-        seconds=_known(campaign, options, sessions)
+        seconds=_known(campaign, options, sessions, energy=energy)
         if probed is None
-        else expected_seconds(campaign, sessions, probed.seconds),
-        at_most_s=_limit(campaign, sessions),
+        else expected_seconds(campaign, sessions, probed.seconds, energy=energy),
+        at_most_s=_limit(campaign, sessions, energy=energy),
         missing=missing,
         set_aside=aside,
         executed=None if probed is None else str(probed),
     )
 
 
-def _known(campaign: Campaign, options: Options, sessions: int) -> float | None:
+def _known(campaign: Campaign, options: Options, sessions: int, *, energy: bool) -> float | None:
     """Look at the earlier trials; of those that cannot be read ``fairtrial status`` tells."""
     earlier: tuple[tuple[Path, Manifest], ...] = ()
     with contextlib.suppress(StoreError):  # a folder that is none is told where it is written to
         earlier = trials_in(options.folder, campaign.name).found
     for path, _ in earlier:
         with contextlib.suppress(StoreError):
-            seconds = expected_seconds(campaign, sessions, read_progress(path).seconds)
+            known = read_progress(path).seconds
+            seconds = expected_seconds(campaign, sessions, known, energy=energy)
             if seconds is not None:
                 return seconds
     return None
 
 
-def _limit(campaign: Campaign, sessions: int) -> float | None:
+def _limit(campaign: Campaign, sessions: int, *, energy: bool) -> float | None:
     """Give the longest time that timeouts and caps allow."""
     protocol = campaign.protocol
     limits = [cell.timeout_s for cell in campaign.cells]
@@ -236,7 +245,8 @@ def _limit(campaign: Campaign, sessions: int) -> float | None:
             last = block * (2 if protocol.repeating else 1)  # with its repeats
             late = max(protocol.stop.max_time_s, protocol.warmup * block) + last
             total = min(total, sessions * late)
-        total += protocol.pause_s * (sessions - 1) + idle_seconds(campaign, sessions)
+        total += protocol.pause_s * (sessions - 1)
+        total += idle_seconds(campaign, sessions, energy=energy)
     if protocol.max_time_s is not None:
         return protocol.max_time_s if total is None else min(total, protocol.max_time_s)
     return total

@@ -10,11 +10,13 @@ if TYPE_CHECKING:
     from .ending import Ending as Ending
     from .execution import Options as Options, resume as resume, start as start
     from .files.metric_files import files_to_set_aside as files_to_set_aside
+    from .files.spools import kept_bytes as kept_bytes
     from .metering.counting import look_at_counters as look_at_counters
     from .order import plan_session as plan_session
     from .preparation import (
         Prepared as Prepared,
         expected_seconds as expected_seconds,
+        has_energy as has_energy,
         idle_seconds as idle_seconds,
         planned_runs as planned_runs,
     )
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
         command_to_continue as command_to_continue,
         way_on_of as way_on_of,
     )
+    from .room import room_needed as room_needed
     from .situation import (
         cpus_for as cpus_for,
         look_at_cpus as look_at_cpus,
@@ -45,10 +48,12 @@ else:
             "ending": "Ending",
             "execution": "Options resume start",
             "files.metric_files": "files_to_set_aside",
+            "files.spools": "kept_bytes",
             "order": "plan_session",
-            "preparation": "Prepared expected_seconds idle_seconds planned_runs",
+            "preparation": "Prepared expected_seconds has_energy idle_seconds planned_runs",
             "resuming.fresh": "begins_there",
             "resuming.resumption": "unfinished_trial",
+            "room": "room_needed",
             "situation": "cpus_for look_at_cpus situation_of",
             "resuming.trials": "trials_in",
             "watcher": "Watcher",

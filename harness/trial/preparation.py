@@ -28,10 +28,8 @@ from .files.inputs import declared_inputs
 from .launchers import stays
 from .metering.counting import counter_plan
 from .metering.grouping import Grouping, group_runs
+from .room import room_needed
 from .situation import look_at_cpus, situation_of
-
-_ROW_BYTES = 1200  # a row of measurements and one of the plan, generously
-_MARGIN_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,14 +173,6 @@ def planned_runs(campaign: Campaign, sessions: int) -> int:
     return len(campaign.cells) * campaign.protocol.passes(sessions)
 
 
-def _kept_at_most(campaign: Campaign, sessions: int) -> int:
-    """Give the most bytes that may be kept of what the planned runs write, should all of them fail."""
-    sinks = sum(sink != "discard" for cell in campaign.cells for sink in (cell.stdout, cell.stderr))
-    runs = campaign.protocol.passes_at_most(sessions)
-    isolation = campaign.isolation
-    return min(isolation.kept_outputs_bytes, runs * sinks * isolation.output_limit_bytes)
-
-
 def prepare(
     campaign: Campaign,
     folder: Path,
@@ -224,9 +214,7 @@ def prepare(
     measured = cpus.targets or state.usable
     state = host.read(measured)
     free = _free_space(folder)
-    rows = len(campaign.cells) * campaign.protocol.passes_at_most(sessions)
-    needed = rows * _ROW_BYTES + _MARGIN_BYTES
-    needed += max(0, _kept_at_most(campaign, sessions) - kept_bytes)
+    needed = room_needed(campaign, sessions, kept_bytes=kept_bytes)
     plan = counter_plan(campaign, host, state, cpus.targets)
     message = None if plan is None else plan.message
     with contextlib.ExitStack() as undo:
@@ -354,13 +342,22 @@ def _other_trials(cpus: CpuPlan) -> Iterator[Finding]:
         )
 
 
-def idle_seconds(campaign: Campaign, sessions: int) -> float:
-    """Give the time without a run that energy asks for, where it can be had, in seconds."""
-    return 2 * IDLE_S * sessions if campaign.energy else 0.0
+def idle_seconds(campaign: Campaign, sessions: int, *, energy: bool = True) -> float:
+    """Give the seconds without a run that energy asks for; none where there is none (`energy`)."""
+    return 2 * IDLE_S * sessions if campaign.energy and energy else 0.0
+
+
+def has_energy(campaign: Campaign, host: Host, state: HostState) -> bool:
+    """Tell whether a campaign asks for energy, and its counters can be opened on this host."""
+    if not campaign.energy:
+        return False
+    meter = open_energy(host, state)
+    meter.close()
+    return meter.available
 
 
 def expected_seconds(
-    campaign: Campaign, sessions: int, known_s: Mapping[str, float]
+    campaign: Campaign, sessions: int, known_s: Mapping[str, float], *, energy: bool = True
 ) -> float | None:
     """Estimate how long the runs take, from an earlier trial's seconds per run of each cell.
 
@@ -372,6 +369,8 @@ def expected_seconds(
         How many sessions.
     known_s : mapping of str to float
         "benchmark/variant" -> seconds that one run took before, all told.
+    energy : bool, optional
+        Whether energy can be had there; what nobody knows is taken for the longer time.
 
     Returns
     -------
@@ -380,7 +379,7 @@ def expected_seconds(
     """
     protocol = campaign.protocol
     total = protocol.cooldown_s * planned_runs(campaign, sessions)
-    total += idle_seconds(campaign, sessions)
+    total += idle_seconds(campaign, sessions, energy=energy)
     for cell in campaign.cells:
         seconds = known_s.get(f"{cell.benchmark}/{cell.variant}")
         if seconds is None:

@@ -30,6 +30,7 @@ from harness.cli import console
 from harness.host.reader import Host
 from harness.launch import LauncherClient
 from harness.meters.energy import idle, meter
+from harness.screen import dry_run
 from harness.trial import execution, preparation, reserving
 root, start, whole = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 begun, busy = time.monotonic(), [0]
@@ -50,7 +51,7 @@ def moved(host, path):
     return read(host, path)
 LauncherClient.execute, Host.energy_uj = executed, moved
 host = lambda: Host(root)
-preparation.Host = reserving.Host = host
+preparation.Host = reserving.Host = dry_run.Host = host
 idle.IDLE_S = 1.0
 sys.argv = ["fairtrial", *sys.argv[4:]]
 console()
@@ -131,14 +132,33 @@ def test_who_requires_energy_is_stopped_where_it_cannot_be_had(lab):
     assert "energy no /sys/class/powercap: energy will not be recorded" in plain
 
 
-def test_the_time_of_the_idle_segments_is_part_of_the_estimate(lab):
-    assert lab.run_fairtrial("run", lab.write_campaign(), "--quiet").returncode == 0
-    seconds = [
-        json.loads(
-            lab.run_fairtrial(
-                "run", lab.write_campaign(energy=energy), "--dry-run", "--json"
-            ).stdout
-        )["seconds"]
-        for energy in ("off", "on")
-    ]
-    assert seconds[1] - seconds[0] == pytest.approx(20.0)
+@pytest.mark.parametrize(
+    ("counters", "idle_s", "told"),
+    [
+        ({"package-0": START}, 20.0, None),
+        ({}, 0.0, "fail energy: no package in /sys/class/powercap: energy will not be recorded"),
+    ],
+)
+def test_the_idle_segments_are_part_of_the_estimate_where_there_is_energy(
+    lab, tmp_path, counters, idle_s, told
+):
+    protocol = {"sessions": 1, "runs": 2, "warmup": 1, "timeout": "5s"}
+    path = lab.write_campaign(protocol=protocol)
+    assert lab.run_fairtrial("run", path, "--quiet").returncode == 0
+    root = hosts.plant(tmp_path / "host", hosts.base(2) | hosts.powercap(counters))
+
+    def previewed(energy, *more):
+        path = lab.write_campaign(energy=energy, protocol=protocol)
+        done = subprocess.run(
+            [sys.executable, "-c", COMMAND, root, str(START), str(RANGE), "run", path, "--dry-run", *more],
+            cwd=lab.folder, env=lab.environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    off, on = (json.loads(previewed(energy, "--json")) for energy in ("off", "on"))
+    for key in ("seconds", "at_most_seconds"):
+        assert on[key] - off[key] == pytest.approx(idle_s, abs=1e-6)
+    text = " ".join(previewed("on").split())
+    assert ("fail energy" in text) == (told is not None)
+    assert told is None or told in text

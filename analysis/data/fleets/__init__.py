@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ...faces import hands_on
 
 if TYPE_CHECKING:
+    from .apart import trials_apart as trials_apart
     from .joined import joined_trial as joined_trial, nothing_to_judge as nothing_to_judge
     from .notes import host_cautions as host_cautions, standing as standing
     from .opened import HostTrial as HostTrial, OpenedFleet as OpenedFleet, open_fleet as open_fleet
@@ -14,6 +15,7 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
+            "apart": "trials_apart",
             "joined": "joined_trial nothing_to_judge",
             "notes": "host_cautions standing",
             "opened": "HostTrial OpenedFleet open_fleet",

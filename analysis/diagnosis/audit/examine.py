@@ -86,7 +86,7 @@ def diagnose_trial(
         findings=(*found.findings, *told),
         two_binaries=tuple(two_binaries(record, names)),
     )
-    return replace(found, cautions=tuple(cautions_of(found)))
+    return replace(found, cautions=tuple(cautions_of(found, waits=trial.holds_waiting(metric))))
 
 
 @door

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from ...diagnosis.audit import Diagnosis, diagnose_trial
 from ...errors import AnalysisError, UsageError
 from ...report import Value, figures
 from ..chapter import Chapter
-from ..fleet import level_of
+from ..fleet import hosts_of, level_of
 from ..names import shown
 from ..subject import Subject
 from .axis import change_scale
@@ -57,7 +57,7 @@ def gather(subject: Subject) -> Chapter | None:
         told += _found(diagnosis, label)
     level = level_of(subject.verdict)
     if level is not None:
-        timelines = [_of_hosts(one) for one in timelines]
+        timelines = [_of_hosts(one, hosts_of(subject.verdict)) for one in timelines]
     failed = sum(not one.warmup for trial in subject.trials for one in trial.failed)
     return Happened(
         anchor=subject.anchor("happened"),
@@ -106,17 +106,28 @@ def _looked(subject: Subject, trial: Trial) -> Iterator[tuple[Runs, Diagnosis | 
             yield runs, None
 
 
-def _of_hosts(timeline: Timeline) -> Timeline:
-    """Leave out what would be said of one host's time axis."""
+def _of_hosts(timeline: Timeline, hosts: Mapping[str, str]) -> Timeline:
+    """Name the hosts, and leave out what would be said of one host's time axis."""
     notes = tuple(note for note in timeline.notes if not note.startswith("The axis is"))
-    return replace(timeline, notes=notes, alt=timeline.alt.replace(_UNCHANGED, ""))
+    return replace(
+        timeline,
+        notes=notes,
+        noun="host",
+        alt=timeline.alt.replace(_UNCHANGED, "").replace(
+            f" in {len(timeline.panels)} sessions ", f" on {len(timeline.panels)} hosts ", 1
+        ),
+        panels=tuple(
+            replace(panel, session=shown(hosts.get(panel.session, panel.session)))
+            for panel in timeline.panels
+        ),
+    )
 
 
 def _panels(hosts: Sequence[str], fleet: str | None) -> str:
     """Say which panel is which host, and who looks at each host by itself."""
     listed = shown(figures.listed(hosts, _HOSTS))
     return (
-        f"Each session that is shown is a host, with all its sessions: {listed}, in this order. What each "
+        f"Each panel is a host, with all its sessions: {listed}, in this order. What each "
         f"host by itself looks like: fairtrial diagnose {shown(str(fleet))}."
     )
 

@@ -20,6 +20,7 @@ from ...plots import (
     text_width,
 )
 from ..chapter import html_of
+from ..names import shortened
 from ..shell import template
 from .page import found_table, more_text, sessions_table
 from .result import Cross, Happened, Lane, Timeline
@@ -34,6 +35,7 @@ _NUMBERS, _LANE, _BAR = 15.0, 20.0, 3.0
 _TIMES, _WORDS, _CROSS = 18.0, 18.0, 4.0
 _DOWN = 27.0  # from the panels to the crosses
 _LINES = 12  # failed runs above which no lines are drawn through the panels
+_LETTER, _HOST = 7.0, 8  # pixels of a letter of a name, and letters that it is not cut below
 _LEGIBLE = 15.0  # CSS pixels between two lines of text
 
 
@@ -45,6 +47,7 @@ def _(chapter: Happened) -> Markup:
         .render(
             chapter=chapter,
             pictures=[Markup(_picture(one)) for one in chapter.timelines],  # noqa: S704 - escaped there
+            noun=next((one.noun for one in chapter.timelines), "session"),
             sessions=sessions_table(chapter),
             found=found_table(chapter),
             more=more_text(chapter.more_found) if chapter.more_found else "",
@@ -92,10 +95,14 @@ def _clouds(timeline: Timeline, top: float) -> Iterator[str]:
 
 
 def _heads(timeline: Timeline) -> Iterator[str]:
-    """Give the sessions' numbers; the word stands once, at the left."""
-    yield label(0, 11, "session", "", anchor="end", dx=-6)
+    """Give the sessions' numbers, or the hosts' names; the word stands once, at the left."""
+    yield label(0, 11, timeline.noun, "", anchor="end", dx=-6)
     for name, width, _, _, right in _SETS:
-        labels = [RowLabel(panel.left, panel.session) for panel in timeline.panels]
+        room = int(width / len(timeline.panels) / _LETTER) - 1
+        cut = shortened([panel.session for panel in timeline.panels], max(_HOST, room))
+        labels = [RowLabel(panel.left, cut[panel.session]) for panel in timeline.panels]
+        if timeline.noun == "host":  # before its place a name would be another host's
+            labels = [one for one in labels if one.at * width + text_width(one.text) <= width]
         for one in in_rows(labels, width, right=right):
             yield _text(one, 11, f"happened-{name}")
 

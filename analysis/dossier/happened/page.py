@@ -30,12 +30,13 @@ def more_text(count: int) -> str:
 def sessions_table(chapter: Happened) -> Table:
     """Give the sessions: how long each took, and where its runs lie."""
     panels = [(one, panel) for one in chapter.timelines for panel in one.panels]
+    noun = panels[0][0].noun if panels else "session"
     two, shares = len(chapter.timelines) > 1, any(panel.higher.text for _, panel in panels)
     return Table(
         name="happened-sessions",
         columns=(
             *((Column("trial", "left"),) if two else ()),
-            Column("session", "left"),
+            Column(noun, "left"),
             Column("seconds"),
             Column("runs"),
             Column("their median"),

@@ -28,7 +28,7 @@ class Panel:
     Attributes
     ----------
     session : str
-        Its number.
+        Its number; the host's name where each host of a fleet is taken as one session.
     left, width : float
         Its place, as shares of the picture's width.
     seconds : Value
@@ -118,7 +118,11 @@ class Timeline:
         Failed runs.
     notes : tuple of str
         What is to be known of the picture: thinning, clipping, gaps.
+    noun : str
+        What a panel is: "session", or "host".
     """
+
+    unlisted: ClassVar[frozenset[str]] = frozenset({"noun"})
 
     label: str
     trial: str
@@ -131,6 +135,7 @@ class Timeline:
     lanes: tuple[Lane, ...]
     crosses: tuple[Cross, ...]
     notes: tuple[str, ...]
+    noun: str = "session"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

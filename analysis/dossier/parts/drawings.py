@@ -39,13 +39,14 @@ class Label:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """One session of the run plot.
+    """One session of the run plot, or one host.
 
-    `label` is "" where there is no room; `found` says whether it has findings, `long` and `short` which,
-    as far as there is room on a wide and on a narrow page.
+    `label` and `brief` name it on a wide and on a narrow page, "" where there is no room; `found` says
+    whether it has findings, `long` and `short` which, as far as there is room on both pages.
     """
 
     label: str
+    brief: str
     left: float
     right: float
     found: bool
@@ -97,9 +98,11 @@ class RunRow:
 class RunPlot:
     """All runs, a panel for each session and a row for each variant.
 
-    `caption` says what every such picture has, `special` what not every one has.
+    `noun` is "session", or "host" where each panel is one; `caption` says what every such picture has,
+    `special` what not every one has.
     """
 
+    noun: str
     panels: tuple[Panel, ...]
     rows: tuple[RunRow, ...]
     caption: str

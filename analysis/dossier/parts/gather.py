@@ -14,6 +14,7 @@ from ...methods.multilevel import BenchmarkLine, Multilevel
 from ...plots import style_of
 from ...report import Value, figures, said
 from ..chapter import Chapter
+from ..fleet import hosts_of
 from ..names import shortened
 from ..subject import Subject
 from ..written import Written, written_of
@@ -85,6 +86,7 @@ class _Shared:
     notes: Notes
     commands: Mapping[tuple[str, str], tuple[str, ...]]
     happened: str
+    hosts: Mapping[str, str]
     together: bool
     seed: int
 
@@ -115,6 +117,7 @@ class _Shared:
             notes=Notes(None if trial is None else read_host_record(trial.path)),
             commands={} if trial is None else read_commands(trial.path),
             happened=subject.anchor("happened") if timed and not subject.prefix else "",
+            hosts=hosts_of(subject.verdict),
             together=trial is not None
             or not any(r.design in ("separate", "confounded") for r in results.values()),
             seed=_SEED if trial is None else trial.manifest.seed,
@@ -183,6 +186,7 @@ def _part(
             marks=marks,
             far=shared.found.far(name),
             modes=modes,
+            hosts=shared.hosts,
         ),
         strips=strips_of(cells, frame, styles, verdict.unit),
         folded=folded_plots(

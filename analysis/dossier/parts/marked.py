@@ -48,9 +48,13 @@ def _head(plot: RunPlot) -> str:
     marks: list[str] = []
     wide = len(plot.panels) <= 6
     for panel in plot.panels:
-        if panel.label:
+        if panel.label != panel.brief:  # hosts' names, longer where there is room
+            for text, css in ((panel.label, "parts-word"), (panel.brief, "parts-brief")):
+                if text:
+                    marks.append(plots.label(panel.left, 12, text, css, anchor="start"))
+        elif panel.label:
             text = plots.label(panel.left, 12, panel.label, "", anchor="start")
-            if wide:
+            if wide and plot.noun == "session":
                 text = text.replace(">", '><tspan class="parts-word">session </tspan>', 1)
             marks.append(text)
         elif len(plot.panels) == 1:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...diagnosis.audit import FarRun
-from ...plots import Scale, quantity_ticks, read_out
+from ...plots import Scale, quantity_ticks, read_out, text_width
 from ...report import figures
 from ...words import shorten
-from ..names import shown
+from ..names import shortened, shown
 from .axes import row_scales, upright_labels
 from .cells import Cell
 from .curves import Modes, densities, peak
@@ -25,6 +26,8 @@ Floats = NDArray[np.float64]
 _RINGS = 40  # in a row; the farthest of them
 _LABELLED = 12  # panels that have a label each
 _NAME = 24  # letters
+_HOST, _BESIDE = 8, 8.0  # letters that a host's name is not cut below; pixels beside it
+_PIXELS = 530.0, 220.0  # of all panels, on a wide and on a narrow page
 _FINDINGS = 2  # of a session, that are named
 _WIDE, _NARROW = 80, 34  # letters above all panels, at 900 and at 360 pixels
 _TICKS_APART = 0.17  # of a row's height
@@ -40,6 +43,7 @@ def run_plot(
     marks: Sequence[Mark],
     far: Mapping[str, Sequence[FarRun]],
     modes: Mapping[str, Modes],
+    hosts: Mapping[str, str] | None = None,
 ) -> RunPlot:
     """Place all runs.
 
@@ -57,7 +61,10 @@ def run_plot(
         Runs far from the others of their session, by variant.
     modes : mapping of str to Modes
         Of the variants of which they were looked at.
+    hosts : mapping of str to str, optional
+        The host that each session is, where sessions are those of a fleet.
     """
+    noun = "host" if hosts else "session"
     scales = row_scales(cells, {name: told[name].mean.value or 0.0 for name in cells})
     heights, parts = densities(cells, scales, modes)
     means = {name: _means(cells[name], frame, name, scales[name]) for name in cells}
@@ -69,7 +76,7 @@ def run_plot(
             RunRow(
                 variant=name,
                 style=told[name].style,
-                alt=_alt(name, cell, told[name], unit),
+                alt=_alt(name, cell, told[name], unit, noun),
                 density_alt=_density_alt(name, cell, unit),
                 axis=read_out(scale, unit),
                 ticks=upright_labels(quantity_ticks(scale, unit, 4), scale, _TICKS_APART),
@@ -84,17 +91,18 @@ def run_plot(
             )
         )
     return RunPlot(
-        panels=_panels(frame, marks),
+        noun=noun,
+        panels=_panels(frame, marks, hosts or {}),
         rows=tuple(rows),
-        caption=_caption(rows, baseline),
-        special=_special(rows),
+        caption=_caption(rows, baseline, noun),
+        special=_special(rows, noun),
     )
 
 
-def _panels(frame: Frame, marks: Sequence[Mark]) -> tuple[Panel, ...]:
+def _panels(frame: Frame, marks: Sequence[Mark], hosts: Mapping[str, str]) -> tuple[Panel, ...]:
     """Give the panels; what was found in some sessions stands above them, as far as there is room."""
     count = len(frame.labels)
-    every = -(-count // _LABELLED)
+    wide, narrow = (_headings(frame.labels, hosts, wide / count) for wide in _PIXELS)
     found = []
     before: list[str] = []
     for k, (label, (left, right)) in enumerate(zip(frame.labels, frame.spans, strict=True)):
@@ -107,7 +115,8 @@ def _panels(frame: Frame, marks: Sequence[Mark]) -> tuple[Panel, ...]:
         figures_only = [figure for _, figure in told if figure]
         found.append(
             Panel(
-                label=label if k % every == 0 else "",
+                label=wide[k],
+                brief=narrow[k],
                 left=left,
                 right=right,
                 found=bool(here),
@@ -117,6 +126,23 @@ def _panels(frame: Frame, marks: Sequence[Mark]) -> tuple[Panel, ...]:
         )
         before = [word for word, _ in told]
     return tuple(found)
+
+
+def _headings(labels: Sequence[str], hosts: Mapping[str, str], room: float) -> Sequence[str]:
+    """Name each panel, or every few of them; a host's name is cut to the room, in pixels, of a panel."""
+    count = len(labels)
+    if not hosts:
+        every = -(-count // _LABELLED)
+        return [label if k % every == 0 else "" for k, label in enumerate(labels)]
+    names = [hosts.get(label, label) for label in labels]
+    for letters in range(_NAME, _HOST - 1, -1):
+        cut = shortened(names, letters)
+        needed = max(map(text_width, cut.values())) + _BESIDE
+        if needed <= room:
+            break
+    each = math.ceil(needed / room)
+    last = max(0, count - each)  # behind the last panel stands the density's heading
+    return [cut[name] if k % each == 0 and k <= last else "" for k, name in enumerate(names)]
 
 
 def _fitting(texts: Sequence[str], room: float) -> str:
@@ -157,18 +183,19 @@ def _rings(
     return tuple(found)
 
 
-def _alt(name: str, cell: Cell, told: VariantRuns, unit: str) -> str:
-    where = f" in {told.sessions} sessions" if told.sessions > 1 else ""
+def _alt(name: str, cell: Cell, told: VariantRuns, unit: str, noun: str) -> str:
+    there = "on" if noun == "host" else "in"
+    where = f" {there} {told.sessions} {noun}s" if told.sessions > 1 else ""
     text = f"{name}: {told.runs} run{'s' * (told.runs != 1)}{where}, mean {told.mean.text}"
     log = bool((cell.values > 0).all())
     levels = [mean_of(runs, log=log) for runs in cell.by_session]
     if len(levels) > 1:
         low, high = (figures.quantity(level, unit) for level in (min(levels), max(levels)))
-        text += f", sessions from {low} to {high}"
+        text += f", {noun}s from {low} to {high}"
     if told.speedup.text:
         text += f"; {told.speedup.text} times {told.word}"
     if told.far:
-        text += f"; {told.far} far from the others of their session"
+        text += f"; {told.far} far from the others of their {noun}"
     if told.failed:
         text += f"; {told.failed} failed"
     return text
@@ -181,18 +208,18 @@ def _density_alt(name: str, cell: Cell, unit: str) -> str:
     return f"density of {name}: most runs lie near {figures.quantity(found, unit)}"
 
 
-def _caption(rows: Sequence[RunRow], baseline: str) -> str:
+def _caption(rows: Sequence[RunRow], baseline: str, noun: str) -> str:
     """Say what dots and strokes are."""
     sessions = any(len(row.means) > 1 for row in rows)
     text = "Each dot is a run, left to right in the order of its blocks"
-    text += ", a panel for each session." if sessions else "."
-    text += " Stroke: mean of the session" if sessions else " Stroke: mean of the runs"
+    text += f", a panel for each {noun}." if sessions else "."
+    text += f" Stroke: mean of the {noun}" if sessions else " Stroke: mean of the runs"
     if any(row.baseline_means for row in rows):
         text += f"; grey: {shorten(shown(baseline), _NAME)}, repeated in each row"
     return f"{text}."
 
 
-def _special(rows: Sequence[RunRow]) -> str:
+def _special(rows: Sequence[RunRow], noun: str) -> str:
     """Say what the other marks are, of those that are there."""
     found = []
     if len({row.axis for row in rows}) > 1:
@@ -201,7 +228,7 @@ def _special(rows: Sequence[RunRow]) -> str:
         )
     if any(row.rings for row in rows):
         far, runs = sum(len(row.rings) for row in rows), sum(len(row.dots) for row in rows)
-        found.append(f"Ring: a run far from the others of its session ({far:,} of {runs:,}).")
+        found.append(f"Ring: a run far from the others of its {noun} ({far:,} of {runs:,}).")
     if any(row.crosses for row in rows):
         found.append("Cross: a failed run.")
     if any(row.components for row in rows):

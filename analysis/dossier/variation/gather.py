@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 
+from ...data.fleets import open_fleet, trials_apart
 from ...errors import InsufficientDataError, UsageError
 from ...explaining import sources
+from ...record import is_fleet
+from ...report import merged
 from ...stats import stream
-from ..fleet import level_of
 from ..subject import Subject
 from .result import Variation
 
@@ -22,7 +25,7 @@ def gather(subject: Subject) -> Variation | None:
     Raises
     ------
     UsageError
-        If the report is not on one trial.
+        If the report is not on one trial or fleet.
     """
     trial = subject.trial
     if trial is None:
@@ -31,16 +34,13 @@ def gather(subject: Subject) -> Variation | None:
             " ".join(subject.sources),
             "leave out --sources, or name one trial: fairtrial sources takes several",
         )
-    if level_of(subject.verdict) is not None:
-        raise UsageError(
-            "a report takes each host as one session, and the sources of variation have both",
-            " ".join(subject.sources),
-            f"leave out --sources, and ask for them alone: fairtrial sources {subject.verdict.path}",
-        )
+    # the trial of a fleet takes each host as one session; the sources of variation have both
+    fleet = is_fleet(trial.path)
+    trials, told = trials_apart(open_fleet(trial.path)) if fleet else ((trial,), ())
     metric, confidence = subject.verdict.metric, subject.verdict.confidence
     try:
         found = sources(
-            trial,
+            trials,
             metric=metric,
             confidence=confidence,
             rng=stream(_SEED, "sources"),
@@ -53,7 +53,7 @@ def gather(subject: Subject) -> Variation | None:
     return Variation(
         anchor=subject.anchor("variation"),
         title="Where the variation comes from",
-        found=found,
+        found=replace(found, cautions=merged(told, found.cautions)),
         command=shlex.join(["fairtrial", "sources", str(trial.path), *options]),
     )
 

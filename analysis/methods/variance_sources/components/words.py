@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from ....report import Cell, Column, Section, Sentence, Table, Value, figures
 from ..result import Component, Source, Sources
@@ -21,9 +22,10 @@ _SOURCES: Mapping[Source, str] = {
     "run": "runs",
     "iteration": "iterations",
 }
-_READ = (
-    "each: the standard deviation as a share of the value, in brackets its share of the variance"
-)
+_SD, _SHARE = "the standard deviation as a share of the value", "its share of the variance"
+_WIDE = 94  # columns of a screen, less the margin
+_LEAST = 7  # columns that a variant's name is not cut below: its heading's
+_ALL = "all together"
 _SHORT: Mapping[Source, str] = {**_SOURCES, "benchmark:session": "own sessions"}
 
 
@@ -33,7 +35,7 @@ def sections(found: Sources) -> tuple[Section, ...]:
         return ()
     groups = _grouped(found.components)
     shown = dict(list(groups.items())[:_ROWS])
-    blocks: list[Sentence | Table] = [*map(Sentence, _said(groups)), Sentence(_READ), _table(shown)]
+    blocks: list[Sentence | Table] = [*map(Sentence, _said(groups)), *_tables(shown)]
     if len(shown) < len(groups):
         blocks.append(Sentence(f"and {len(groups) - len(shown)} more rows (--json gives all)"))
     return (Section(tuple(blocks), title="components of variance"),)
@@ -66,20 +68,60 @@ def _said(groups: Mapping[tuple[str | None, str], Mapping[Source, Component]]) -
         yield f"{some}: of the variance lies {', '.join(told)}"
 
 
-def _table(groups: Mapping[tuple[str | None, str], Mapping[Source, Component]]) -> Table:
-    there = [name for name in _SOURCES if any(name in parts for parts in groups.values())]
+def _tables(
+    groups: Mapping[tuple[str | None, str], Mapping[Source, Component]],
+) -> tuple[Sentence | Table, ...]:
+    """Give one table, or one of deviations and one of shares where a screen has no room for both."""
+    whole = _table(groups, "components", _cell)
+    if sum(_widths(whole)) + 2 * (len(whole.columns) - 1) <= _WIDE:
+        return Sentence(f"each: {_SD}, in brackets {_SHARE}"), whole
+    return (
+        Sentence(f"each: {_SD}"),
+        _fitted(_table(groups, "components", _sd)),
+        Sentence(f"each: {_SHARE}"),
+        _fitted(_table(groups, "components-shares", _share)),
+    )
+
+
+def _widths(table: Table) -> list[int]:
+    rows = [[cell if isinstance(cell, str) else cell.text for cell in row] for row in table.rows]
+    rows.append([column.heading for column in table.columns])
+    return [max(map(len, column)) for column in zip(*rows, strict=True)]
+
+
+def _fitted(table: Table) -> Table:
+    """Cut the names to the room that the numbers leave; several sources leave little."""
+    benchmark, variant, *numbers = _widths(table)
+    room = _WIDE - sum(numbers) - 2 * (len(numbers) + 1)
+    variant = min(variant, max(_LEAST, room // 2, room - benchmark))
+    benchmark = max(len(_ALL), room - variant)
+    return replace(
+        table,
+        rows=tuple(
+            (figures.shorten(str(bench), benchmark), figures.shorten(str(name), variant), *cells)
+            for bench, name, *cells in table.rows
+        ),
+    )
+
+
+def _table(
+    groups: Mapping[tuple[str | None, str], Mapping[Source, Component]],
+    name: str,
+    cell: Callable[[Component | None], Cell],
+) -> Table:
+    there = [source for source in _SOURCES if any(source in parts for parts in groups.values())]
     return Table(
-        name="components",
+        name=name,
         columns=(
             Column("benchmark", "left"),
             Column("variant", "left"),
-            *(Column(_SHORT[name]) for name in there),
+            *(Column(_SHORT[source]) for source in there),
         ),
         rows=tuple(
             (
-                "all together" if bench is None else figures.shorten(bench, _NAME),
+                _ALL if bench is None else figures.shorten(bench, _NAME),
                 figures.shorten(variant, _NAME),
-                *(_cell(parts.get(name)) for name in there),
+                *(cell(parts.get(source)) for source in there),
             )
             for (bench, variant), parts in groups.items()
         ),
@@ -91,6 +133,16 @@ def _cell(one: Component | None) -> Cell:
         return "-"
     sd = f"{figures.significant(100 * one.sd, 2)} %"
     return Value(sd if one.share is None else f"{sd} ({_percent(one.share)})", one.sd)
+
+
+def _sd(one: Component | None) -> Cell:
+    return "-" if one is None else Value(f"{figures.significant(100 * one.sd, 2)} %", one.sd)
+
+
+def _share(one: Component | None) -> Cell:
+    if one is None or one.share is None:
+        return "-"
+    return Value(_percent(one.share), one.share)
 
 
 def _percent(share: float) -> str:

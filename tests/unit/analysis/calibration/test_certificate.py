@@ -81,6 +81,9 @@ def test_a_certificate_holds_what_others_took_of_the_cpu(planted):
     busy = certified(planted("busy", findings=looks(0.1, 12.5, 3.0)))
     (caution,) = (one for one in busy.cautions if one.code == "cpu-lost")
     assert "cpu3 lost 12.50 % of 200 ms to others before session 2" in caution.text
+    memory = certified(planted("held", findings=looks(0.1, 12.5, 3.0)), metric="max_rss")
+    assert memory.lost_share == busy.lost_share  # known, and no part of the metric
+    assert all(one.code != "cpu-lost" for one in memory.cautions)
     unknown = certified(planted("unknown"))
     assert unknown.lost_share is None
     assert "others took" not in str(unknown)

@@ -22,6 +22,7 @@ from analysis.diagnosis.audit.cautions import cautions_of
 from analysis.diagnosis.audit.testing import diagnosed
 from analysis.record import ENVIRONMENT, FINDINGS
 from analysis.stats import adjusted
+from analysis.verdict import judge
 
 NAMES = {"name": "t", "unit": "s", "better": "lower", "confidence": 0.95}
 
@@ -209,6 +210,25 @@ def test_disturbed_runs_are_counted_in_their_cells(measured):
     assert caution.text.startswith(
         "2 runs lost time to the hypervisor or the disk in session 1: y / b"
     )
+
+
+def test_lost_time_is_no_caution_of_what_it_does_not_go_into(measured):
+    from dataclasses import replace
+
+    looks = [
+        note("gaps", 2, "cpu1 lost 12.00 % of 200 ms to others", "fail", "before"),
+        note("steal", 4, "the hypervisor took 12 % of cpu1", "fail"),
+        note("load", 3, "2.90 over 1 min on 2 CPUs", "warn", "before"),
+    ]
+    trial = measured(change=lambda row: replace(row, steal_s=0.5), findings=looks)
+    lost = {"cpu-lost", "host-stolen", "disturbed-runs"}
+    assert lost | {"host-busy"} <= set(codes(diagnose_trial(trial).cautions))
+    for metric in ("user", "max_rss"):
+        found = diagnose_trial(trial, metric=metric)
+        assert not lost & set(codes(found.cautions))
+        assert "host-busy" in codes(found.cautions)
+        assert {"gaps", "steal", "disturbed-runs"} <= {one.code for one in found.findings}
+        assert not lost & set(codes(judge(trial, metric=metric).cautions))
 
 
 def test_two_binaries_are_named_with_their_sessions(measured):

@@ -8,7 +8,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from analysis import judge
 from analysis.dossier import assemble, html_page, subject_of
 from analysis.errors import UsageError
 from analysis.formats import Reading, open_trial
+from analysis.plots import text_width
 from analysis.record import Fleet, FleetHost, write_fleet
 from analysis.report import as_latex, as_markdown, as_text, page_of
 from analysis.verdict import judge_fleet
@@ -29,10 +32,19 @@ BENCHMARKS = ("text", "logs", "random")
 def fleet(tmp_path, synthetic):
     """Write a fleet: a shift of the logs a host, and how far its sessions go apart."""
 
-    def make(shifts, *, wobble=0.004, absent=(), variants=("new",), change=None, submitted=None):
+    def make(
+        shifts,
+        *,
+        wobble=0.004,
+        absent=(),
+        variants=("new",),
+        change=None,
+        submitted=None,
+        names=None,
+    ):
         folder = tmp_path / "fleet"
         folder.mkdir()
-        names = [f"lab{k}" for k in range(1, len(shifts) + 1)]
+        names = names or [f"lab{k}" for k in range(1, len(shifts) + 1)]
         write_fleet(
             folder,
             Fleet(
@@ -200,13 +212,95 @@ def test_a_fleet_of_one_variant_has_a_report(fleet):
     assert "Nothing was compared: old was measured alone." in text
 
 
+def test_the_sources_of_variation_are_those_of_the_command_on_the_fleet(fleet, tmp_path):
+    folder = fleet([0.1, 0.14, 0.09, 0.12], absent=("lab2",))
+    out = io.StringIO()
+    assert main(["sources", str(folder), "--json"], out, io.StringIO()) == 0
+    told = json.loads(out.getvalue())
+    assert {one["source"] for one in told["components"]} >= {"host", "session", "run"}
+    ours = json.loads(report(folder, "--format", "json", "--sources"))["variation"][0]
+    for key in ("of", "components", "factors", "modes", "cautions", "permutations", "seed"):
+        assert ours["found"][key] == told[key], key
+    assert ours["command"] == f"fairtrial sources {folder}"
+    assert "missing: lab2" in " ".join(ours["found"]["cautions"])
+    report(folder, "--sources", "-o", str(tmp_path / "r.html"))
+    assert "between hosts" in (tmp_path / "r.html").read_text().split('id="variation"')[1]
+
+
+def test_hosts_without_a_common_answer_are_no_sessions_of_the_sources_either(fleet):
+    def keep_old(_, made):
+        made.manifest = replace(made.manifest, variants=("old",))
+        made.plan = [row for row in made.plan if row.variant == "old"]
+        made.rows = [row for row in made.rows if row.variant == "old"]
+        made.manifest = replace(made.manifest, planned=len(made.plan))
+
+    folder = fleet([0.1, 0.1, 0.1], change=keep_old)
+    told = json.loads(report(folder, "--format", "json", "--sources"))["variation"][0]["found"]
+    levels = {one["source"]: one["levels"] for one in told["components"] if not one["benchmark"]}
+    assert levels["host"] == 3
+    assert levels["session"] == 12
+
+
+def headings(folder, tmp_path):
+    """Give the texts of the pictures of runs, the first benchmark's and the timeline's."""
+    report(folder, "-o", str(tmp_path / "r.html"))
+    page = (tmp_path / "r.html").read_text()
+    parts = page.split('<div class="parts-head">')[1].split("</svg>")[0]
+    happened = page.split('class="happened-frame')[1].split("</section>")[0]
+    return page, *(re.findall(r"<text[^>]*>(.*?)</text>", svg) for svg in (parts, happened))
+
+
+def test_panels_of_runs_are_headed_by_the_hosts_names(fleet, tmp_path):
+    folder = fleet([0.10, 0.12, 0.11, 0.1], absent=("lab2",))
+    page, parts, happened = headings(folder, tmp_path)
+    assert parts == ["lab1", "lab3", "lab4"]
+    assert {"host", "lab1", "lab3", "lab4"} <= set(happened)
+    assert "session " not in [*parts, *happened]
+    assert "a panel for each host. Stroke: mean of the host" in page
+    assert "on 3 hosts, mean" in page  # the picture in words
+    assert "288 runs on 3 hosts against time" in page
+    assert "Each session that is shown" not in page
+
+
+def places(svg):
+    """Give the texts of a row of headings that are shown on a wide and on a narrow page, with their places."""
+    found = [
+        (dict(re.findall(r'(\w+)="([^"]*)"', attributes)), text)
+        for attributes, text in re.findall(r"<text([^>]*)>([^<]*)", svg)
+    ]
+    for other in ("parts-brief", "parts-word"):
+        yield [
+            (float(one.get("x", "0").rstrip("%")) / 100, text)
+            for one, text in found
+            if one.get("class") != other
+        ]
+
+
+@pytest.mark.parametrize("count", [2, 8, 30])
+def test_long_names_of_hosts_differ_where_they_are_cut_and_touch_nothing(fleet, tmp_path, count):
+    names = [f"compute-rack{k}-node{k:03}.cluster.example.org" for k in range(count)]
+    page, _, happened = headings(fleet([0.1, 0.12] * (count // 2), names=names), tmp_path)
+    assert "session" not in happened
+    svg = page.split('<div class="parts-head">')[1].split("</svg>")[0]
+    for shown, pixels in zip(places(svg), (530, 220), strict=True):  # at 900 and at 360
+        assert shown
+        assert len({text for _, text in shown}) == len(shown)
+        for (at, text), (after, _) in pairwise([*shown, (1.0, "")]):
+            assert at * pixels + text_width(text) < after * pixels
+
+
+def test_a_trial_of_one_host_keeps_its_sessions(fleet, tmp_path):
+    _, parts, happened = headings(fleet([0.1, 0.1], absent=("lab1",)), tmp_path)
+    assert "session </tspan>1" in parts[0]
+    assert "session" in happened
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("--always-valid",), "--looks N"),
         (("--certificate", "x"), "of one machine"),
         (("--level", "iteration"), "by their processes"),
-        (("--sources",), "fairtrial sources"),
     ],
 )
 def test_what_is_for_one_host_is_refused_with_what_else(fleet, words, said):

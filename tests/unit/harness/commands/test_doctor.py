@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
+from types import SimpleNamespace
 
 import pytest
 
@@ -87,3 +89,36 @@ def test_a_campaign_is_told_what_its_trials_would_do(
     assert done == code
     assert " ".join(out.split()).endswith(last)  # a long line is broken
     assert doctor(*words)[0] == 3  # in general every check counts
+
+
+@pytest.mark.parametrize(
+    ("free", "status"),
+    [(20_000_000, "fail"), (90_000_000, "warn"), (3_000_000_000, "ok")],  # 51 MB may be needed
+)
+def test_a_campaign_is_told_whether_the_disk_has_room_for_it(
+    looks, monkeypatch, tmp_path, free, status
+):
+    # 2 sessions x 10 runs x 2 outputs of 1 MB, as many as failing runs may keep, beside 17 MB for rows
+    path = tmp_path / "c.yaml"
+    path.write_text(
+        "name: c\nvariants: {a: {}}\nbenchmarks: {b: {command: ['true']}}\n"
+        "protocol: {sessions: 2, runs: 10, warmup: 0}\n"
+        "isolation: {output_limit: 1MB, kept_outputs: 34MB}\n"
+    )
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    code, out, _ = doctor(str(path), "--json")
+    (disk,) = (one for one in json.loads(out)["findings"] if one["check"] == "disk")
+    assert disk["status"] == status
+    assert code == (3 if status == "fail" else 0)
+    streams = (io.StringIO(), io.StringIO())
+    assert main(["run", str(path), "--dry-run", "--json"], *streams) == 0
+    (shown,) = (
+        one for one in json.loads(streams[0].getvalue())["findings"] if one["check"] == "disk"
+    )
+    assert (shown["status"], shown["what"]) == (status, disk["what"])
+    if status == "fail":
+        assert disk["what"] == "20 MB free, but the trial may need 50.8 MB"
+        assert "this one stops at disk" in " ".join(doctor(str(path))[1].split())
+        refused = (io.StringIO(), io.StringIO())
+        assert main(["run", str(path), "--dir", str(tmp_path / "runs")], *refused) == 5
+        assert "this trial may need 51 MB" in " ".join(refused[1].getvalue().split())

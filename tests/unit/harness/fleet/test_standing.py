@@ -189,3 +189,33 @@ def test_a_copy_has_no_jobs_and_gets_its_own(fleet, played, tmp_path):
     moved = tmp_path / "moved"  # its inode is the same
     fleet.rename(moved)
     assert hosts_of(read_standing(moved, played))["lab1"]["queue"] == "RUNNING"
+
+
+@pytest.mark.parametrize("name", ["lab1", "compute-rack3-node003.cluster.example.org"])
+def test_what_is_wrong_with_a_host_stays_within_the_screen(fleet, played, name):
+    standing = read_standing(fleet, played)
+    why = (
+        "the manifest cannot be read: it is no JSON: Unterminated string starting at character 183"
+    )
+    odd = dataclasses.replace(standing.hosts[0], host=name, state="failed", why=why, job=None)
+    standing = dataclasses.replace(
+        standing, hosts=(odd, *standing.hosts[1:]), problem=" ".join(["no controller"] * 9)
+    )
+    lines = [line for line in str(standing).splitlines() if "continue: " not in line]
+    assert max(map(len, lines)) <= 100
+    (first,) = (line for line in lines if name in line)
+    assert "failed" in first
+    assert why in " ".join(" ".join(lines).split())
+    assert standing.to_dict()["hosts"][0]["why"] == why
+
+
+def test_one_line_is_left_to_a_host_of_which_nothing_more_is_said(fleet, played):
+    standing = read_standing(fleet, played)
+    quiet = [
+        dataclasses.replace(one, why=None, job=None, node_state=None) for one in standing.hosts
+    ]
+    long = [dataclasses.replace(quiet[0], host="compute-rack3-node003.cluster.example.org")]
+    for hosts in (quiet, long):
+        text = str(dataclasses.replace(standing, hosts=tuple(hosts)))
+        assert sum("missing" in line for line in text.splitlines()[2:]) == len(hosts)
+        assert not [line for line in text.splitlines() if line != line.rstrip() or not line]

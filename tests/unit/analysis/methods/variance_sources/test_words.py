@@ -13,6 +13,7 @@ import pytest
 
 from analysis.methods.variance_sources import Component, Factor, Sources
 from analysis.methods.variance_sources.factors.words import standing_out
+from analysis.report import Table, page_of
 
 ONE = Factor(
     benchmark="b",
@@ -160,3 +161,54 @@ def test_the_time_of_day_is_told_as_clocks_do():
 
 def test_the_table_says_what_its_effects_are():
     assert "effect: of 'a : b'" in told(CHANCE)
+
+
+SOURCES = ("benchmark", "host", "session", "benchmark:session", "block", "run", "iteration")
+
+
+def with_components(sources, names):
+    parts = tuple(
+        Component(
+            benchmark=bench,
+            variant=variant,
+            source=source,
+            levels=4,
+            sd=0.00123,
+            share=1 / len(sources),
+        )
+        for bench in (None, names[0])
+        for variant in names[1:]
+        for source in sources
+    )
+    return result(components=parts)
+
+
+@pytest.mark.parametrize("sources", [SOURCES[:k] for k in range(2, 8)] + [SOURCES[1:6]])
+@pytest.mark.parametrize(
+    "names",
+    [("text", "old", "new"), ("a-benchmark-" * 5, "variant-" * 6 + "a", "variant-" * 6 + "b")],
+)
+def test_no_line_of_the_components_is_wider_than_a_screen(sources, names):
+    text = str(with_components(sources, names))
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_where_one_table_has_no_room_shares_have_their_own():
+    few, many = (
+        page_of(with_components(some, ("text", "old", "new")))
+        for some in (SOURCES[:3], SOURCES[:6])
+    )
+    tables = [
+        {
+            one.name: one
+            for section in page.sections
+            for one in section.blocks
+            if isinstance(one, Table)
+        }
+        for page in (few, many)
+    ]
+    assert "components-shares" not in tables[0]
+    assert tables[0]["components"].rows[0][2].text == "0.12 % (33 %)"
+    assert tables[1]["components"].rows[0][2].text == "0.12 %"
+    assert tables[1]["components-shares"].rows[0][2].text == "17 %"
+    assert tables[1]["components-shares"].rows[0][:2] == ("all together", "old")

@@ -1,0 +1,88 @@
+"""What a verdict on two sides says of them: each thing once, and of the side that it holds for.
+
+Authority: the cautions that each side carries.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.data import PerformanceMatrix
+from analysis.formats import Reading
+from analysis.report import Caution
+from analysis.verdict import judge_sides, judge_sources
+
+
+def side(name, *cautions):
+    rng = np.random.default_rng(7)
+    return PerformanceMatrix(
+        name=name,
+        benchmarks=("text", "logs"),
+        samples=tuple(np.exp(rng.normal(0, 0.01, 12)) for _ in range(2)),
+        sessions=(np.repeat([1, 2, 3, 4], 3),) * 2,
+        unit="s",
+        better="lower",
+        cautions=cautions,
+    )
+
+
+def test_what_is_known_of_a_side_is_said_of_that_side():
+    answer = judge_sides(
+        side("new", Caution("failed-runs", "3 runs failed")),
+        side("old", Caution("one-host", "one host only (lab1)", ("lab1",))),
+        metric="wall",
+    )
+    told = {(one.code, one.about): one.text for one in answer.cautions}
+    assert told["failed-runs", ("new",)] == "new: 3 runs failed"
+    assert told["one-host", ("old", "lab1")] == "old: one host only (lab1)"
+    assert not {("failed-runs", ("old",)), ("one-host", ("new", "lab1"))} & set(told)
+
+
+@pytest.fixture
+def fleet(fleet_folder, synthetic, tmp_path):
+    """Write a fleet of three hosts, of which one is missing."""
+
+    def make(missing):
+        names = ("lab1", "lab2", "lab3")
+        folder = fleet_folder(names)
+        rng = np.random.default_rng(7)
+        for host in set(names) - {missing}:
+            times = {
+                one: {"text": np.exp(rng.normal(0, 0.01, 16)).tolist()} for one in ("old", "new")
+            }
+            synthetic(times, sessions=4, host=host, trial=f"t-{host}").write(folder / host)
+        return folder.rename(tmp_path / f"without-{missing}")
+
+    return make
+
+
+def of_hosts(*sources):
+    found = judge_sources(*map(str, sources), Reading()).verdict.cautions
+    return [one for one in found if one.code in ("host-missing", "hosts-as-sessions")]
+
+
+def test_two_sides_of_one_fleet_say_once_which_hosts_are_missing(fleet):
+    folder = fleet("lab2")
+    told = of_hosts(f"{folder}:new", f"{folder}:old")
+    assert [one.code for one in told] == ["host-missing", "hosts-as-sessions"]
+    assert told[0].text.startswith("missing: lab2")
+
+
+def test_sides_of_two_fleets_say_each_what_is_missing_of_it(fleet):
+    told = of_hosts(f"{fleet('lab2')}:new", f"{fleet('lab3')}:old")
+    assert [one.text.split(" is taken")[0] for one in told] == [
+        "new: missing: lab2: no run is measured there, and nothing is said of it",
+        "new: each of 2 hosts (lab1, lab3)",
+        "old: missing: lab3: no run is measured there, and nothing is said of it",
+        "old: each of 2 hosts (lab1, lab2)",
+    ]
+
+
+def test_a_side_of_a_fleet_beside_a_file_says_it_once_and_by_its_name(fleet, tmp_path):
+    (tmp_path / "old.csv").write_text("text,1.0,1.01,0.99,1.02,1.0\n")
+    told = judge_sources(
+        f"{fleet('lab2')}:new", str(tmp_path / "old.csv"), Reading()
+    ).verdict.cautions
+    missing = [one for one in told if one.code == "host-missing"]
+    assert [one.about for one in missing] == [("new", "lab2")]
