@@ -236,7 +236,7 @@ def check_plan(store: Store, campaign: Campaign) -> None:
         for run in plan_session(campaign, seed, session, node)
     )
     # counted before it is compared: a session may have any number
-    if sessions * planned_runs(campaign, 1) != count or any(map(ne, store.planned(), planned)):
+    if planned_runs(campaign, sessions) != count or any(map(ne, store.planned(), planned)):
         raise StoreError(
             "the stored plan is not the one that this campaign gives: its benchmarks, variants, "
             "runs, warm-ups, order or seed have changed, or the file was edited",
