@@ -251,6 +251,30 @@ def test_a_stopping_rule_ends_a_resumed_session_where_it_would_have_ended(
     assert stage.manifest["session_ends"] == ends
 
 
+@pytest.mark.parametrize("min_runs", [2, 4, 7])
+def test_a_session_without_any_cell_left_ends_as_it_would_have_ended(
+    stage, campaign, next_run, monkeypatch, min_runs
+):
+    # blocks without a run are looked at too, though no row says that they were
+    rule = StopRule(width=0.5, min_runs=min_runs, max_runs=7)
+    made = campaign(stop=rule, runs=rule.max_runs, give_up=2)
+    fails_in(stage, next_run, *((b, v) for b in "xy" for v in "ab"))
+    stage.start(made)
+    executed, ends = len(stage.rows), stage.manifest["session_ends"]
+    assert [end["runs"] for end in ends] == [min_runs]
+    shutil.rmtree(stage.trial)
+
+    def killed(self, end):
+        raise StoreError("the host died here")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("harness.trial.session.TrialRun._session_ended", killed)
+        with pytest.raises(StoreError, match="died"):
+            stage.start(made)
+    assert stage.resume(made).status == "complete"
+    assert (len(stage.rows), stage.manifest["session_ends"]) == (executed, ends)
+
+
 def test_a_stopping_rule_without_giving_up_runs_to_its_cap(stage, campaign, next_run):
     # the negative control
     fails_in(stage, next_run, ("x", "b"))
