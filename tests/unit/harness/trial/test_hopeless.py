@@ -197,6 +197,30 @@ def test_a_cell_whose_record_a_kill_kept_back_gets_it_on_resume(
     assert cells_of(stage.rows)["x", "b"] == ["exit"] * 3
 
 
+@pytest.mark.parametrize("cut", [27, 33, 38])
+def test_a_rule_that_is_given_to_a_begun_trial_counts_what_was_executed_before(
+    stage, campaign, next_run, cut
+):
+    # a cell that only fails was met, and the campaign then told to give it up
+    made = {"sessions": 3, "runs": 5, "order": "interleaved"}
+
+    def target(request):
+        if len(stage.rows) == cut:  # in the second session, whose runs begin at 28
+            stage.interrupt()
+        return (
+            {"exit_code": 1} if (next_run().benchmark, next_run().variant) == ("x", "b") else None
+        )
+
+    stage.target = target
+    assert stage.start(campaign(**made)).status == "interrupted"
+    fails_in(stage, next_run, ("x", "b"))
+    ending = stage.resume(campaign(**made, give_up=2), accept_drift=True)
+    executed = {n: len(cells_of(stage.rows, n)["x", "b"]) for n in (1, 2, 3)}
+    assert executed == {1: 5, 2: 2 if cut < 38 else 3, 3: 2}
+    assert {one.session: one.runs for one in ending.given_up} == executed
+    assert ending.done == ending.planned == sum(row["position"] >= 0 for row in stage.rows)
+
+
 RULE = StopRule(width=0.5, min_runs=4, max_runs=9)
 
 
