@@ -57,7 +57,7 @@ from .folder import (
     write_synced,
     write_whole,
 )
-from .rows import damage_in, require_files, rows_done
+from .rows import damage_in, failed_runs, require_files, rows_done
 from .trial_lock import lock_trial
 from .unused import FRESH_MANIFEST, RESERVE
 
@@ -200,10 +200,7 @@ class Store:
     @property
     def failed(self) -> int:
         """How many of these were not ok."""
-        counted = (p >= 0 or p in self._repeats for p in self.done)
-        return sum(
-            of and what != "ok" for of, what in zip(counted, self.done.values(), strict=True)
-        )
+        return failed_runs(self.done, self._repeats)
 
     @property
     def disturbances(self) -> Disturbances:

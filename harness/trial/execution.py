@@ -24,7 +24,7 @@ from analysis.version import VERSION
 from ..campaign import RULE, Build, Campaign, identity_of, resolved_text
 from ..errors import FairtrialError
 from ..launch import Interrupted, Interrupts, SideCommands, base_environment, hashes, resolve_all
-from ..store import Store, clear_unused, new_trial_name
+from ..store import Store, clear_unused, new_trial_name, rows_done
 from .ending import Ending
 from .files.metric_files import files_to_set_aside, set_aside
 from .files.spools import kept_bytes
@@ -40,6 +40,7 @@ from .resuming.resumption import (
     record,
     refuse,
     refuse_another_rule,
+    refuse_complete,
     settle,
 )
 from .session import TrialRun
@@ -174,7 +175,7 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
     path, manifest, campaign = begun.path, begun.manifest, begun.campaign
     sessions = begun.sessions
     if manifest.status == "complete" and sessions == manifest.sessions:
-        refuse(path, campaign_drift(path, manifest, campaign))
+        refuse_complete(path, campaign_drift(path, manifest, campaign))
         done = manifest.needed
         return Ending(
             trial=path,
@@ -182,8 +183,10 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
             reason="it was complete already",
             done=done,
             planned=done,
-            failed=0,
+            failed=rows_done(path, manifest).failed,
             session_ends=manifest.session_ends,
+            given_up=manifest.given_up,
+            repeating=manifest.repeating,
         )
     options = dataclasses.replace(options, folder=path.parent)
     with _ready(campaign, options, sessions, watcher, kept_bytes(path / OUTPUTS)) as means:

@@ -203,6 +203,23 @@ def refuse(path: Path, drifts: list[Drift]) -> None:
         )
 
 
+def refuse_complete(path: Path, drifts: list[Drift]) -> None:
+    """Stop if the campaign of a complete trial has drifted: nothing is left to accept that for.
+
+    Raises
+    ------
+    StoreError
+        With every difference.
+    """
+    if drifts:
+        raise StoreError(
+            "\n".join(drift.what for drift in drifts),
+            str(path),
+            "the trial is complete: start a new one, or add sessions to it under the changed campaign "
+            "with --sessions +1 --accept-drift (the change is then recorded in the trial)",
+        )
+
+
 def record(store: Store, drifts: list[Drift]) -> None:
     """Write what has drifted, and was accepted, into the trial."""
     findings = [

@@ -175,10 +175,26 @@ def test_a_complete_trial_is_left_as_it_is(stage, campaign):
     assert (contents(stage.trial), len(stage.executed)) == (before, count)
 
 
-def test_a_complete_trial_of_another_campaign_is_refused_all_the_same(stage, campaign):
+def test_a_complete_trial_says_what_failed_in_it_and_what_it_went_without(stage, campaign):
+    c = campaign(runs=3, give_up=2, disturbed="repeat", order="sequential")
+    executions = iter(range(100))
+    stage.target = lambda _: {"exit_code": 3} if next(executions) in {4, 5, 8} else None
+    first = stage.start(c)
+    assert (first.failed, len(first.given_up)) == (3, 1)
+    again = stage.resume(c)
+    assert again.reason == "it was complete already"
+    for name in ("done", "planned", "failed", "given_up", "repeating"):
+        assert getattr(again, name) == getattr(first, name), name
+
+
+@pytest.mark.parametrize("accept", [False, True])
+def test_a_complete_trial_of_another_campaign_is_refused_all_the_same(stage, campaign, accept):
     stage.start(campaign())
-    with pytest.raises(StoreError, match="the campaign has changed"):
-        stage.resume(campaign(cooldown_s=1.0))
+    with pytest.raises(StoreError, match="the campaign has changed") as caught:
+        stage.resume(campaign(cooldown_s=1.0), accept_drift=accept)
+    assert "--sessions +1 --accept-drift" in str(caught.value)
+    more = stage.resume(campaign(cooldown_s=1.0), accept_drift=True, sessions=2)
+    assert (more.status, more.planned) == ("complete", 24)
 
 
 def test_there_must_be_a_trial(stage, campaign):
