@@ -143,9 +143,9 @@ class Store:
             torn = store._load_done()
             # From here on files change: the hashes of the ended trial hold no more.
             store.update(status="running", files={}, finished=None)
+            store._mend()
             if torn is not None:
                 store.append_findings("resume", [torn])
-            store._mend()
         except BaseException:
             store.put_back(before)
             raise
@@ -177,7 +177,7 @@ class Store:
 
     def _mend(self) -> None:
         """Cut off what a power failure left half written in the other files."""
-        for name in (PLAN, ENVIRONMENT, FINDINGS):
+        for name in (FINDINGS, PLAN, ENVIRONMENT):  # what is said of the others is put behind it
             with opened(self.path / name) as file:
                 data = file.read()
             size = data.rfind(b"\n") + 1
