@@ -24,10 +24,10 @@ from analysis.version import VERSION
 from ..campaign import RULE, Build, Campaign, identity_of, resolved_text
 from ..errors import FairtrialError
 from ..launch import Interrupted, Interrupts, SideCommands, base_environment, hashes, resolve_all
-from ..store import Store, clear_unused, new_trial_name, rows_done
+from ..store import Store, clear_unused, new_trial_name, rows_done, storing
 from .ending import Ending
 from .files.metric_files import files_to_set_aside, set_aside
-from .files.spools import kept_bytes
+from .files.spools import kept_bytes, remove_discarded
 from .preparation import Prepared, on_housekeeping_cpus, planned_runs, prepare
 from .reserving import reserve
 from .resuming.begun import Begun
@@ -207,6 +207,8 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
                 drifts = environment_drift(earlier[-1], now | {"inputs": None})  # held before
                 settle(store, drifts, accept=options.accept_drift)
             means.set_aside(store, executables)
+            with storing(path / OUTPUTS):
+                remove_discarded(path / OUTPUTS, store.done)
         except Interrupted as stop:
             return _broken_off(store, stop)
         except BaseException:

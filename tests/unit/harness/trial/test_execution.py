@@ -284,3 +284,17 @@ def test_a_torn_last_row_is_executed_again(stage, broken_off):
     assert sorted(done) == list(range(12))
     (finding,) = stage.findings("store", "resume")
     assert "torn" in finding["what"]
+
+
+def test_a_run_that_was_discarded_leaves_no_output_to_the_one_in_its_place(
+    stage, campaign, commands
+):
+    made = campaign()
+    tidy = [dataclasses.replace(cell, after=commands("true")) for cell in made.cells]
+    made = dataclasses.replace(made, cells=tuple(tidy))
+    stage.target = stage.at(6, lambda: {"exit_code": 1})
+    stage.command = stage.at(6, stage.interrupt)  # the hook after it: the run is discarded
+    assert stage.start(made).status == "interrupted"
+    assert stage.outputs() >= {"0006.stdout", "0006.stderr"}
+    assert stage.resume(made).failed == 0
+    assert stage.outputs() == set()
