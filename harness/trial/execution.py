@@ -210,7 +210,7 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
             with storing(path / OUTPUTS):
                 remove_discarded(path / OUTPUTS, store.done)
         except Interrupted as stop:
-            return _broken_off(store, stop)
+            return _broken_off(store, stop, manifest)
         except BaseException:
             store.put_back(manifest)
             raise
@@ -222,7 +222,7 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
             files={},
             sessions=sessions,
             planned=planned_runs(campaign, sessions),
-            appended=_appended(manifest, sessions),
+            appended=_appended(store, manifest, sessions),
         )
         watcher.opened(store.path, campaign, means.prepared)
         return means.execute(store, executables)
@@ -232,9 +232,13 @@ def _leave(_builds: Iterable[Build]) -> None:
     """Build nothing: what is missing is then missed."""
 
 
-def _appended(manifest: Manifest, sessions: int) -> tuple[Appended, ...]:
-    """Note sessions that are put behind those of a complete trial: its answer may have been seen."""
-    if manifest.status != "complete":
+def _appended(store: Store, manifest: Manifest, sessions: int) -> tuple[Appended, ...]:
+    """Note sessions that are put behind those of a complete trial: its answer may have been seen.
+
+    One that is killed before it is given them, or before its end was recorded, has all its runs too.
+    """
+    whole = manifest.status == "complete" or store.counted >= manifest.needed
+    if not whole or sessions == manifest.sessions:
         return manifest.appended
     new = Appended(at=utc_now(), first=manifest.sessions + 1, last=sessions)
     return (*manifest.appended, new)
@@ -302,18 +306,25 @@ def _ready(
                     commands.close()
 
 
-def _broken_off(store: Store, error: FairtrialError | Interrupted) -> Ending:
-    """Close a trial that ended before its first run."""
+def _broken_off(
+    store: Store, error: FairtrialError | Interrupted, before: Manifest | None = None
+) -> Ending:
+    """Close a trial that ended before its first run, or that was resumed in vain."""
     if isinstance(error, Interrupted):
-        store.finish("interrupted", f"signal {error.number}")
+        if before is not None and before.status == "complete":
+            store.put_back(before)  # it lacks nothing
+        else:
+            store.finish("interrupted", f"signal {error.number}")
         return Ending(
             trial=store.path,
             status="interrupted",
             reason=f"signal {error.number}",
             done=store.counted,
             planned=store.manifest.needed,
-            failed=0,
+            failed=store.failed,
             session_ends=store.manifest.session_ends,
+            given_up=store.manifest.given_up,
+            repeating=store.manifest.repeating,
         )
     with contextlib.suppress(FairtrialError):
         store.finish("stopped", error.what.splitlines()[0])

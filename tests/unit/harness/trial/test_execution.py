@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import pytest
 
@@ -274,6 +275,35 @@ def test_a_signal_while_the_programs_are_built_again_keeps_the_trial(stage, buil
     assert (ending.status, ending.reason, ending.done) == ("interrupted", "signal 15", 5)
     assert stage.manifest["status"] == "interrupted"
     assert len(stage.rows) == 5
+
+
+def test_a_signal_before_sessions_are_added_leaves_a_trial_complete(stage, built):
+    stage.target = stage.at(5, lambda: {"exit_code": 1})
+    stage.start(built())
+    before = stage.manifest
+    (stage.bin / "true").unlink()
+    stage.command = lambda request: stage.interrupt(15)
+    ending = stage.resume(built(), sessions=2)
+    assert (ending.status, ending.done, ending.failed) == ("interrupted", 12, 1)
+    assert {**stage.manifest, "files": 0, "stage": 0} == {**before, "files": 0, "stage": 0}
+    stage.command = lambda request: stage.program("true") and None
+    assert stage.resume(built(), sessions=2).status == "complete"
+    (added,) = stage.manifest["appended"]
+    assert (added["first"], added["last"]) == (2, 2)
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_a_kill_before_sessions_are_added_is_no_way_around_the_note(stage, campaign, last):
+    made = campaign()
+    stage.start(made)
+    (path,) = stage.runs.iterdir()
+    manifest = {**stage.manifest, "status": "running", "finished": None, "files": {}}
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    if not last:  # the negative control: it was not complete when it was killed
+        rows = (path / "measurements.jsonl").read_bytes().splitlines(keepends=True)
+        (path / "measurements.jsonl").write_bytes(b"".join(rows[:-1]))
+    assert stage.resume(made, sessions=2).status == "complete"
+    assert len(stage.manifest["appended"]) == last
 
 
 def test_a_torn_last_row_is_executed_again(stage, broken_off):
