@@ -41,6 +41,7 @@ from .resuming.resumption import (
     refuse,
     refuse_another_rule,
     refuse_complete,
+    refuse_other_units,
     settle,
 )
 from .session import TrialRun
@@ -249,6 +250,8 @@ def _accept(store: Store, means: _Means, manifest: Manifest, *, accept: bool) ->
     campaign, prepared = means.campaign, means.prepared
     host, host_id = _host(prepared)
     refuse_another_rule(store.path, manifest, campaign)
+    metrics = _metrics(campaign, prepared)
+    refuse_other_units(store.path, manifest.metrics, metrics)
     drifts = campaign_drift(store.path, manifest, campaign)
     drifts += host_drift(manifest, host, host_id, prepared.state.cpu_model)
     earlier = store.environments()
@@ -267,7 +270,7 @@ def _accept(store: Store, means: _Means, manifest: Manifest, *, accept: bool) ->
         host_id=host_id,
         cpu_model=prepared.state.cpu_model,
         stop=campaign.protocol.stop,
-        metrics=_counted(prepared) | dict(manifest.metrics),
+        metrics=metrics | dict(manifest.metrics),
     )
 
 
@@ -336,10 +339,15 @@ def _host(prepared: Prepared) -> tuple[str, str]:
     return prepared.state.hostname or "unknown", prepared.host.machine_id() or "unknown"
 
 
-def _counted(prepared: Prepared) -> dict[str, Mapping[str, str]]:
-    """Give the metrics that the counters of this host are, those of its energy too."""
+def _metrics(campaign: Campaign, prepared: Prepared) -> dict[str, Mapping[str, str]]:
+    """Give the metrics that outputs are parsed for, and those that counters and energy of this host are."""
+    parsed = {
+        rule.name: {"unit": rule.unit, "better": rule.better}
+        for cell in campaign.cells
+        for rule in cell.metrics
+    }
     events = {} if prepared.events is None else prepared.events.metrics
-    return {**events, **prepared.energy.metrics}
+    return {**parsed, **events, **prepared.energy.metrics}
 
 
 def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Options) -> Manifest:
@@ -357,12 +365,7 @@ def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Op
         baseline=campaign.baseline,
         variants=campaign.variants,
         benchmarks=campaign.benchmarks,
-        metrics={
-            rule.name: {"unit": rule.unit, "better": rule.better}
-            for cell in campaign.cells
-            for rule in cell.metrics
-        }
-        | _counted(prepared),
+        metrics=_metrics(campaign, prepared),
         seed=campaign.seed,
         sessions=sessions,
         runs=campaign.protocol.runs,

@@ -7,8 +7,9 @@ import json
 
 import pytest
 
+from analysis.data.trial import read_trial
 from harness.campaign.identity import identity_of
-from harness.campaign.model import Build
+from harness.campaign.model import Build, MetricRule
 from harness.errors import HostError, LaunchError, StoreError, UsageError
 from harness.launch import CommandFailedError
 from harness.store import is_written_now
@@ -259,6 +260,44 @@ def test_a_plan_that_would_not_fit_is_refused_even_with_accepted_drift(stage, br
     with pytest.raises(StoreError, match="the stored plan is not the one"):
         stage.resume(campaign(runs=3), accept_drift=True)
     assert stage.manifest["status"] == "interrupted"
+
+
+@pytest.mark.parametrize("change", [{"runs": 4}, {"warmup": 2}, {"variants": ("a",)}])
+def test_what_is_measured_cannot_change_before_the_first_session_either(stage, built, change):
+    # the trial would have become complete, and nobody could have read it
+    stage.command = lambda request: stage.interrupt()
+    stage.start(built())
+    stage.command = lambda request: None
+    with pytest.raises(StoreError, match="not the one that this campaign gives"):
+        stage.resume(built(**change), accept_drift=True)
+    assert stage.resume(built(cooldown_s=1.0), accept_drift=True).status == "complete"
+    assert read_trial(stage.trial).manifest.status == "complete"
+
+
+def scored(campaign, **changes):
+    rule = MetricRule(
+        **{"name": "score", "regex": r"(\d+)", "unit": "1", "better": "lower", **changes}
+    )
+    cells = tuple(dataclasses.replace(cell, metrics=(rule,)) for cell in campaign.cells)
+    return dataclasses.replace(campaign, cells=cells)
+
+
+def test_a_metric_that_a_begun_trial_is_given_can_be_read(stage, campaign):
+    stage.target = stage.at(7, stage.interrupt)
+    stage.start(campaign(runs=3))
+    stage.target = lambda request: request.stdout.write_text("score 7\n") and None
+    stage.resume(scored(campaign(runs=3)), accept_drift=True)
+    assert stage.manifest["metrics"] == {"score": {"unit": "1", "better": "lower"}}
+    matrix = read_trial(stage.trial).matrix("a", "score")
+    assert [len(matrix.values(name)) for name in ("x", "y")] == [2, 3]
+
+
+@pytest.mark.parametrize("change", [{"unit": "ms"}, {"better": "higher"}])
+def test_the_unit_of_a_metric_cannot_change_under_a_trial(stage, campaign, change):
+    stage.target = stage.at(7, stage.interrupt)
+    stage.start(scored(campaign()))
+    with pytest.raises(StoreError, match="the metric 'score' was in 1, lower is better, and"):
+        stage.resume(scored(campaign(), **change), accept_drift=True)
 
 
 def test_another_seed_is_another_campaign(stage, broken_off):
