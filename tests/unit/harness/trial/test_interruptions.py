@@ -180,8 +180,12 @@ def measured(stage: Any) -> list[tuple[Any, ...]]:
 
 
 def told(stage: Any) -> dict[str, Any]:
-    """Give what a trial says of its sessions: a kill may leave a finding there twice."""
+    """Give what a trial says of its sessions: a kill may leave a finding there twice.
+
+    Of what nobody knows it says at each breaking off as much as it knows by then.
+    """
     found = {(one["check"], one["what"]) for one in stage.findings()}
+    found = {one for one in found if "is not known" not in one[1]}
     rules = {"stop", "given-up", "disturbed"}
     ends = {name: stage.manifest[name] for name in ("session_ends", "given_up")}
     return ends | {"findings": {one for one in found if one[0] in rules}}
