@@ -306,8 +306,18 @@ class Manifest:
         cells = len(self.benchmarks) * len(self.variants)
         ended = {end.session: end.runs for end in self.session_ends}
         unneeded = sum((self.runs - runs) * cells for runs in ended.values())
-        left_out = (ended.get(one.session, self.runs) - one.runs for one in self.given_up)
-        return self.planned - unneeded - sum(max(0, runs) for runs in left_out)
+        return self.planned - unneeded - sum(self.left_out.values())
+
+    @property
+    def left_out(self) -> Mapping[tuple[str, str], int]:
+        """How many planned runs of each given-up cell, benchmark and variant, its sessions go on without."""
+        ended = {end.session: end.runs for end in self.session_ends}
+        found: dict[tuple[str, str], int] = {}
+        for one in self.given_up:
+            cell = one.benchmark, one.variant
+            left = ended.get(one.session, self.runs) - one.runs
+            found[cell] = found.get(cell, 0) + max(0, left)
+        return found
 
     def whole_sessions(self, lines: int) -> int:
         """Count the planned runs that whole sessions have, of the plan's first so many lines.

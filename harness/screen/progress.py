@@ -231,10 +231,15 @@ def _left(
 ) -> float | None:
     if not seconds:
         return None
-    per_cell = manifest.needed / (len(manifest.benchmarks) * len(manifest.variants))
+    left_out = manifest.left_out  # of given-up cells, which may take longest
+    cells = [(b, v) for b in manifest.benchmarks for v in manifest.variants]
+    per_cell = (manifest.needed + sum(left_out.values())) / len(cells)
     typical = sum(seconds.values()) / len(seconds)
-    cells = [f"{b}/{v}" for b in manifest.benchmarks for v in manifest.variants]
-    return sum((per_cell - done.get(cell, 0)) * seconds.get(cell, typical) for cell in cells)
+    return sum(
+        (per_cell - left_out.get((b, v), 0) - done.get(f"{b}/{v}", 0))
+        * seconds.get(f"{b}/{v}", typical)
+        for b, v in cells
+    )
 
 
 def _last(row: dict[str, Any] | None) -> str | None:

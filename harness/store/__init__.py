@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         storing as storing,
     )
     from .locks import CpuLock as CpuLock, cpus_in_use as cpus_in_use
+    from .rows import rows_done as rows_done
     from .trial_lock import (
         is_written_now as is_written_now,
         written_by_another as written_by_another,
@@ -33,6 +34,7 @@ else:
         {
             "folder": "mode_of_files open_inside storing",
             "locks": "CpuLock cpus_in_use",
+            "rows": "rows_done",
             "trial_lock": "is_written_now written_by_another",
             "unused": "RESERVE clear_unused holds_only_a_start",
             "writer": "Store new_trial_name sha256_file",

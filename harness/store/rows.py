@@ -50,6 +50,19 @@ class Done:
     size: int
     torn: tuple[int, int] | None
 
+    @property
+    def failed(self) -> int:
+        """How many planned runs, and repeats of disturbed ones, were not ok."""
+        return failed_runs(self.outcomes, self.repeats)
+
+
+def failed_runs(outcomes: Mapping[int, str], repeats: Mapping[int, int]) -> int:
+    """Count the planned runs, and the repeats of disturbed ones, that were not ok."""
+    return sum(
+        what != "ok" and (position >= 0 or position in repeats)
+        for position, what in outcomes.items()
+    )
+
 
 def require_files(path: Path) -> None:
     """Refuse a trial of which a file is missing, before anything is executed for it.

@@ -57,7 +57,7 @@ from .folder import (
     write_synced,
     write_whole,
 )
-from .rows import damage_in, require_files, rows_done
+from .rows import damage_in, failed_runs, require_files, rows_done
 from .trial_lock import lock_trial
 from .unused import FRESH_MANIFEST, RESERVE
 
@@ -143,9 +143,9 @@ class Store:
             torn = store._load_done()
             # From here on files change: the hashes of the ended trial hold no more.
             store.update(status="running", files={}, finished=None)
+            store._mend()
             if torn is not None:
                 store.append_findings("resume", [torn])
-            store._mend()
         except BaseException:
             store.put_back(before)
             raise
@@ -177,7 +177,7 @@ class Store:
 
     def _mend(self) -> None:
         """Cut off what a power failure left half written in the other files."""
-        for name in (PLAN, ENVIRONMENT, FINDINGS):
+        for name in (FINDINGS, PLAN, ENVIRONMENT):  # what is said of the others is put behind it
             with opened(self.path / name) as file:
                 data = file.read()
             size = data.rfind(b"\n") + 1
@@ -200,10 +200,7 @@ class Store:
     @property
     def failed(self) -> int:
         """How many of these were not ok."""
-        counted = (p >= 0 or p in self._repeats for p in self.done)
-        return sum(
-            of and what != "ok" for of, what in zip(counted, self.done.values(), strict=True)
-        )
+        return failed_runs(self.done, self._repeats)
 
     @property
     def disturbances(self) -> Disturbances:

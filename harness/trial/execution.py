@@ -24,10 +24,10 @@ from analysis.version import VERSION
 from ..campaign import RULE, Build, Campaign, identity_of, resolved_text
 from ..errors import FairtrialError
 from ..launch import Interrupted, Interrupts, SideCommands, base_environment, hashes, resolve_all
-from ..store import Store, clear_unused, new_trial_name
+from ..store import Store, clear_unused, new_trial_name, rows_done, storing
 from .ending import Ending
 from .files.metric_files import files_to_set_aside, set_aside
-from .files.spools import kept_bytes
+from .files.spools import kept_bytes, remove_discarded
 from .preparation import Prepared, on_housekeeping_cpus, planned_runs, prepare
 from .reserving import reserve
 from .resuming.begun import Begun
@@ -40,6 +40,8 @@ from .resuming.resumption import (
     record,
     refuse,
     refuse_another_rule,
+    refuse_complete,
+    refuse_other_units,
     settle,
 )
 from .session import TrialRun
@@ -174,7 +176,7 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
     path, manifest, campaign = begun.path, begun.manifest, begun.campaign
     sessions = begun.sessions
     if manifest.status == "complete" and sessions == manifest.sessions:
-        refuse(path, campaign_drift(path, manifest, campaign))
+        refuse_complete(path, campaign_drift(path, manifest, campaign))
         done = manifest.needed
         return Ending(
             trial=path,
@@ -182,8 +184,10 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
             reason="it was complete already",
             done=done,
             planned=done,
-            failed=0,
+            failed=rows_done(path, manifest).failed,
             session_ends=manifest.session_ends,
+            given_up=manifest.given_up,
+            repeating=manifest.repeating,
         )
     options = dataclasses.replace(options, folder=path.parent)
     with _ready(campaign, options, sessions, watcher, kept_bytes(path / OUTPUTS)) as means:
@@ -204,8 +208,10 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
                 drifts = environment_drift(earlier[-1], now | {"inputs": None})  # held before
                 settle(store, drifts, accept=options.accept_drift)
             means.set_aside(store, executables)
+            with storing(path / OUTPUTS):
+                remove_discarded(path / OUTPUTS, store.done)
         except Interrupted as stop:
-            return _broken_off(store, stop)
+            return _broken_off(store, stop, manifest)
         except BaseException:
             store.put_back(manifest)
             raise
@@ -217,7 +223,7 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
             files={},
             sessions=sessions,
             planned=planned_runs(campaign, sessions),
-            appended=_appended(manifest, sessions),
+            appended=_appended(store, manifest, sessions),
         )
         watcher.opened(store.path, campaign, means.prepared)
         return means.execute(store, executables)
@@ -227,9 +233,13 @@ def _leave(_builds: Iterable[Build]) -> None:
     """Build nothing: what is missing is then missed."""
 
 
-def _appended(manifest: Manifest, sessions: int) -> tuple[Appended, ...]:
-    """Note sessions that are put behind those of a complete trial: its answer may have been seen."""
-    if manifest.status != "complete":
+def _appended(store: Store, manifest: Manifest, sessions: int) -> tuple[Appended, ...]:
+    """Note sessions that are put behind those of a complete trial: its answer may have been seen.
+
+    One that is killed before it is given them, or before its end was recorded, has all its runs too.
+    """
+    whole = manifest.status == "complete" or store.counted >= manifest.needed
+    if not whole or sessions == manifest.sessions:
         return manifest.appended
     new = Appended(at=utc_now(), first=manifest.sessions + 1, last=sessions)
     return (*manifest.appended, new)
@@ -240,6 +250,8 @@ def _accept(store: Store, means: _Means, manifest: Manifest, *, accept: bool) ->
     campaign, prepared = means.campaign, means.prepared
     host, host_id = _host(prepared)
     refuse_another_rule(store.path, manifest, campaign)
+    metrics = _metrics(campaign, prepared)
+    refuse_other_units(store.path, manifest.metrics, metrics)
     drifts = campaign_drift(store.path, manifest, campaign)
     drifts += host_drift(manifest, host, host_id, prepared.state.cpu_model)
     earlier = store.environments()
@@ -258,7 +270,7 @@ def _accept(store: Store, means: _Means, manifest: Manifest, *, accept: bool) ->
         host_id=host_id,
         cpu_model=prepared.state.cpu_model,
         stop=campaign.protocol.stop,
-        metrics=_counted(prepared) | dict(manifest.metrics),
+        metrics=metrics | dict(manifest.metrics),
     )
 
 
@@ -297,18 +309,25 @@ def _ready(
                     commands.close()
 
 
-def _broken_off(store: Store, error: FairtrialError | Interrupted) -> Ending:
-    """Close a trial that ended before its first run."""
+def _broken_off(
+    store: Store, error: FairtrialError | Interrupted, before: Manifest | None = None
+) -> Ending:
+    """Close a trial that ended before its first run, or that was resumed in vain."""
     if isinstance(error, Interrupted):
-        store.finish("interrupted", f"signal {error.number}")
+        if before is not None and before.status == "complete":
+            store.put_back(before)  # it lacks nothing
+        else:
+            store.finish("interrupted", f"signal {error.number}")
         return Ending(
             trial=store.path,
             status="interrupted",
             reason=f"signal {error.number}",
             done=store.counted,
             planned=store.manifest.needed,
-            failed=0,
+            failed=store.failed,
             session_ends=store.manifest.session_ends,
+            given_up=store.manifest.given_up,
+            repeating=store.manifest.repeating,
         )
     with contextlib.suppress(FairtrialError):
         store.finish("stopped", error.what.splitlines()[0])
@@ -320,10 +339,15 @@ def _host(prepared: Prepared) -> tuple[str, str]:
     return prepared.state.hostname or "unknown", prepared.host.machine_id() or "unknown"
 
 
-def _counted(prepared: Prepared) -> dict[str, Mapping[str, str]]:
-    """Give the metrics that the counters of this host are, those of its energy too."""
+def _metrics(campaign: Campaign, prepared: Prepared) -> dict[str, Mapping[str, str]]:
+    """Give the metrics that outputs are parsed for, and those that counters and energy of this host are."""
+    parsed = {
+        rule.name: {"unit": rule.unit, "better": rule.better}
+        for cell in campaign.cells
+        for rule in cell.metrics
+    }
     events = {} if prepared.events is None else prepared.events.metrics
-    return {**events, **prepared.energy.metrics}
+    return {**parsed, **events, **prepared.energy.metrics}
 
 
 def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Options) -> Manifest:
@@ -341,12 +365,7 @@ def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Op
         baseline=campaign.baseline,
         variants=campaign.variants,
         benchmarks=campaign.benchmarks,
-        metrics={
-            rule.name: {"unit": rule.unit, "better": rule.better}
-            for cell in campaign.cells
-            for rule in cell.metrics
-        }
-        | _counted(prepared),
+        metrics=_metrics(campaign, prepared),
         seed=campaign.seed,
         sessions=sessions,
         runs=campaign.protocol.runs,

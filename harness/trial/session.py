@@ -189,6 +189,9 @@ class TrialRun:
         """Execute what is left of a session; tell whether there was anything."""
         with self._interrupts.at_once():  # a long plan takes a while
             rules = SessionRules(self._campaign, self._store, session, self._earlier)
+            unsaid = rules.unsaid
+        self._store.append_findings("during", unsaid, session)
+        self._watcher.findings(unsaid)
         for one in rules.given_up_unrecorded:
             self._give_up(one)
         if (end := rules.end()) is not None:

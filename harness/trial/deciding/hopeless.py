@@ -46,8 +46,21 @@ class Hopeless:
         self.cells: set[_Cell] = {
             (one.benchmark, one.variant) for one in given_up if one.session == session
         }
-        found = (self.add(run, done.get(run.position)) for run in runs)
-        self.unrecorded = tuple(one for one in found if one is not None)
+        self.unrecorded = self._count_again(runs, done)
+
+    def _count_again(
+        self, runs: Iterable[PlannedRun], done: Mapping[int, str]
+    ) -> tuple[GivenUp, ...]:
+        """Count the stored runs; give the records of cells that would have been given up at their last."""
+        found: dict[_Cell, GivenUp] = {}
+        for run in runs:
+            cell, outcome = (run.benchmark, run.variant), done.get(run.position)
+            if outcome is not None and found.pop(cell, None) is not None:
+                self.cells.discard(cell)  # it was executed again: the rule was another one then
+            one = self.add(run, outcome)
+            if one is not None:
+                found[cell] = one
+        return tuple(found.values())
 
     def without(self, run: PlannedRun) -> bool:
         """Tell whether the session goes on without the cell of a run."""

@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 
 from analysis.record import (
+    FINDINGS,
     MEASUREMENTS,
     MOST_REPEATS,
     Finding,
@@ -26,6 +27,7 @@ from ...campaign import Campaign
 
 _IN_A_ROW = 4  # rows of a cell, repeats and one warm-up included, that were all disturbed
 _NAMED = 3
+_CHECK = "disturbed"
 
 _Row = Measurement | RowShape
 
@@ -65,6 +67,7 @@ class Repeats:
         self._unknown: set[str] = set()
         self._in_a_row: Counter[tuple[str, str]] = Counter()
         self._kept: set[str] = set()
+        self.in_vain: list[Finding] = []
         for row in rows:
             self.add(row)
 
@@ -84,7 +87,8 @@ class Repeats:
         if self._in_a_row[cell] < _IN_A_ROW or row.benchmark in self._kept:
             return None
         self._kept.add(row.benchmark)
-        return _in_vain(row)
+        self.in_vain.append(_in_vain(row))
+        return self.in_vain[-1]
 
     def finding(self) -> Finding | None:
         """Say of which benchmarks nothing was repeated because it is not known; None without any."""
@@ -93,7 +97,7 @@ class Repeats:
         names = sorted(self._unknown)
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         return Finding(
-            check="disturbed",
+            check=_CHECK,
             status="warn",
             what=f"whether runs of {', '.join(names[:_NAMED])}{more} were disturbed is not known: they "
             "are kept as they are",
@@ -217,6 +221,12 @@ def stored_repeats(trial: Path, campaign: Campaign) -> dict[int, Repeats]:
     return dict(found)
 
 
+def said_of_repeats(trial: Path) -> frozenset[tuple[int | None, str]]:
+    """Read what findings say of repeats: the session and the words of each."""
+    found = (row for _, row in records_of(trial / FINDINGS, Finding))
+    return frozenset((row.get("session"), row["what"]) for row in found if row["check"] == _CHECK)
+
+
 def _again(run: PlannedRun, position: int) -> RepeatedRun:
     return RepeatedRun(
         position=position,
@@ -231,7 +241,7 @@ def _again(run: PlannedRun, position: int) -> RepeatedRun:
 
 def _in_vain(row: _Row) -> Finding:
     return Finding(
-        check="disturbed",
+        check=_CHECK,
         status="warn",
         what=f"{row.benchmark} / {row.variant}: {_IN_A_ROW} runs in a row were disturbed, repeats included; in "
         f"session {row.session} the runs of {row.benchmark} are not repeated any more",

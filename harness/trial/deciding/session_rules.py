@@ -11,7 +11,14 @@ from ...campaign import Campaign
 from ...store import Store
 from ..order import SessionPlan
 from .hopeless import Hopeless
-from .repeating import Repeats, repeats_left, repeats_of, still_to_do, stored_repeats
+from .repeating import (
+    Repeats,
+    repeats_left,
+    repeats_of,
+    said_of_repeats,
+    still_to_do,
+    stored_repeats,
+)
 from .session_stop import SessionStop, stored_runs
 
 
@@ -21,6 +28,7 @@ class Earlier:
 
     runs: Mapping[int, list[Measurement]] = field(default_factory=dict)
     repeats: Mapping[int, Repeats] = field(default_factory=dict)
+    said: frozenset[tuple[int | None, str]] = frozenset()  # session, and what a finding told
 
     @classmethod
     def of_trial(cls, store: Store, campaign: Campaign) -> Earlier:
@@ -32,6 +40,7 @@ class Earlier:
         return cls(
             runs={} if protocol.stop is None else stored_runs(store.path, ended),
             repeats=stored_repeats(store.path, campaign) if protocol.repeating else {},
+            said=said_of_repeats(store.path) if protocol.repeating else frozenset(),
         )
 
 
@@ -55,6 +64,7 @@ class SessionRules:
         self.session = session
         self.runs = SessionPlan(campaign, manifest.seed, session, manifest.node)
         self._done = store.done
+        self._said = earlier.said
         self._ended = any(end.session == session for end in manifest.session_ends)
         self._hopeless = Hopeless(
             protocol.give_up, self.runs, store.done, manifest.given_up, session
@@ -70,11 +80,22 @@ class SessionRules:
             for cell in self._hopeless.cells:
                 self._stop.give_up(*cell)
         self._passed = self._pass_over_again()
+        if self._passed and not self.is_left():
+            for _ in self.due():  # no cell is left to execute: the rule looks at blocks without any
+                pass
 
     @property
     def given_up_unrecorded(self) -> tuple[GivenUp, ...]:
         """The cells that the session goes on without, which a kill kept from being recorded."""
         return self._hopeless.unrecorded
+
+    @property
+    def unsaid(self) -> tuple[Finding, ...]:
+        """What findings would say of the stored rows' repeats, which a kill kept from being recorded."""
+        if self._repeats is None:
+            return ()
+        found = (*self._repeats.in_vain, *(() if self.is_left() else self.findings()))
+        return tuple(one for one in found if (self.session, one.what) not in self._said)
 
     def end(self) -> SessionEnd | None:
         """Say why the session needs no more runs, by the stopping rule; None where it goes on.

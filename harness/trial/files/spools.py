@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import stat
+from collections.abc import Container
 from pathlib import Path
 
 from analysis.record import Finding
@@ -13,8 +14,8 @@ from analysis.record import Finding
 from ...errors import StoreError
 from ...store import mode_of_files, open_inside
 
-# What is kept of single runs: "0042.stdout", "w1.stderr", "0042.before.log".
-_KEPT = re.compile(r"(\d{4,}|w\d+)\.(stdout|stderr|before\.log|after\.log)")
+# What is kept of single runs: "0042.stdout", "w1.stderr", "r2.stdout", "0042.before.log".
+_KEPT = re.compile(r"([wr])?((?(1)\d+|\d{4,}))\.(?:stdout|stderr|before\.log|after\.log)")
 
 
 class Spools:
@@ -122,3 +123,20 @@ def kept_bytes(outputs: Path) -> int:
             if _KEPT.fullmatch(entry.name)
         )
     return 0
+
+
+def remove_discarded(outputs: Path, done: Container[int]) -> None:
+    """Remove what was kept of runs that have no row: they are executed again, and may keep nothing.
+
+    Parameters
+    ----------
+    outputs : Path
+        The folder.
+    done : container of int
+        The positions of the rows that there are.
+    """
+    for path in outputs.iterdir():
+        kept = _KEPT.fullmatch(path.name)
+        position = kept and (-int(kept[2]) if kept[1] else int(kept[2]))
+        if position is not None and position not in done and not path.is_dir():
+            path.unlink()

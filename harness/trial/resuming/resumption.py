@@ -136,6 +136,29 @@ def refuse_another_rule(path: Path, manifest: Manifest, campaign: Campaign) -> N
     )
 
 
+def refuse_other_units(
+    path: Path, then: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[str, str]]
+) -> None:
+    """Refuse to write values of another unit, or another sense, among those of a trial's metric.
+
+    Raises
+    ------
+    StoreError
+        If the campaign now says another one; no drift that could be accepted.
+    """
+    for name in then.keys() & now.keys():
+        before, after = (
+            f"{one[name]['unit']}, {one[name]['better']} is better" for one in (then, now)
+        )
+        if before != after:
+            raise StoreError(
+                f"the metric '{name}' was in {before}, and the campaign now says {after}: its rows would "
+                "not be told apart",
+                str(path),
+                "give the metric another name, or start a new trial",
+            )
+
+
 def target_drift(old: Mapping[str, str], new: Mapping[str, str]) -> list[Drift]:
     """Compare the executables' hashes."""
     drifts = []
@@ -203,6 +226,23 @@ def refuse(path: Path, drifts: list[Drift]) -> None:
         )
 
 
+def refuse_complete(path: Path, drifts: list[Drift]) -> None:
+    """Stop if the campaign of a complete trial has drifted: nothing is left to accept that for.
+
+    Raises
+    ------
+    StoreError
+        With every difference.
+    """
+    if drifts:
+        raise StoreError(
+            "\n".join(drift.what for drift in drifts),
+            str(path),
+            "the trial is complete: start a new one, or add sessions to it under the changed campaign "
+            "with --sessions +1 --accept-drift (the change is then recorded in the trial)",
+        )
+
+
 def record(store: Store, drifts: list[Drift]) -> None:
     """Write what has drifted, and was accepted, into the trial."""
     findings = [
@@ -236,7 +276,13 @@ def check_plan(store: Store, campaign: Campaign) -> None:
         for run in plan_session(campaign, seed, session, node)
     )
     # counted before it is compared: a session may have any number
-    if sessions * planned_runs(campaign, 1) != count or any(map(ne, store.planned(), planned)):
+    differs = planned_runs(campaign, sessions) != count or any(map(ne, store.planned(), planned))
+    if not count:  # it was broken off before its first session, and says already what that would be
+        manifest, protocol = store.manifest, campaign.protocol
+        then = (manifest.benchmarks, manifest.variants, manifest.runs, manifest.warmup)
+        now = (campaign.benchmarks, campaign.variants, protocol.runs, protocol.warmup)
+        differs = then != now
+    if differs:
         raise StoreError(
             "the stored plan is not the one that this campaign gives: its benchmarks, variants, "
             "runs, warm-ups, order or seed have changed, or the file was edited",

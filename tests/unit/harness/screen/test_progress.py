@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from analysis.record import encode_checked
+from analysis.record import GivenUp, encode_checked
 from harness.errors import StoreError
 from harness.screen.progress import read_progress
 from harness.store.writer import Store
@@ -37,6 +37,35 @@ def test_running_trial_knows_what_is_left(store, make_measurement):
     assert found.left_s == pytest.approx((18 - 4) * 2.0)
     assert found.last == "x / a 1.00 s"
     assert "about 0:28 left" in str(found)
+
+
+def test_a_given_up_cell_that_takes_long_is_not_waited_for(store, make_measurement):
+    # 6 cells of 2 runs and a warm-up; x / a, of 100 s, is given up after one run of each
+    store.update(
+        given_up=(
+            GivenUp(
+                benchmark="x",
+                variant="a",
+                session=1,
+                position=6,
+                runs=1,
+                why="1 run failed: timeout",
+            ),
+        )
+    )
+    cells = [(b, v) for b in "xyz" for v in "ab"]
+    rows = [(b, v) for _ in range(3) for b, v in cells]
+    del rows[12]  # its second measured run
+    for position, (b, v) in enumerate(rows):
+        seconds = 100 if (b, v) == ("x", "a") else 1
+        store.append_measurement(
+            make_measurement(position, benchmark=b, variant=v, wall_ns=seconds * 10**9)
+        )
+        if position == 11:
+            assert read_progress(store.path).left_s == pytest.approx(5.0)
+    found = read_progress(store.path)
+    assert (found.done, found.planned) == (17, 17)
+    assert found.left_s == pytest.approx(0.0)
 
 
 def test_failed_runs_are_counted_by_outcome(store, make_measurement):

@@ -225,6 +225,22 @@ def test_torn_last_line_is_cut_off_and_told(make_store, make_measurement, cut):
         again.release()
 
 
+@pytest.mark.parametrize("other", ["measurements.jsonl", "plan.jsonl", "environment.jsonl"])
+def test_torn_findings_keep_what_is_said_of_another_torn_file(make_store, make_measurement, other):
+    # a power failure while a finding was written, when the last rows had not reached the disk either
+    store = make_store()
+    store.append_measurement(make_measurement())
+    store.append_findings("during", [Finding(check="probe", status="warn", what="first")])
+    store.release()
+    for name in ("findings.jsonl", other):
+        with (store.path / name).open("ab") as file:
+            file.write(b'{"torn')
+    Store.reopen(store.path).release()
+    said = [json.loads(line) for line in (store.path / "findings.jsonl").read_text().splitlines()]
+    assert said[0]["what"] == "first"
+    assert {found["where"].split(":")[0] for found in said[1:]} == {"findings.jsonl", other}
+
+
 def test_plan_torn_before_its_session_began_is_planned_again(make_store):
     store = make_store(planned=6, sessions=2, runs=1, warmup=0, variants=("a",))
     runs = [

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import pytest
 
+from analysis.data.trial import read_trial
 from harness.campaign.identity import identity_of
-from harness.campaign.model import Build
+from harness.campaign.model import Build, MetricRule
 from harness.errors import HostError, LaunchError, StoreError, UsageError
 from harness.launch import CommandFailedError
 from harness.store import is_written_now
@@ -175,10 +177,26 @@ def test_a_complete_trial_is_left_as_it_is(stage, campaign):
     assert (contents(stage.trial), len(stage.executed)) == (before, count)
 
 
-def test_a_complete_trial_of_another_campaign_is_refused_all_the_same(stage, campaign):
+def test_a_complete_trial_says_what_failed_in_it_and_what_it_went_without(stage, campaign):
+    c = campaign(runs=3, give_up=2, disturbed="repeat", order="sequential")
+    executions = iter(range(100))
+    stage.target = lambda _: {"exit_code": 3} if next(executions) in {4, 5, 8} else None
+    first = stage.start(c)
+    assert (first.failed, len(first.given_up)) == (3, 1)
+    again = stage.resume(c)
+    assert again.reason == "it was complete already"
+    for name in ("done", "planned", "failed", "given_up", "repeating"):
+        assert getattr(again, name) == getattr(first, name), name
+
+
+@pytest.mark.parametrize("accept", [False, True])
+def test_a_complete_trial_of_another_campaign_is_refused_all_the_same(stage, campaign, accept):
     stage.start(campaign())
-    with pytest.raises(StoreError, match="the campaign has changed"):
-        stage.resume(campaign(cooldown_s=1.0))
+    with pytest.raises(StoreError, match="the campaign has changed") as caught:
+        stage.resume(campaign(cooldown_s=1.0), accept_drift=accept)
+    assert "--sessions +1 --accept-drift" in str(caught.value)
+    more = stage.resume(campaign(cooldown_s=1.0), accept_drift=True, sessions=2)
+    assert (more.status, more.planned) == ("complete", 24)
 
 
 def test_there_must_be_a_trial(stage, campaign):
@@ -244,6 +262,44 @@ def test_a_plan_that_would_not_fit_is_refused_even_with_accepted_drift(stage, br
     assert stage.manifest["status"] == "interrupted"
 
 
+@pytest.mark.parametrize("change", [{"runs": 4}, {"warmup": 2}, {"variants": ("a",)}])
+def test_what_is_measured_cannot_change_before_the_first_session_either(stage, built, change):
+    # the trial would have become complete, and nobody could have read it
+    stage.command = lambda request: stage.interrupt()
+    stage.start(built())
+    stage.command = lambda request: None
+    with pytest.raises(StoreError, match="not the one that this campaign gives"):
+        stage.resume(built(**change), accept_drift=True)
+    assert stage.resume(built(cooldown_s=1.0), accept_drift=True).status == "complete"
+    assert read_trial(stage.trial).manifest.status == "complete"
+
+
+def scored(campaign, **changes):
+    rule = MetricRule(
+        **{"name": "score", "regex": r"(\d+)", "unit": "1", "better": "lower", **changes}
+    )
+    cells = tuple(dataclasses.replace(cell, metrics=(rule,)) for cell in campaign.cells)
+    return dataclasses.replace(campaign, cells=cells)
+
+
+def test_a_metric_that_a_begun_trial_is_given_can_be_read(stage, campaign):
+    stage.target = stage.at(7, stage.interrupt)
+    stage.start(campaign(runs=3))
+    stage.target = lambda request: request.stdout.write_text("score 7\n") and None
+    stage.resume(scored(campaign(runs=3)), accept_drift=True)
+    assert stage.manifest["metrics"] == {"score": {"unit": "1", "better": "lower"}}
+    matrix = read_trial(stage.trial).matrix("a", "score")
+    assert [len(matrix.values(name)) for name in ("x", "y")] == [2, 3]
+
+
+@pytest.mark.parametrize("change", [{"unit": "ms"}, {"better": "higher"}])
+def test_the_unit_of_a_metric_cannot_change_under_a_trial(stage, campaign, change):
+    stage.target = stage.at(7, stage.interrupt)
+    stage.start(scored(campaign()))
+    with pytest.raises(StoreError, match="the metric 'score' was in 1, lower is better, and"):
+        stage.resume(scored(campaign(), **change), accept_drift=True)
+
+
 def test_another_seed_is_another_campaign(stage, broken_off):
     with pytest.raises(StoreError, match="the campaign has changed"):
         stage.resume(dataclasses.replace(broken_off, seed=99))
@@ -260,6 +316,35 @@ def test_a_signal_while_the_programs_are_built_again_keeps_the_trial(stage, buil
     assert len(stage.rows) == 5
 
 
+def test_a_signal_before_sessions_are_added_leaves_a_trial_complete(stage, built):
+    stage.target = stage.at(5, lambda: {"exit_code": 1})
+    stage.start(built())
+    before = stage.manifest
+    (stage.bin / "true").unlink()
+    stage.command = lambda request: stage.interrupt(15)
+    ending = stage.resume(built(), sessions=2)
+    assert (ending.status, ending.done, ending.failed) == ("interrupted", 12, 1)
+    assert {**stage.manifest, "files": 0, "stage": 0} == {**before, "files": 0, "stage": 0}
+    stage.command = lambda request: stage.program("true") and None
+    assert stage.resume(built(), sessions=2).status == "complete"
+    (added,) = stage.manifest["appended"]
+    assert (added["first"], added["last"]) == (2, 2)
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_a_kill_before_sessions_are_added_is_no_way_around_the_note(stage, campaign, last):
+    made = campaign()
+    stage.start(made)
+    (path,) = stage.runs.iterdir()
+    manifest = {**stage.manifest, "status": "running", "finished": None, "files": {}}
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    if not last:  # the negative control: it was not complete when it was killed
+        rows = (path / "measurements.jsonl").read_bytes().splitlines(keepends=True)
+        (path / "measurements.jsonl").write_bytes(b"".join(rows[:-1]))
+    assert stage.resume(made, sessions=2).status == "complete"
+    assert len(stage.manifest["appended"]) == last
+
+
 def test_a_torn_last_row_is_executed_again(stage, broken_off):
     path = stage.trial / "measurements.jsonl"
     path.write_bytes(path.read_bytes()[:-20])
@@ -268,3 +353,17 @@ def test_a_torn_last_row_is_executed_again(stage, broken_off):
     assert sorted(done) == list(range(12))
     (finding,) = stage.findings("store", "resume")
     assert "torn" in finding["what"]
+
+
+def test_a_run_that_was_discarded_leaves_no_output_to_the_one_in_its_place(
+    stage, campaign, commands
+):
+    made = campaign()
+    tidy = [dataclasses.replace(cell, after=commands("true")) for cell in made.cells]
+    made = dataclasses.replace(made, cells=tuple(tidy))
+    stage.target = stage.at(6, lambda: {"exit_code": 1})
+    stage.command = stage.at(6, stage.interrupt)  # the hook after it: the run is discarded
+    assert stage.start(made).status == "interrupted"
+    assert stage.outputs() >= {"0006.stdout", "0006.stderr"}
+    assert stage.resume(made).failed == 0
+    assert stage.outputs() == set()

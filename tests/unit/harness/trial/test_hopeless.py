@@ -197,6 +197,30 @@ def test_a_cell_whose_record_a_kill_kept_back_gets_it_on_resume(
     assert cells_of(stage.rows)["x", "b"] == ["exit"] * 3
 
 
+@pytest.mark.parametrize("cut", [27, 33, 38])
+def test_a_rule_that_is_given_to_a_begun_trial_counts_what_was_executed_before(
+    stage, campaign, next_run, cut
+):
+    # a cell that only fails was met, and the campaign then told to give it up
+    made = {"sessions": 3, "runs": 5, "order": "interleaved"}
+
+    def target(request):
+        if len(stage.rows) == cut:  # in the second session, whose runs begin at 28
+            stage.interrupt()
+        return (
+            {"exit_code": 1} if (next_run().benchmark, next_run().variant) == ("x", "b") else None
+        )
+
+    stage.target = target
+    assert stage.start(campaign(**made)).status == "interrupted"
+    fails_in(stage, next_run, ("x", "b"))
+    ending = stage.resume(campaign(**made, give_up=2), accept_drift=True)
+    executed = {n: len(cells_of(stage.rows, n)["x", "b"]) for n in (1, 2, 3)}
+    assert executed == {1: 5, 2: 2 if cut < 38 else 3, 3: 2}
+    assert {one.session: one.runs for one in ending.given_up} == executed
+    assert ending.done == ending.planned == sum(row["position"] >= 0 for row in stage.rows)
+
+
 RULE = StopRule(width=0.5, min_runs=4, max_runs=9)
 
 
@@ -249,6 +273,30 @@ def test_a_stopping_rule_ends_a_resumed_session_where_it_would_have_ended(
     assert stage.resume(made).status == "complete"
     assert {row["position"] for row in stage.rows} == whole
     assert stage.manifest["session_ends"] == ends
+
+
+@pytest.mark.parametrize("min_runs", [2, 4, 7])
+def test_a_session_without_any_cell_left_ends_as_it_would_have_ended(
+    stage, campaign, next_run, monkeypatch, min_runs
+):
+    # blocks without a run are looked at too, though no row says that they were
+    rule = StopRule(width=0.5, min_runs=min_runs, max_runs=7)
+    made = campaign(stop=rule, runs=rule.max_runs, give_up=2)
+    fails_in(stage, next_run, *((b, v) for b in "xy" for v in "ab"))
+    stage.start(made)
+    executed, ends = len(stage.rows), stage.manifest["session_ends"]
+    assert [end["runs"] for end in ends] == [min_runs]
+    shutil.rmtree(stage.trial)
+
+    def killed(self, end):
+        raise StoreError("the host died here")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("harness.trial.session.TrialRun._session_ended", killed)
+        with pytest.raises(StoreError, match="died"):
+            stage.start(made)
+    assert stage.resume(made).status == "complete"
+    assert (len(stage.rows), stage.manifest["session_ends"]) == (executed, ends)
 
 
 def test_a_stopping_rule_without_giving_up_runs_to_its_cap(stage, campaign, next_run):

@@ -327,6 +327,34 @@ def test_a_kill_in_the_last_repeats_leaves_something_to_do(stage, campaign, dist
     assert len(repeated(stage.rows)) == 4
 
 
+@pytest.mark.parametrize("rows", [None, 14])
+@pytest.mark.parametrize("unknown", [False, True])
+def test_what_is_repeated_no_more_is_said_though_a_kill_came_before_it(
+    stage, campaign, disturb, rows, unknown
+):
+    made = campaign(disturbed="repeat", runs=4)
+    flags = {"x": None if unknown else True}
+
+    def fate():
+        disturb(lambda run, times: flags.get(run.benchmark, False))
+
+    fate()
+    stage.start(made)
+    said = [found["what"] for found in stage.findings("disturbed")]
+    assert len(said) == 1
+    path = stage.trial
+    lines = (path / "measurements.jsonl").read_bytes().splitlines(keepends=True)
+    (path / "measurements.jsonl").write_bytes(b"".join(lines[:rows]))
+    lines = (path / "findings.jsonl").read_bytes().splitlines(keepends=True)
+    kept = b"".join(line for line in lines if b'"check":"disturbed"' not in line)
+    (path / "findings.jsonl").write_bytes(kept)
+    manifest = stage.manifest | {"status": "running", "files": {}}
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    fate()
+    assert stage.resume(made).status == "complete"
+    assert [found["what"] for found in stage.findings("disturbed")] == said
+
+
 @pytest.mark.parametrize("then", ["keep", "repeat"])
 def test_what_becomes_of_disturbed_runs_cannot_change_under_a_trial(stage, campaign, then):
     stage.target = stage.at(9, stage.interrupt)

@@ -248,6 +248,18 @@ def test_stored_plan_is_held_against_the_campaign(store, make_campaign):
         check_plan(store, make_campaign(runs=3, warmup=1))
 
 
+@pytest.mark.parametrize("warmup_sessions", ["all", "first"])
+def test_a_session_without_warm_ups_of_its_own_is_gone_on_with(stage, campaign, warmup_sessions):
+    made = campaign(sessions=3, runs=2, warmup=2, warmup_sessions=warmup_sessions)
+    cut = 18 if warmup_sessions == "first" else 26  # in the second session
+    stage.target = stage.at(cut, stage.interrupt)
+    assert stage.start(made).status == "interrupted"
+    assert stage.rows[-1]["session"] == 2
+    assert stage.resume(made).status == "complete"
+    planned = [row["position"] for row in stage.lines("plan.jsonl")]
+    assert sorted(row["position"] for row in stage.rows if row["position"] >= 0) == planned
+
+
 def test_plan_of_a_later_version_is_the_same_plan(store, make_campaign):
     campaign = make_campaign(runs=2)
     store.append_plan(plan_session(campaign, 7, 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import StoreError
-from harness.trial.files.spools import Spools, kept_bytes
+from harness.trial.files.spools import Spools, kept_bytes, remove_discarded
 
 
 @pytest.fixture
@@ -56,14 +56,26 @@ def test_within_the_cap_there_is_nothing_to_say(spools):
     assert caught.finding() is None
 
 
-def test_what_earlier_sessions_kept_counts(spools, outputs):
-    (outputs / "0000.stdout").write_text("x" * 900)
+@pytest.mark.parametrize("name", ["0000.stdout", "w1.stderr", "r1.stdout", "10000.after.log"])
+def test_what_earlier_sessions_kept_counts(spools, outputs, name):
+    (outputs / name).write_text("x" * 900)
     (outputs / "build-a-1.log").write_text("x" * 900)  # no run's
     assert kept_bytes(outputs) == 900
     caught = spools(most=1000)
     caught.stderr.write_text("x" * 101)
     assert not caught.keep(caught.stderr, "0001.stderr", 10**6)
     assert caught.finding().what.startswith("1 output of runs")
+
+
+def test_what_a_run_without_a_row_kept_is_removed(outputs):
+    kept = {"0000.stdout", "0011.before.log", "w1.stderr", "r2.stdout"}
+    others = {"build-a-1.log", "setup-session1-1.log", "7.stdout", "0009.json"}
+    gone = {"0007.stdout", "w4.stdout", "r3.stderr", "10000.after.log"}
+    for name in kept | others | gone:
+        (outputs / name).touch()
+    (outputs / "0008.stdout").mkdir()  # a hook's
+    remove_discarded(outputs, {0, 11, -1, -2})
+    assert names(outputs) == kept | others | {"0008.stdout"}
 
 
 def test_a_cap_of_nothing_keeps_nothing(spools, outputs):
