@@ -87,7 +87,8 @@ def tree(tmp_path):
         if source.is_file():
             shutil.copy(source, place)
         else:
-            ignore = skipped if name == "tests" else shutil.ignore_patterns("__pycache__")
+            # what is compiled comes along, but not what another process is writing just now
+            ignore = skipped if name == "tests" else shutil.ignore_patterns("*.pyc.*")
             shutil.copytree(source, place, ignore=ignore)
     return tmp_path
 

@@ -254,14 +254,20 @@ def test_an_interrupted_rerun_keeps_its_trial_and_says_130(lab):
 def test_an_empty_home_and_no_surroundings_are_enough(lab, tmp_path):
     home = tmp_path / "home"
     home.mkdir()
-    artifact = packed(lab, measured(lab, build=None))
+    trial = measured(lab, build=None)
+    (lab.folder / "trials").mkdir()
+    (lab.folder / "trials" / "t").symlink_to(trial)
+    said = lab.run_fairtrial("verdict", "trials/t", "--json").stdout
+    artifact = packed(
+        lab, trial, edit=lambda files: files.update({"analyses/a.json": said.encode()})
+    )
     lab.environment = {"HOME": str(home), "PATH": os.defpath}
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     done = lab.run_fairtrial("reproduce", artifact, "--json", "-q", cwd=elsewhere)
     answer = json.loads(done.stdout)
     assert done.stderr == ""
-    assert answer["analyses"][0]["standing"] == "different"  # what it stores is no verdict
+    assert answer["analyses"][0]["standing"] == "same bytes"
     assert list(elsewhere.iterdir()) == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from analysis.stats import available_cores
+from harness.cli import main
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "runs" / "sample"
@@ -37,13 +39,21 @@ def bench(make_lab, tmp_path_factory):
     ],
     ids=lambda words: words[0],
 )
-def test_the_same_answer_by_whomever(bench, command):
-    alone = bench.run_fairtrial(*command, "--workers", "1")
-    assert alone.returncode == 0, alone.stderr
-    for words in (("--workers", "8", "--backend", "threads"), ("--backend", "processes"), ()):
-        done = bench.run_fairtrial(*command, *words)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout == alone.stdout
+def test_the_same_answer_by_whomever(bench, command, monkeypatch):
+    monkeypatch.chdir(bench.folder)
+    alone = told_here(*command, "--workers", "1")
+    for words in (("--workers", "8", "--backend", "threads"), ()):
+        assert told_here(*command, *words) == alone
+    done = bench.run_fairtrial(*command, "--backend", "processes")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == alone
+
+
+def told_here(*words):
+    """Give what a command writes in this process, which has imported already what it needs."""
+    out, err = io.StringIO(), io.StringIO()
+    assert main(list(words), out, err) == 0, err.getvalue()
+    return out.getvalue()
 
 
 @pytest.mark.parametrize(

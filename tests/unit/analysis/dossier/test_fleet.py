@@ -189,7 +189,9 @@ def test_one_host_that_can_be_judged_gives_the_report_of_its_own_trial(fleet):
     assert "one host only (lab2)" in text
 
 
-def test_several_candidates_and_one_alone_have_reports_as_well(fleet, tmp_path):
+def test_several_candidates_and_one_alone_have_reports_as_well(fleet, tmp_path, monkeypatch):
+    # which kinds apply is asked here; that each is PDF and PNG as well, in figures/test_files.py
+    monkeypatch.setattr("analysis.dossier.figures.files.ENDINGS", (".svg",))
     folder = fleet([0.1, 0.1, 0.12], variants=("new", "newer"))
     dossier = assemble([subject_of([str(folder)], Reading())])
     text = as_latex.render(page_of(dossier)) + html_page(dossier)
