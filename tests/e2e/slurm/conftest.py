@@ -136,7 +136,9 @@ class Cluster:
         return [json.loads(line) for line in file.read_bytes().split(b"\n")[:-1]]
 
     def begin_now(self, job):
-        """Cut the time that a requeued job waits; sooner than 5 s after it, Slurm kills the job."""
+        """Cut the time that a job waits that was requeued just now."""
+        # sooner than 5 s after it, Slurm kills the job that it starts, and takes it for running
+        time.sleep(6)
         text = self.slurm.client("scontrol", "show", "job", job)
         assert "JobState=PENDING" in text
         self.slurm.client("scontrol", "update", f"JobId={job}", "StartTime=now")
