@@ -96,7 +96,9 @@ class Scheduler:
         text = self._answer("sinfo", "-h", "-N", *chosen, "-o", "%N|%T|%E")
         found = {}
         for line in text.splitlines():
-            name, state, reason = line.split("|", 2)
+            name, state, reason = (*line.split("|", 2), "", "")[:3]
+            if not state:  # a reason that goes on in a line of its own
+                continue
             known = None if reason in {"none", "Not", ""} else reason
             found[name] = Node(name=name, state=state, reason=known)
         return found
@@ -106,7 +108,9 @@ class Scheduler:
         found = {}
         for line in self._answer("scontrol", "-a", "-o", "show", "partition").splitlines():
             words = dict(word.partition("=")[::2] for word in line.split())
-            name = words["PartitionName"]
+            name = words.get("PartitionName")
+            if name is None:  # "No partitions in the system"
+                continue
             found[name] = Partition(
                 name=name,
                 default=words.get("Default") == "YES",
@@ -200,6 +204,10 @@ class Scheduler:
         except OSError as error:
             raise HostError(
                 f"Slurm's command cannot be executed: {error.strerror}", command[0]
+            ) from error
+        except ValueError as error:  # a zero byte, or half a character, of an edited fleet.json
+            raise HostError(
+                f"Slurm's command cannot be executed: {error}", ascii(shlex.join(words))
             ) from error
 
 

@@ -1,0 +1,41 @@
+"""What Slurm's commands may answer. Authority: the answers that are played by files."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.errors import HostError
+from harness.fleet.scheduler import Scheduler
+
+
+@pytest.fixture
+def answers(tmp_path, monkeypatch):
+    """Let a command of Slurm answer a text."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    def answer(command, text):
+        (tmp_path / f"{command}.txt").write_text(text)
+        path = tmp_path / command
+        path.write_text(f"#!/bin/sh\nexec /bin/cat {tmp_path}/{command}.txt\n")
+        path.chmod(0o755)
+        return Scheduler()
+
+    return answer
+
+
+def test_a_reason_of_several_lines_hides_no_node(answers):
+    slurm = answers("sinfo", "lab1|down*|fan | power\nsee the ticket\n\nlab2|idle|none\n")
+    nodes = slurm.nodes()
+    assert set(nodes) == {"lab1", "lab2"}
+    assert (nodes["lab1"].state, nodes["lab1"].reason) == ("down*", "fan | power")
+    assert nodes["lab2"].reason is None
+
+
+def test_a_cluster_may_have_no_partition(answers):
+    assert answers("scontrol", "No partitions in the system\n\n").partitions() == {}
+
+
+@pytest.mark.parametrize("user", ["an\0na", "an\ud800na"])
+def test_an_edited_name_that_no_command_takes_is_said(answers, user):
+    with pytest.raises(HostError, match="cannot be executed"):
+        answers("squeue", "").jobs(user)
