@@ -188,6 +188,8 @@ def write_fleet(folder: Path, fleet: Fleet) -> None:
     try:
         fd, fresh = tempfile.mkstemp(prefix=f".{FLEET}.", dir=folder)
         with os.fdopen(fd, "wb") as file:
+            # whoever may read the folder may read it, as in a trial
+            os.fchmod(fd, os.stat(folder).st_mode & 0o666)  # noqa: PTH116 - as the rest
             file.write(fleet_text(fleet))
             file.flush()
             os.fsync(file.fileno())

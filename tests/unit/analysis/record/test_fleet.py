@@ -55,6 +55,13 @@ def test_a_fleet_comes_back_whole_with_the_keys_of_a_later_version(found, furthe
     assert shaped(Fleet, parse(fleet_text(fleet).strip())) == fleet
 
 
+@pytest.mark.parametrize(("mode", "file"), [(0o700, 0o600), (0o755, 0o644), (0o770, 0o660)])
+def test_whoever_may_read_the_folder_may_read_it(tmp_path, mode, file):
+    tmp_path.chmod(mode)
+    write_fleet(tmp_path, fleet_of("lab1"))
+    assert (tmp_path / "fleet.json").stat().st_mode & 0o777 == file
+
+
 def test_it_is_written_whole_and_read_again(tmp_path):
     fleet = fleet_of("lab1", "lab2")
     assert not is_fleet(tmp_path)
