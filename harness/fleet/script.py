@@ -29,9 +29,11 @@ before=$(rows)
 
 # At the time limit Slurm tells this shell alone, two minutes early; fairtrial then ends the run
 # under way, discards it, and exits with 130.
+told= run=
 trap 'told=1; kill -TERM "$run" 2>/dev/null' TERM
 {command} &
 run=$!
+[ -z "$told" ] || kill -TERM "$run"  # told before it was known whom to tell
 while told=; wait "$run"; code=$?; [ -n "$told" ]; do :; done
 
 # Once more, later, if this start came further. A job that was cancelled or requeued by others is

@@ -122,6 +122,15 @@ def test_the_warning_is_handed_on_and_the_exit_code_kept(play, tmp_path):
     assert calls[-1] == "requeue 42"
 
 
+def test_a_warning_that_comes_while_it_starts_is_handed_on(play, tmp_path, monkeypatch):
+    early = tmp_path / "early"  # executed by the shell before each command
+    early.write_text("trap 'if [[ $BASH_COMMAND = run=?!* ]]; then kill -TERM $$; fi' DEBUG\n")
+    monkeypatch.setenv("BASH_ENV", str(early))
+    monkeypatch.setenv("run", "1")
+    code, _, calls = play("unset BASH_ENV; exec sleep 100")
+    assert (code, calls) == (143, [])
+
+
 def test_a_shell_reads_it(play):
     play("exit 0")
     subprocess.run(["bash", "-n", str(play.fleet / "job.sh")], check=True)
