@@ -17,7 +17,7 @@ from .jobs import Job
 from .scheduler import Scheduler
 from .script import CANCELLED
 from .standing import agrees
-from .submission import comment_of, user_name
+from .submission import SLURM, comment_of, user_name
 
 _PATIENCE_S = 120.0  # Slurm kills what has not ended KillWait seconds (30 by default) after TERM
 _LOOK_S = 0.5
@@ -29,13 +29,15 @@ class Cancelled:
     """What became of a fleet's jobs.
 
     `cancelled` were in the queue and have left it, `ending` had not within two minutes, `others` stand
-    in ``fleet.json`` and are somebody else's: they were left alone.
+    in ``fleet.json`` and are somebody else's: they were left alone. `whose` says of a fleet of another
+    user or cluster which, and that nothing was looked for.
     """
 
     path: Path
     cancelled: tuple[str, ...]
     ending: tuple[str, ...]
     others: tuple[str, ...]
+    whose: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
@@ -65,6 +67,8 @@ class Cancelled:
                 f"left alone: {_some(self.others)}, whose comment, user or cluster is not this "
                 "fleet's, or which measure into another folder"
             )
+        if self.whose is not None:
+            lines.append(f"{self.path.name}: {self.whose}")
         if not lines:
             lines.append(f"{self.path.name}: no job of it is in the queue")
         return "\n".join(lines)
@@ -108,7 +112,9 @@ def cancel(
     jobs = scheduler.jobs(user_name())
     ids = dict.fromkeys(job for host in fleet.hosts for job in host.jobs)
     others = [job for job in ids if job in jobs and not agrees(jobs[job], folder, fleet)]
-    first = left = _ours(folder, fleet, jobs)
+    left = _ours(folder, fleet, jobs)
+    seen = dict.fromkeys(left)
+    whose = None if left else _whose(fleet, scheduler)
     if left:
         with contextlib.suppress(OSError):  # the queue tells the script too
             (folder / CANCELLED).touch()
@@ -121,14 +127,29 @@ def cancel(
                 break
             interrupts.sleep(_LOOK_S)
             left = _ours(folder, fleet, scheduler.jobs(user_name()))
+            seen |= dict.fromkeys(left)  # somebody may go on with the fleet meanwhile
     return Cancelled(
         path=folder,
-        cancelled=tuple(job for job in first if job not in left),
+        cancelled=tuple(job for job in seen if job not in left),
         ending=tuple(left),
         others=tuple(others),
+        whose=whose,
     )
 
 
 def _ours(folder: Path, fleet: Fleet, jobs: dict[str, Job]) -> list[str]:
     """List the jobs of a fleet that are in the queue, also those that its file does not know yet."""
     return [job.id for job in jobs.values() if job.live and agrees(job, folder, fleet)]
+
+
+def _whose(fleet: Fleet, scheduler: Scheduler) -> str | None:
+    """Say whose jobs a fleet has, if they cannot be ours: in our queue they are not found."""
+    slurm = fleet.further[SLURM]
+    user, cluster, here = slurm.get("user"), slurm.get("cluster"), scheduler.cluster()
+    if user != user_name():
+        return (
+            f"it was submitted by {user}, and you are {user_name()}: only {user} can end its jobs"
+        )
+    if cluster != here:
+        return f"it was submitted on cluster '{cluster}', and this is '{here}': cancel it there"
+    return None

@@ -44,8 +44,8 @@ class Job:
 
     @property
     def held(self) -> bool:
-        """Whether it waits for its user to release it."""
-        return self.state == "PENDING" and (self.reason or "").startswith("JobHeld")
+        """Whether it waits for its user to release it: one that an administrator holds does not."""
+        return self.state == "PENDING" and self.reason == "JobHeldUser"
 
 
 def jobs_of_json(text: str) -> tuple[Job, ...] | None:

@@ -61,7 +61,7 @@ def resubmission_of(
     standing = read_standing(folder, scheduler, fleet=fleet, jobs=jobs)
     hosts = _needing(standing)
     notes = [
-        f"{one.host} has its job {one.job} in the queue ({one.queue})"
+        f"{one.host} has its job {one.job} in the queue ({_said(one)})"
         for one in standing.hosts
         if one.in_queue
     ]
@@ -126,10 +126,10 @@ def _require_ours(folder: Path, slurm: dict[str, Any], scheduler: Scheduler) -> 
 
 def _taken_in(folder: Path, fleet: Fleet, jobs: dict[str, Job]) -> tuple[Fleet, tuple[str, ...]]:
     """Add jobs of the fleet that its file does not know; give those that may still be held."""
-    known = {job for host in fleet.hosts for job in host.jobs}
+    known = {(host.host, job) for host in fleet.hosts for job in host.jobs}
     found = []
     for job in jobs.values():
-        mine = job.live and job.id not in known and agrees(job, folder, fleet)
+        mine = job.live and (job.wanted, job.id) not in known and agrees(job, folder, fleet)
         if mine and job.wanted in fleet.names:
             fleet = fleet.with_job(job.wanted, job.id)
             found.append(job.id)
@@ -153,3 +153,7 @@ def _needing(standing: FleetStanding) -> tuple[str, ...]:
 def _measured(host: HostStanding) -> bool:
     """Tell whether a host that has failed has nothing left to measure: a job would change nothing."""
     return host.state == "failed" and host.done == host.planned
+
+
+def _said(host: HostStanding) -> str:
+    return f"{host.queue}: {host.reason}" if host.reason else f"{host.queue}"

@@ -176,7 +176,7 @@ def read_standing(
     found = []
     for progress in read_hosts(folder, fleet):
         ids = next(one.jobs for one in fleet.hosts if one.host == progress.host)
-        job = newest(ids, folder, fleet, jobs or {})
+        job = newest(progress.host, folder, fleet, jobs or {})
         planned = _planned(fleet) if progress.planned is None else progress.planned
         known = replace(progress, planned=planned)
         node = nodes.get(progress.host)
@@ -199,9 +199,19 @@ def trials_standing(runs: Path) -> tuple[tuple[FleetStanding, ...], tuple[StoreE
     return tuple(found), tuple(unreadable)
 
 
-def newest(ids: tuple[str, ...], folder: Path, fleet: Fleet, jobs: Mapping[str, Job]) -> Job | None:
-    """Give the newest of some jobs that Slurm knows and that is this fleet's; a live one first."""
-    known = [jobs[each] for each in ids if each in jobs and agrees(jobs[each], folder, fleet)]
+def newest(host: str, folder: Path, fleet: Fleet, jobs: Mapping[str, Job]) -> Job | None:
+    """Give the newest of a host's jobs that Slurm knows and that is this fleet's; a live one first.
+
+    An id that came again stands at two hosts: then it is of the one that the job is for.
+    """
+    ids = {one.host: one.jobs for one in fleet.hosts}
+    known = [
+        job
+        for each in ids[host]
+        if (job := jobs.get(each)) is not None
+        and agrees(job, folder, fleet)
+        and (job.wanted == host or each not in ids.get(job.wanted or "", ()))
+    ]
     live = [job for job in known if job.live]
     best = live or known
     return best[-1] if best else None

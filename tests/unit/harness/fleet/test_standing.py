@@ -84,6 +84,37 @@ def test_a_fleet_that_does_not_say_where_it_measures_has_no_jobs(fleet, played, 
     assert (done.cancelled, done.others, played.ended) == ((), ("7",), [])
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"user": "bert"}, "submitted by bert, and you are anna"),
+        ({"cluster": "other"}, "on cluster 'other', and this is 'lab'"),
+    ],
+)
+def test_cancel_of_what_others_submitted_says_whose_it_is(fleet, played, changes, said):
+    text = json.loads((fleet / "fleet.json").read_text())
+    text["slurm"] |= changes
+    (fleet / "fleet.json").write_text(json.dumps(text))
+    done = cancel(fleet, [].append, played)
+    assert said in str(done)
+    assert "no job of it" not in str(done)
+    assert played.ended == []
+
+
+def test_an_id_that_came_again_is_of_the_host_that_its_job_is_for(fleet, played):
+    played.add("7", wanted="lab2")  # lab1 once had that number
+    planned = resubmission_of(fleet, scheduler=played)
+    assert planned.hosts == ("lab1",)
+    assert [host.jobs for host in planned.fleet.hosts] == [("7",), ("8", "7")]
+
+
+def test_a_job_that_an_administrator_holds_is_not_released(fleet, played):
+    played.add("7", "PENDING", reason="JobHeldAdmin")
+    planned = resubmission_of(fleet, scheduler=played)
+    assert (planned.hosts, planned.held) == (("lab2",), ())
+    assert "PENDING: JobHeldAdmin" in planned.notes[0]
+
+
 def test_cancel_ends_what_is_live_and_says_so(fleet, played):
     played.add("7")
     played.add("8", "COMPLETED")
