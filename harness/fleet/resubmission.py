@@ -82,6 +82,7 @@ def resubmission_of(
         scheduler=scheduler,
         notes=tuple(notes),
         held=held,
+        again=lambda: resubmission_of(folder, time, scheduler),
     )
 
 

@@ -8,10 +8,11 @@ it back.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import pwd
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from typing import Any
 from analysis.record import FLEET, Fleet, FleetHost, utc_now, write_fleet
 
 from ..campaign import Campaign, identity_of
-from ..errors import StoreError
+from ..errors import LaunchError, StoreError
 from ..launch import Interrupts, base_environment
 from ..store import new_trial_name, storing
 from ..trial import planned_runs
@@ -30,6 +31,7 @@ from .scheduler import Scheduler
 from .script import CANCELLED, SCRIPT, script_of
 from .time_limit import least_limit_s, limit_of, limit_of_seconds, seconds_of_limit
 from .wishes import Wishes
+from .withdrawal import withdraw
 
 SLURM = "slurm"  # the key of fleet.json with what the scheduler needs
 _PREFIX = "fairtrial:"
@@ -41,7 +43,7 @@ class Submission:
 
     `fresh` says that the folder is still to be made. `notes` are for a person. `campaign` is there
     where programs are to be built first; `held` are jobs of an earlier submission that was killed
-    before it released them.
+    before it released them. `again` plans anew what may have changed since it was planned.
     """
 
     folder: Path
@@ -55,6 +57,7 @@ class Submission:
     campaign: Campaign | None = None
     held: tuple[str, ...] = ()
     jobs: tuple[str, ...] = ()
+    again: Callable[[], Submission] | None = None
 
     @property
     def commands(self) -> tuple[tuple[str, ...], ...]:
@@ -109,49 +112,80 @@ class Submission:
         Raises
         ------
         FairtrialError
-            If the folder cannot be written or Slurm refuses a job; then none is left in the queue,
-            and no new folder.
+            If the folder cannot be written, another submission is at it, or Slurm refuses a job;
+            then none is left in the queue, and no new folder, or `say` heard what is.
         Interrupted
             If a signal came; likewise.
         """
-        submitted: list[str] = []
-        with Interrupts() as interrupts:
+        with Interrupts() as interrupts, contextlib.ExitStack() as stack:
             if self.fresh:
                 _make(self.folder, share=self.share)
             try:
-                self._write(self.script)
-                if self.campaign is not None:
-                    build_once(self.campaign, self.folder, interrupts, say)
-                fleet = _placed(self.fleet, self.folder)
-                write_fleet(self.folder, fleet)
-                for host, command in zip(self.hosts, self.commands, strict=True):
-                    interrupts.check()
-                    submitted.append(self.scheduler.submit(command))
-                    fleet = fleet.with_job(host, submitted[-1])
-                interrupts.check()
-                write_fleet(self.folder, fleet)
-                (self.folder / CANCELLED).unlink(missing_ok=True)
-                self.scheduler.release([*self.held, *submitted])
+                stack.enter_context(_alone(self.folder))
             except BaseException:
-                with contextlib.suppress(Exception):
-                    self.scheduler.end(submitted)
-                self._take_back()
+                if self.fresh:
+                    self._take_back()
                 raise
+            now = self if self.again is None else self.again()
+            return now._submitted(interrupts, say)
+
+    def _submitted(self, interrupts: Interrupts, say: Callable[[str], object]) -> Submission:
+        """Submit the jobs, while nobody else does for this fleet."""
+        submitted: list[str] = []
+        fleet = self.fleet
+        asked = False
+        try:
+            self._write(self.script)
+            if self.campaign is not None:
+                build_once(self.campaign, self.folder, interrupts, say)
+            fleet = _placed(fleet, self.folder)
+            write_fleet(self.folder, fleet)
+            for host, command in zip(self.hosts, self.commands, strict=True):
+                interrupts.check()
+                asked = True
+                submitted.append(self.scheduler.submit(command))
+                fleet = fleet.with_job(host, submitted[-1])
+            interrupts.check()
+            write_fleet(self.folder, fleet)
+            with storing(self.folder / CANCELLED):
+                (self.folder / CANCELLED).unlink(missing_ok=True)
+            self.scheduler.release([*self.held, *submitted])
+        except BaseException as error:
+            refused = isinstance(error, LaunchError) and not submitted
+            if asked and not self._withdrawn(submitted, say, refused=refused):
+                with contextlib.suppress(StoreError):
+                    write_fleet(self.folder, fleet)
+            elif self.fresh:
+                self._take_back()
+            raise
         return replace(self, fleet=fleet, jobs=tuple(submitted))
+
+    def _withdrawn(
+        self, submitted: list[str], say: Callable[[str], object], *, refused: bool
+    ) -> bool:
+        """Tell whether none of the jobs is left in the queue, having cancelled them."""
+        kept = {*self.held, *(job for host in self.fleet.hosts for job in host.jobs)}
+        slurm = self.fleet.further[SLURM]
+        left = withdraw(self.scheduler, slurm, comment_of(self.fleet), submitted, kept)
+        if left == () or (left is None and refused):
+            return True
+        which = "jobs of it may be" if left is None else f"still there: {', '.join(left)}"
+        say(
+            f"what was submitted could not be taken back, {which} in the queue; end them: "
+            f"fairtrial cancel {shlex.quote(str(self.folder))}"
+        )
+        return False
 
     def _write(self, script: str) -> None:
         """Write the script, which stays for a person: Slurm keeps a copy of its own."""
         path = self.folder / SCRIPT
         with storing(path):
-            path.write_text(script, encoding="utf-8")
+            path.write_text(script, encoding="utf-8", errors="surrogateescape")
             path.chmod(0o700)
 
     def _take_back(self) -> None:
-        """Remove what was written of a fleet that did not come about; another keeps its jobs."""
-        with contextlib.suppress(OSError, StoreError):
-            if not self.fresh:
-                write_fleet(self.folder, self.fleet)
-                return
+        """Remove what was written of a fleet that did not come about."""
+        with contextlib.suppress(OSError):
             for path in (
                 *self.folder.glob("build-*.log"),
                 self.folder / SCRIPT,
@@ -159,6 +193,31 @@ class Submission:
             ):
                 path.unlink(missing_ok=True)
             self.folder.rmdir()
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Let nobody else submit jobs for a fleet meanwhile: hosts would get two.
+
+    Held is the script: every submission writes it, in its place.
+    """
+    with storing(folder / SCRIPT):
+        fd = os.open(folder / SCRIPT, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o700)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        raise StoreError(
+            "another 'fairtrial submit' is submitting jobs for this fleet now",
+            str(folder),
+            f"wait until it has ended; fairtrial status {shlex.quote(str(folder))} tells what it did",
+        ) from None
+    except OSError:  # a network file system that knows no locks
+        pass
+    try:
+        yield
+    finally:
+        os.close(fd)
 
 
 def submission_of(

@@ -1,0 +1,93 @@
+"""What stays of a submission that failed. Authority: the queue and the folder."""
+
+from __future__ import annotations
+
+import dataclasses
+import fcntl
+import os
+
+import pytest
+
+from analysis.record import read_fleet
+from harness.errors import HostError, LaunchError, StoreError
+from harness.fleet.cancelling import cancel
+from harness.fleet.resubmission import resubmission_of
+
+from .conftest import Played
+
+
+class Taking(Played):
+    """Takes jobs; of the second one it says nothing in time. `deaf`: cancels nothing."""
+
+    deaf = False
+
+    def submit(self, command):
+        number = str(len(self.queue) + 100)
+        host, comment = (command[command.index(name) + 1] for name in ("-w", "--comment"))
+        self.add(number, "PENDING", reason="JobHeldUser", wanted=host, comment=comment)
+        if number == "101":
+            raise HostError("Slurm has not answered for 60 s")
+        return number
+
+    def end(self, jobs):
+        if not self.deaf:
+            super().end(jobs)
+
+    def release(self, jobs):
+        raise LaunchError(f"not released: {jobs}")
+
+
+@pytest.fixture
+def taking(played):
+    return Taking()
+
+
+def first(fleet, taking):
+    """Give a first submission: the fleet's, into a folder that is still to be made."""
+    planned = resubmission_of(fleet, scheduler=taking)
+    return dataclasses.replace(planned, folder=fleet.with_name("c-1"), fresh=True, again=None)
+
+
+def test_a_job_that_slurm_took_without_a_word_is_taken_back_too(fleet, taking):
+    planned = first(fleet, taking)
+    said = []
+    with pytest.raises(HostError, match="60 s"):
+        planned.execute(said.append)
+    assert [job.state for job in taking.queue.values()] == ["CANCELLED", "CANCELLED"]
+    assert not planned.folder.exists()
+    assert said == []
+
+
+def test_a_fleet_whose_jobs_could_not_be_taken_back_stays_and_is_cancelled_later(fleet, taking):
+    taking.deaf = True
+    planned = first(fleet, taking)
+    said = []
+    with pytest.raises(HostError, match="60 s"):
+        planned.execute(said.append)
+    assert "still there: 100, 101" in said[0]
+    assert f"fairtrial cancel {planned.folder}" in said[0]
+    assert read_fleet(planned.folder).hosts[0].jobs == ("7", "100")
+    taking.deaf = False
+    assert cancel(planned.folder, said.append, taking).cancelled == ("100", "101")
+
+
+def test_two_do_not_submit_for_a_fleet_at_once(fleet, taking):
+    planned = resubmission_of(fleet, scheduler=taking)
+    before = (fleet / "fleet.json").read_bytes()
+    fd = os.open(fleet / "job.sh", os.O_RDWR | os.O_CREAT)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    with pytest.raises(StoreError, match="another 'fairtrial submit'"):
+        planned.execute([].append)
+    os.close(fd)
+    assert taking.queue == {}
+    assert (fleet / "fleet.json").read_bytes() == before
+
+
+def test_a_folder_may_have_a_name_that_is_no_utf_8(fleet, taking, monkeypatch):
+    odd = os.fsdecode(b"caf\xe9")
+    moved = fleet.with_name(odd)
+    fleet.rename(moved)
+    monkeypatch.setattr(Taking, "release", lambda *_: None)
+    monkeypatch.setattr(Taking, "submit", lambda _self, command: str(len(command)))
+    resubmission_of(moved, scheduler=taking).execute([].append)
+    assert b"/caf\xe9'\n" in (moved / "job.sh").read_bytes()
