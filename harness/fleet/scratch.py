@@ -58,6 +58,8 @@ class Scratch:
         with storing(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
             self.local = self._place()
+        fresh = _fresh(self.local)
+        shutil.rmtree(fresh, ignore_errors=True)
         here, there = self.local / MEASUREMENTS, self.shared / MEASUREMENTS
         if not _begins_alike(here, there):
             raise StoreError(
@@ -65,10 +67,16 @@ class Scratch:
                 str(self.local),
                 "look which of the two is right, and move the other one away",
             )
-        if not self.shared.exists() or (here.exists() and _size(here) >= _size(there)):
+        begun = (self.shared / MANIFEST).exists() or there.exists()
+        if not begun or (here.exists() and _size(here) >= _size(there)):
             return  # a node that died had no time to copy: it has more
-        shutil.rmtree(self.local, ignore_errors=True)
-        _copy_new(self.shared, self.local)
+        _copy_new(self.shared, fresh)
+        with storing(
+            self.local
+        ):  # whole or not at all: half of it would pass for what was measured
+            if self.local.exists():
+                shutil.rmtree(self.local)
+            fresh.rename(self.local)
 
     def _place(self) -> Path:
         """Find the trial on the node's disk, the longest of it; or make a place that only we enter."""
@@ -76,7 +84,7 @@ class Scratch:
         found = [
             Path(one.path) / name
             for one in os.scandir(self._folder)
-            if one.name.startswith(begin) and _is_ours(one) and (Path(one.path) / name).is_dir()
+            if one.name.startswith(begin) and _is_ours(one) and _holds(Path(one.path) / name)
         ]
         if found:
             return max(found, key=lambda trial: (_size(trial / MEASUREMENTS), str(trial)))
@@ -104,6 +112,15 @@ class Scratch:
             shutil.rmtree(self.local, ignore_errors=True)
         with contextlib.suppress(OSError):  # it holds a trial that goes on
             self.local.parent.rmdir()
+
+
+def _fresh(local: Path) -> Path:
+    """Give the folder that a trial is copied into before it takes its place."""
+    return local.with_name(f".{local.name}.new")
+
+
+def _holds(local: Path) -> bool:
+    return local.is_dir() or _fresh(local).is_dir()
 
 
 def _is_ours(place: os.DirEntry[str]) -> bool:

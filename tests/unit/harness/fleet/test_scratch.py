@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from harness.errors import StoreError
+from harness.fleet import scratch as scratches
 from harness.fleet.scratch import Scratch
 
 
@@ -81,6 +82,40 @@ def test_a_job_that_comes_back_finds_what_it_measured(trial, tmp_path):
     assert again.local == first.local
     assert (again.local / "findings.jsonl").read_bytes().endswith(b"\n\n")
     assert other.local.parent != first.local.parent  # of two nodes each has its own
+
+
+def test_a_job_that_was_killed_while_it_fetched_leaves_no_half_of_a_trial(
+    trial, tmp_path, monkeypatch
+):
+    copy = scratches._replace
+    left = 0
+
+    def until_killed(path, place):
+        nonlocal left
+        if left == 0:
+            raise KeyboardInterrupt  # of it nothing is cleaned up here
+        left -= 1
+        copy(path, place)
+
+    monkeypatch.setattr(scratches, "_replace", until_killed)
+    for at in range(len(contents(trial))):
+        left = at
+        with pytest.raises(KeyboardInterrupt):
+            Scratch(tmp_path / "disk", trial).fetch()
+        left = 10**6
+        again = Scratch(tmp_path / "disk", trial)
+        again.fetch()
+        assert contents(again.local) == contents(trial)
+        again.settle()
+        assert not any((tmp_path / "disk").iterdir())
+
+
+def test_an_empty_folder_is_no_trial_yet(tmp_path):
+    trial = tmp_path / "fleet" / "lab1"
+    trial.mkdir(parents=True)
+    scratch = Scratch(tmp_path / "disk", trial)
+    scratch.fetch()
+    assert not scratch.local.exists()
 
 
 @pytest.mark.parametrize("made", ["guessed", "open to all", "a link", "of another user"])
