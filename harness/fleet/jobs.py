@@ -49,7 +49,7 @@ class Job:
 
 
 def jobs_of_json(text: str) -> tuple[Job, ...] | None:
-    """Read what ``squeue --json`` wrote; None if that is no list of jobs.
+    """Read what ``squeue --json`` wrote; None if that is no list of jobs, or only of errors.
 
     Parameters
     ----------
@@ -61,6 +61,8 @@ def jobs_of_json(text: str) -> tuple[Job, ...] | None:
     except ValueError:
         return None
     if not isinstance(data, dict) or not isinstance(data.get("jobs"), list):
+        return None
+    if data.get("errors") and not data["jobs"]:
         return None
     cluster = _said_cluster(data)
     return tuple(job for entry in data["jobs"] if (job := _job_of(entry, cluster)) is not None)

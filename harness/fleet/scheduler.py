@@ -131,7 +131,9 @@ class Scheduler:
         """Give the jobs of a user that the controller still knows, ended ones too, by their ids."""
         done = self._execute("squeue", "-a", "-u", user, "-t", "all", "--json")
         found = jobs_of_json(done.stdout) if done.returncode == 0 else None
-        if found is None:  # Slurm before 21.08, or one that was built without it, has no JSON
+        # Slurm before 21.08, or one that was built without it, has no JSON; and a controller that
+        # knows no name of a user leaves it out, which is no reason to overlook a job
+        if found is None or any(job.user is None for job in found):
             text = self._answer("squeue", "-a", "-h", "-u", user, "-t", "all", "-o", _FIELDS)
             found = jobs_of_lines(text, self.cluster())
         return {job.id: job for job in found if job.user == user}

@@ -68,8 +68,11 @@ def test_numbers_may_be_objects_and_comments_too():
     assert (job.id, job.comment, job.user) == ("7", "fairtrial:x", None)
 
 
+ERRORS = '{"jobs": [], "errors": [{"error": "Unable to contact slurm controller"}]}'
+
+
 @pytest.mark.parametrize(
-    "text", ["", "squeue: error: no plugin", "[]", "{}", '{"jobs": 1}', "null"]
+    "text", ["", "squeue: error: no plugin", "[]", "{}", '{"jobs": 1}', "null", ERRORS]
 )
 def test_what_is_no_list_of_jobs_is_none(text):
     assert jobs_of_json(text) is None

@@ -39,3 +39,18 @@ def test_a_cluster_may_have_no_partition(answers):
 def test_an_edited_name_that_no_command_takes_is_said(answers, user):
     with pytest.raises(HostError, match="cannot be executed"):
         answers("squeue", "").jobs(user)
+
+
+def test_a_job_of_a_user_without_a_name_is_asked_for_once_more(tmp_path, monkeypatch):
+    entry = '{"job_id": 7, "job_state": "RUNNING", "user_name": "", "comment": "x"}'
+    (tmp_path / "squeue").write_text(
+        "#!/bin/sh\n"
+        f"case $* in *--json) echo '{{\"jobs\": [{entry}]}}';; "
+        "*) echo '7|RUNNING|lab1|lab1|anna|x|None';; esac\n"
+    )
+    (tmp_path / "scontrol").write_text("#!/bin/sh\necho 'ClusterName = lab'\n")
+    for name in ("squeue", "scontrol"):
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (job,) = Scheduler().jobs("anna").values()
+    assert (job.id, job.user, job.cluster, job.comment) == ("7", "anna", "lab", "x")
