@@ -147,9 +147,10 @@ class Submission:
                 fleet = fleet.with_job(host, submitted[-1])
             interrupts.check()
             write_fleet(self.folder, fleet)
-            with storing(self.folder / CANCELLED):
-                (self.folder / CANCELLED).unlink(missing_ok=True)
-            self.scheduler.release([*self.held, *submitted])
+            if self.held or submitted:  # else it still holds for jobs that are ending
+                with storing(self.folder / CANCELLED):
+                    (self.folder / CANCELLED).unlink(missing_ok=True)
+                self.scheduler.release([*self.held, *submitted])
         except BaseException as error:
             refused = isinstance(error, LaunchError) and not submitted
             if asked and not self._withdrawn(submitted, say, refused=refused):

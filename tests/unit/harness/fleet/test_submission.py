@@ -83,6 +83,14 @@ def test_two_do_not_submit_for_a_fleet_at_once(fleet, taking):
     assert (fleet / "fleet.json").read_bytes() == before
 
 
+def test_a_resume_that_submits_nothing_lets_a_cancel_hold(fleet, taking):
+    for number, host in (("7", "lab1"), ("8", "lab2")):
+        taking.add(number, "COMPLETING", wanted=host)
+    (fleet / "cancelled").touch()
+    assert resubmission_of(fleet, scheduler=taking).execute([].append).jobs == ()
+    assert (fleet / "cancelled").exists()
+
+
 def test_a_folder_may_have_a_name_that_is_no_utf_8(fleet, taking, monkeypatch):
     odd = os.fsdecode(b"caf\xe9")
     moved = fleet.with_name(odd)
