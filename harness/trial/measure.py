@@ -131,7 +131,7 @@ class Measurer:
             )
         except LauncherDiedError as error:  # that of hooks is another one
             raise _RunDied(error.what) from error
-        energy = {} if setting.energy is None else setting.energy.end(execution.wall_ns)
+        spent = None if setting.energy is None else setting.energy.end()
         steal_after = setting.host.steal_s(setting.cpus or ())
         self._steal = (time.monotonic(), steal_after)
         if execution.killed == _TIME_CAP:
@@ -155,7 +155,9 @@ class Measurer:
         except CommandFailedError as error:
             examined = Examined(outcome="hook-failed", detail=_first_line(error))
         stolen = None if steal is None or steal_after is None else steal_after - steal
-        examined = dataclasses.replace(examined, metrics={**examined.metrics, **energy})
+        if setting.energy is not None:  # of a run that is discarded nothing is said
+            energy = setting.energy.metrics(spent, execution.wall_ns)
+            examined = dataclasses.replace(examined, metrics={**examined.metrics, **energy})
         return self._row(
             run, execution, examined, pad=pad, steal_s=stolen, hooks_s=(before_s, after_s)
         )
