@@ -7,7 +7,7 @@ import dataclasses
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from analysis.record import Finding, Measurement, PlannedRun, is_disturbed, waited_ns
@@ -107,7 +107,6 @@ class Measurer:
 
     def _measured(self, run: PlannedRun, cell: Cell) -> Measurement:
         setting = self._setting
-        counting = setting.campaign.counters
         began = time.time_ns()
         try:
             before_s = self._hooks("before", cell.before, run)
@@ -127,7 +126,7 @@ class Measurer:
                 self._watch(cell, warmup=run.warmup),
                 _FIRST_LOOK_S if run.warmup else _WATCH_S,
                 padding=pad,
-                count=counting is not None and counting.counts(run.block),
+                count=self._counts(run),
             )
         except LauncherDiedError as error:  # that of hooks is another one
             raise _RunDied(error.what) from error
@@ -161,6 +160,10 @@ class Measurer:
         return self._row(
             run, execution, examined, pad=pad, steal_s=stolen, hooks_s=(before_s, after_s)
         )
+
+    def _counts(self, run: PlannedRun) -> bool:
+        counting = self._setting.campaign.counters
+        return counting is not None and counting.counts(run.block)
 
     def _steal_before(self) -> float | None:
         """Give the steal time now; what was read a moment ago after the last run will do."""
@@ -307,7 +310,9 @@ class Measurer:
     ) -> Measurement:
         setting, done = self._setting, execution
         tally, counting = setting.tally, setting.campaign.counters
-        counted = {} if tally is None or done is None else counters_of(tally, done)
+        counted: Mapping[str, tuple[float, ...]] = {}
+        if tally is not None and done is not None:
+            counted = counters_of(tally, done, wanted=self._counts(run))
         apart = done is not None and counting is not None and counting.apart
         return Measurement(
             position=run.position,
