@@ -59,7 +59,7 @@ def require_steady(trial: TrialColumns, metric: str, used: Flags) -> None:
     ]
     if not unsteady:
         return
-    before, after = max(unsteady, key=lambda pair: abs(pair[1].watts / pair[0].watts - 1))
+    before, after = max(unsteady, key=lambda pair: _drift(*pair))
     others = f", and {len(unsteady) - 1} more" if len(unsteady) > 1 else ""
     raise AnalysisError(
         f"{NET_ENERGY} cannot be judged: idle, the machine used {before.watts:.2f} W before session "
@@ -67,6 +67,11 @@ def require_steady(trial: TrialColumns, metric: str, used: Flags) -> None:
         str(trial.path),
         f"judge {ENERGY}, or measure again on a machine that has settled",
     )
+
+
+def _drift(before: IdlePower, after: IdlePower) -> float:
+    """Give by what part of it the idle power has changed."""
+    return abs(after.watts / before.watts - 1) if before.watts else math.inf
 
 
 def energy_cautions(trial: TrialColumns, metric: str, used: Flags) -> Iterator[Caution]:

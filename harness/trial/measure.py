@@ -7,7 +7,7 @@ import dataclasses
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from analysis.record import Finding, Measurement, PlannedRun, is_disturbed, waited_ns
@@ -107,7 +107,6 @@ class Measurer:
 
     def _measured(self, run: PlannedRun, cell: Cell) -> Measurement:
         setting = self._setting
-        counting = setting.campaign.counters
         began = time.time_ns()
         try:
             before_s = self._hooks("before", cell.before, run)
@@ -127,11 +126,11 @@ class Measurer:
                 self._watch(cell, warmup=run.warmup),
                 _FIRST_LOOK_S if run.warmup else _WATCH_S,
                 padding=pad,
-                count=counting is not None and counting.counts(run.block),
+                count=self._counts(run),
             )
         except LauncherDiedError as error:  # that of hooks is another one
             raise _RunDied(error.what) from error
-        energy = {} if setting.energy is None else setting.energy.end(execution.wall_ns)
+        spent = None if setting.energy is None else setting.energy.end()
         steal_after = setting.host.steal_s(setting.cpus or ())
         self._steal = (time.monotonic(), steal_after)
         if execution.killed == _TIME_CAP:
@@ -155,10 +154,16 @@ class Measurer:
         except CommandFailedError as error:
             examined = Examined(outcome="hook-failed", detail=_first_line(error))
         stolen = None if steal is None or steal_after is None else steal_after - steal
-        examined = dataclasses.replace(examined, metrics={**examined.metrics, **energy})
+        if setting.energy is not None:  # of a run that is discarded nothing is said
+            energy = setting.energy.metrics(spent, execution.wall_ns)
+            examined = dataclasses.replace(examined, metrics={**examined.metrics, **energy})
         return self._row(
             run, execution, examined, pad=pad, steal_s=stolen, hooks_s=(before_s, after_s)
         )
+
+    def _counts(self, run: PlannedRun) -> bool:
+        counting = self._setting.campaign.counters
+        return counting is not None and counting.counts(run.block)
 
     def _steal_before(self) -> float | None:
         """Give the steal time now; what was read a moment ago after the last run will do."""
@@ -305,7 +310,9 @@ class Measurer:
     ) -> Measurement:
         setting, done = self._setting, execution
         tally, counting = setting.tally, setting.campaign.counters
-        counted = {} if tally is None or done is None else counters_of(tally, done)
+        counted: Mapping[str, tuple[float, ...]] = {}
+        if tally is not None and done is not None:
+            counted = counters_of(tally, done, wanted=self._counts(run))
         apart = done is not None and counting is not None and counting.apart
         return Measurement(
             position=run.position,

@@ -30,7 +30,7 @@ class _Seen:
     """What was seen of one event in the runs that were counted."""
 
     runs: int = 0
-    unread: int = 0  # no answer, or never on the processor
+    unread: int = 0  # no answer, never on the processor, or a value that cannot be
     cut: int = 0  # the kernel ended it before the run did
     shared: int = 0  # there for a part of the time
     least: float = 1.0  # of the shares of time
@@ -86,10 +86,17 @@ class CounterTally:
                 found[event.name] = (value / _NS if event.unit == "s" else value,)
         return found
 
+    def unread(self) -> None:
+        """Note a run that was to be counted, and of which the launcher could read no event."""
+        for seen in self._seen.values():
+            seen.runs += 1
+            seen.unread += 1
+
     def _value(self, event: Resolved, moved: Moved | None, least_ns: float) -> float | None:
         seen = self._seen[event.name]
         seen.runs += 1
-        if moved is None or moved[2] <= 0:
+        # a value that went back is not what a run did: from its exec on an event only grows
+        if moved is None or moved[2] <= 0 or moved[0] < 0:
             seen.unread += 1
             return None
         value, enabled, running = moved

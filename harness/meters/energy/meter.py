@@ -55,6 +55,7 @@ class EnergyMeter:
         self._counts: list[int | None] = [None] * len(self._counters)
         self._totals = [0] * len(self._counters)
         self._moved = [False] * len(self._counters)
+        self._since = [0.0] * len(self._counters)  # when each count was seen first
         self._begun = self._read_at = 0.0
         self._why: str | None = None
 
@@ -79,9 +80,8 @@ class EnergyMeter:
         self._why = None
         # the clock first, as at the end: what a read takes is then in neither of the two
         self._begun = self._read_at = time.monotonic()
-        self._counts = [counter.read() for counter in self._counters]
-        for counter, count in zip(self._counters, self._counts, strict=True):
-            if count is None:
+        for place, counter in enumerate(self._counters):
+            if self._note(place, counter.read()) is None:
                 self._unknown(f"the energy of {counter.name} cannot be read any more")
 
     def tick(self) -> None:
@@ -95,8 +95,10 @@ class EnergyMeter:
         seconds = self._read_at - self._begun
         for place, counter in enumerate(self._counters):
             self._moved[place] |= self._totals[place] > 0
-            # of a short span 0 is what a counter says that moves once a millisecond: if it ever does
-            if self._totals[place] == 0 and (seconds >= RESOLUTION_S or not self._moved[place]):
+            # of a short span 0 is what a counter says that moves once a millisecond: if it ever does,
+            # and has not stood through the spans before it too
+            still = self._read_at - self._since[place] >= RESOLUTION_S
+            if self._totals[place] == 0 and (still or not self._moved[place]):
                 self._unknown(
                     f"the energy counter of {counter.name} stands still: a virtual machine, most likely"
                 )
@@ -118,8 +120,7 @@ class EnergyMeter:
         before, self._read_at = self._read_at, time.monotonic()
         passed = self._read_at - before
         for place, counter in enumerate(self._counters):
-            old, new = self._counts[place], counter.read()
-            self._counts[place] = new
+            old, new = self._counts[place], self._note(place, counter.read())
             if old is None or new is None:
                 self._unknown(f"the energy of {counter.name} cannot be read any more")
                 continue
@@ -136,6 +137,12 @@ class EnergyMeter:
                 self._unknown(f"the energy counter of {counter.name} was set back")
             else:
                 self._totals[place] += used
+
+    def _note(self, place: int, count: int | None) -> int | None:
+        """Keep a count that was read just now, and since when it has been that."""
+        if count != self._counts[place]:
+            self._counts[place], self._since[place] = count, self._read_at
+        return count
 
     def _unknown(self, why: str) -> None:
         self._why = self._why or why

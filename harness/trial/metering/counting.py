@@ -77,8 +77,14 @@ def look_at_counters(
     return look_of(plan, launcher.counters, asked=campaign is not None)
 
 
-def counters_of(tally: CounterTally, done: Execution) -> dict[str, tuple[float, ...]]:
-    """Give the metrics that the counters of one run are."""
+def counters_of(
+    tally: CounterTally, done: Execution, *, wanted: bool
+) -> dict[str, tuple[float, ...]]:
+    """Give the metrics that the counters of one run are, if it was `wanted` that it is counted."""
+    if done.counters is None:
+        if wanted:
+            tally.unread()
+        return {}
     numbers = done.numbers
     spent = numbers["user_s"] + numbers["system_s"]
     return tally.metrics(done.counters, cpu_s=spent, spawn_ns=numbers["spawn_ns"])

@@ -18,7 +18,7 @@ from analysis.record import (
 from analysis.record.energy import When
 
 from ...launch import Interrupts
-from ...meters.energy import IDLE_S, EnergyMeter, measure_idle
+from ...meters.energy import IDLE_S, EnergyMeter, Spent, measure_idle
 from ...store import Store
 from ...wording import counted
 from ..watcher import Watcher
@@ -123,11 +123,14 @@ class SessionEnergy:
 
         return both
 
-    def end(self, wall_ns: int) -> Mapping[str, tuple[float, ...]]:
-        """End a run that took so long; give its metrics, without those that are not known."""
-        if not self._works:
+    def end(self) -> Spent | None:
+        """End a run; give what was used meanwhile, None where nobody reads it."""
+        return self._meter.end() if self._works else None
+
+    def metrics(self, spent: Spent | None, wall_ns: int) -> Mapping[str, tuple[float, ...]]:
+        """Give the metrics of a run that took so long, without those that are not known."""
+        if spent is None:
             return {}
-        spent = self._meter.end()
         if spent.joules is None:
             self._unknown[spent.why or "the counters do not say"] += 1
             return {}

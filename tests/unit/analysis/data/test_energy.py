@@ -115,6 +115,14 @@ def test_a_net_energy_is_refused_where_the_idle_power_did_not_stay(trial):
     assert made.values(NET_ENERGY).size == 12  # and whoever looks sees the values
 
 
+def test_a_stored_idle_power_of_nothing_is_refused_in_words(trial):
+    # nobody measures that, but a file may say so
+    before = [idle(1, "before", 0.0), idle(1, "after", 9.0), idle(2, "before", 10.0)]
+    made = trial(idle_power=(*before, idle(2, "after", 11.0)))
+    with pytest.raises(AnalysisError, match=r"0\.00 W before session 1 and 9\.00 W after it"):
+        made.matrix("a", NET_ENERGY)
+
+
 @pytest.mark.parametrize(("after", "steady"), [(9.5, True), (10.5, True), (9.49, False)])
 def test_five_percent_of_the_idle_power_before_are_allowed(after, steady):
     assert is_steady(idle(1, "before", 10.0), idle(1, "after", after)) is steady

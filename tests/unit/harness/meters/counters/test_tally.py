@@ -58,6 +58,13 @@ def test_an_event_that_was_never_on_the_processor_has_no_value():
     ]
 
 
+def test_a_count_that_went_back_is_none():
+    # what is enabled at an exec only grows: whatever this is, it is not what the run did
+    one = tally(CYCLES, CLOCK)
+    assert one.metrics([(-7, 100, 100), (-1, 100, 100)]) == {}
+    assert len(said(one)) == 2
+
+
 def test_an_event_that_shared_its_counter_is_refused_or_scaled():
     refusing = tally(CYCLES)
     assert refusing.metrics([(50, 100, 25)]) == {}

@@ -193,6 +193,28 @@ def test_a_short_span_is_zero_only_of_a_counter_that_ever_moved(machine):
     assert meter.end().joules == 0.0
 
 
+@pytest.mark.parametrize("seconds", [0.001, 0.02, 0.09])
+def test_a_counter_that_stops_is_unknown_of_short_spans_too(machine, seconds):
+    # each of them alone might be 0 between two moves; together they are longer than any two are apart
+    one = machine({"package-0": 100})
+    meter = one.meter()
+    meter.begin()
+    one.put(package_0=900_000)
+    one.now += 0.05
+    assert meter.end().joules > 0
+    told = []
+    while one.now < 51.0:
+        meter.begin()
+        one.now += seconds
+        told.append((one.now, meter.end().joules))
+    assert {joules for now, joules in told if now < 50.15 - 1e-9} <= {0.0}
+    assert {joules for now, joules in told if now > 50.15 + 1e-9} == {None}
+    meter.begin()
+    one.put(package_0=1_800_000)  # it moves again
+    one.now += seconds
+    assert meter.end().joules == pytest.approx(0.9)
+
+
 def test_a_package_that_vanishes_makes_the_whole_unknown(machine):
     two = machine({"package-0": 1, "package-1": 1})
     meter = two.meter()

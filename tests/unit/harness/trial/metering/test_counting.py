@@ -158,6 +158,21 @@ def test_strange_counters_are_told_at_the_end_of_a_session(stage, counting):
     assert all(row["metrics"] == {"page-faults": [7]} for row in stage.rows)
 
 
+@pytest.mark.parametrize("every", [1, 2])
+def test_events_that_open_before_the_trial_and_never_in_it_are_told(stage, counting, every):
+    # the kernel became stricter meanwhile, or another program has every counter
+    stage.answers = [GOOD, GOOD]
+    stage.start(counting(every=every, sessions=1, runs=2, warmup=0))
+    assert all(row["metrics"] == {} for row in stage.rows)
+    wanted = sum(stage.counted)
+    assert [one["what"] for one in stage.findings("counters", "after")] == [
+        f"{name} was not counted in {wanted} of {wanted} runs: these rows are without it"
+        for name in ("cycles", "page-faults")
+    ]
+    # nothing was open beside them: their times are as good as those of the others
+    assert {row["counted"] for row in stage.rows} == {None if every == 1 else False}
+
+
 def test_a_resumed_trial_declares_what_can_be_had_by_then(stage, counting):
     stage.answers = [GONE, GOOD]
     answering(stage, None, 7)

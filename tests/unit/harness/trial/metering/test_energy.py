@@ -311,3 +311,23 @@ def test_a_trial_that_began_without_counters_goes_on_with_them(stage, asking, ho
     assert json.loads(json.dumps(stage.rows[-1]))["metrics"]["energy_package_j"] == [
         pytest.approx(12.5)
     ]
+
+
+def test_a_run_that_is_discarded_is_none_of_those_whose_energy_is_not_known(
+    stage, machine, asking, monkeypatch
+):
+    monkeypatch.setattr("harness.trial.measure.time", stage.clock)
+    target, runs = stage.target, iter(range(100))
+
+    def vanishes(request):
+        told = target(request)
+        number = next(runs)
+        if number >= 1:
+            stage.tree({f"{PLACE}/energy_uj": ""})
+        return {**told, "killed": "time-cap"} if number == 3 else told
+
+    stage.target = vanishes
+    assert stage.start(asking(runs=2, warmup=0, max_time_s=1000.0)).status == "stopped"
+    unknown = sum("energy_package_j" not in row["metrics"] for row in stage.rows)
+    assert (len(stage.rows), unknown) == (3, 2)
+    assert said(stage)[0].startswith("the energy of 2 runs of session 1 is not known: ")
