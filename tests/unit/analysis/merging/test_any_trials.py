@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from analysis.data import Trial, read_trial
 from analysis.data.fleets import joined_trial, open_fleet
@@ -51,6 +51,7 @@ class Night(NamedTuple):
     gives_up: bool
 
 
+PLAIN = Night(seed=0, sessions=1, kept=1.0, resumed=False, gives_up=False)
 KINDS = st.builds(
     Kind,
     variants=st.sampled_from(["ab", "abc"]),
@@ -242,7 +243,7 @@ def fates(trial: Trial) -> list[Any]:
 
 
 QUICK = settings(
-    max_examples=25,
+    max_examples=8,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -263,6 +264,13 @@ def rows(trial: Path, name: str = "measurements.jsonl") -> list[Any]:
     several=st.lists(nights(1.0), min_size=2, max_size=4),
     order=st.randoms(use_true_random=False),
     cut=st.integers(2, 3),
+)
+# The second trial repeated a warm-up: it has no place in the plan.
+@example(
+    kind=Kind("ab", 1, 1, 0.0, 0.0, None, repeating=False),
+    several=[PLAIN, PLAIN._replace(resumed=True)],
+    order=random.Random(0),
+    cut=2,
 )
 def test_sessions_that_are_put_together_are_those_of_the_trials(
     synthetic, folder, kind, several, order, cut
@@ -298,6 +306,11 @@ def test_sessions_that_are_put_together_are_those_of_the_trials(
 
 @QUICK
 @given(kind=KINDS, several=st.lists(nights(0.0), min_size=1, max_size=4))
+# Both hosts repeated runs, and some of these failed.
+@example(
+    kind=Kind("ab", 1, 4, 0.4, 0.3, None, repeating=True),
+    several=[PLAIN._replace(sessions=3), PLAIN._replace(seed=1, sessions=3)],
+)
 def test_a_fleet_holds_the_runs_of_its_hosts(synthetic, folder, kind, several):
     root = folder()
     paths = [
