@@ -13,9 +13,11 @@ from typing import Any, Literal
 from ..data import read_trial, verify_files
 from ..errors import StoreError, UsageError
 from ..record import (
+    FLEET,
     MANIFEST,
     Fleet,
     FleetHost,
+    Manifest,
     appearing,
     is_fleet,
     is_held,
@@ -124,9 +126,7 @@ def named_trials(paths: Sequence[Path]) -> tuple[Named, ...]:
     for path in paths:
         if not is_fleet(path):
             manifest = read_manifest(path)
-            # nodes of one machine, or of cloned images, are told apart by what the scheduler calls them
-            host = manifest.node or manifest.host
-            found.append(Named(path=path, host=host, host_id=manifest.host_id))
+            found.append(Named(path=path, host=_own_name(manifest), host_id=manifest.host_id))
             continue
         own = list(_of_fleet(path))
         if not own:
@@ -139,7 +139,22 @@ def _of_fleet(path: Path) -> Iterator[Named]:
     for host in read_fleet(path).hosts:
         trial = trial_place(path, host)
         if os.path.lexists(trial / MANIFEST):
-            yield Named(path=trial, host=host.host, host_id=read_manifest(trial).host_id)
+            manifest = read_manifest(trial)
+            own = _own_name(manifest)
+            # as a merge called it: further trials of the host are then found to be of the same one
+            labels = {_folder_name(name) for name in (own, _with_id(own, manifest.host_id))}
+            label = host.host if own in labels else re.sub(r"(-2)+$", "", host.host)
+            name = own if label in labels else host.host
+            yield Named(path=trial, host=name, host_id=manifest.host_id)
+
+
+def _own_name(manifest: Manifest) -> str:
+    """Name a trial's host: nodes of one machine, or of cloned images, as the scheduler calls them."""
+    return manifest.node or manifest.host
+
+
+def _with_id(host: str, host_id: str) -> str:
+    return f"{host}-{host_id[:8]}"
 
 
 def way_of(trials: Sequence[Named], *, asked: Way | None, fleets: bool) -> Way:
@@ -277,7 +292,7 @@ def _groups(trials: Sequence[Named]) -> dict[str, list[Named]]:
                 " and ".join(str(one.path) for one in trials if one.host == host),
                 "leave out all but one of them",
             )
-        label = _folder_name(f"{host}-{host_id[:8]}" if several else host)
+        label = _folder_name(_with_id(host, host_id) if several else host)
         while label in found:
             label += "-2"
         found[label] = those
@@ -285,8 +300,9 @@ def _groups(trials: Sequence[Named]) -> dict[str, list[Named]]:
 
 
 def _folder_name(text: str) -> str:
-    """Make a name that every file system takes, and that is not hidden."""
-    return re.sub(r"[^A-Za-z0-9._+-]", "-", text).lstrip(".-")[:100] or "host"
+    """Make a name that every file system takes, that is not hidden, and not the fleet's record's."""
+    name = re.sub(r"[^A-Za-z0-9._+-]", "-", text).lstrip(".-")[:100] or "host"
+    return f"host-{name}" if name.lower() == FLEET else name
 
 
 def _copy(trial: Path, place: Path) -> None:

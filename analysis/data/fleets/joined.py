@@ -8,7 +8,7 @@ numbers of their own, in the order of the hosts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...errors import InsufficientDataError, StoreError
 from ...record import HostProgress, Manifest, with_plans
 from ...report import Caution, figures, merged
-from ..columns import FailedRun, MetricColumn
+from ..columns import MetricColumn
 from ..trial import Trial
 from ..unit import Unit
 from .notes import host_cautions
@@ -26,12 +26,13 @@ from .opened import OpenedFleet
 
 __all__ = ["joined_trial", "nothing_to_judge"]
 
+Integers = NDArray[np.int64]
+
 _SAME = ("benchmarks", "variants", "baseline")
 _WHOLE = (
     *("segment", "block", "benchmark", "variant", "outcome", "start_ns", "warmup"),
     *("disturbed", "chosen"),
 )
-_PLACES = ("position", "repeats")  # in the plan
 
 
 def joined_trial(fleet: OpenedFleet, *, by: Unit = "host") -> Trial:
@@ -101,25 +102,30 @@ def _joined(
     if by == "host":
         trials = [_one_session(trial) for trial in trials]
     sessions = _offsets([trial.manifest.sessions for trial in trials])
-    positions = _offsets([max(trial.planned_runs, _last(trial)) for trial in trials])
+    places = _places(trials)
     fields: dict[str, Any] = {
         name: _frozen(np.concatenate([getattr(trial, name) for trial in trials])) for name in _WHOLE
     }
     fields["session"] = _frozen(
         np.concatenate([t.session + n for t, n in zip(trials, sessions, strict=False)])
     )
-    for name in _PLACES:
-        moved = [
-            np.where(own < 0, own, own + n)
-            for own, n in zip((getattr(t, name) for t in trials), positions, strict=False)
-        ]
-        fields[name] = _frozen(np.concatenate(moved))
+    fields["position"] = _frozen(
+        np.concatenate([p.moved(t.position) for t, p in zip(trials, places, strict=True)])
+    )
+    fields["repeats"] = _frozen(  # here -1 is no position: the row repeats nothing
+        np.concatenate(
+            [
+                np.where(t.repeats < 0, t.repeats, p.moved(t.repeats))
+                for t, p in zip(trials, places, strict=True)
+            ]
+        )
+    )
     if any(trial.counted is not None for trial in trials):
         fields["counted"] = _frozen(np.concatenate([_counted(trial) for trial in trials]))
     first = trials[0]
     return Trial(
         path=path,
-        manifest=_manifest(path, trials, sessions, positions, hosts),
+        manifest=_manifest(path, trials, sessions, places, hosts),
         cautions=merged(
             host_cautions(hosts), [_said(names, sessions[-1], by)], _trial_cautions(trials, names)
         ),
@@ -131,8 +137,8 @@ def _joined(
         absent=frozenset.intersection(*(trial.absent for trial in trials)),
         metrics={name: _metric([t.metrics[name] for t in trials]) for name in _shared(trials)},
         failed=tuple(
-            _moved(run, s, p)
-            for trial, s, p in zip(trials, sessions, positions, strict=False)
+            replace(run, session=run.session + s, position=p.of(run.position))
+            for trial, s, p in zip(trials, sessions, places, strict=False)
             for run in trial.failed
         ),
         outermost=by,
@@ -150,8 +156,29 @@ def _offsets(counts: Sequence[int]) -> list[int]:
     return [0, *np.cumsum(counts).tolist()]
 
 
-def _last(trial: Trial) -> int:
-    return int(trial.position.max()) + 1 if len(trial) else 0
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """How many planned runs, and rows of what was repeated, stand before a host's own."""
+
+    planned: int
+    repeated: int
+
+    def of(self, position: int) -> int:
+        """Move a position; those of what was repeated are negative, and count downwards."""
+        return position - self.repeated if position < 0 else position + self.planned
+
+    def moved(self, positions: Integers) -> Integers:
+        """Move positions as `of` moves one."""
+        return np.where(positions < 0, positions - self.repeated, positions + self.planned)
+
+
+def _places(trials: Sequence[Trial]) -> list[_Place]:
+    """Give each trial's place: no two rows of a fleet have one position."""
+    planned = _offsets(
+        [max(trial.planned_runs, int(trial.position.max(initial=-1)) + 1) for trial in trials]
+    )
+    repeated = _offsets([max(0, -int(trial.position.min(initial=0))) for trial in trials])
+    return [_Place(*both) for both in zip(planned[:-1], repeated[:-1], strict=True)]
 
 
 def _frozen(values: NDArray[Any]) -> NDArray[Any]:
@@ -185,16 +212,11 @@ def _metric(columns: Sequence[MetricColumn]) -> MetricColumn:
     )
 
 
-def _moved(run: FailedRun, sessions: int, positions: int) -> FailedRun:
-    position = run.position if run.position < 0 else run.position + positions
-    return replace(run, session=run.session + sessions, position=position)
-
-
 def _manifest(
     path: Path,
     trials: Sequence[Trial],
     sessions: Sequence[int],
-    positions: Sequence[int],
+    places: Sequence[_Place],
     hosts: Sequence[HostProgress],
 ) -> Manifest:
     """Describe the whole; what the hosts do not agree in is unknown."""
@@ -231,8 +253,8 @@ def _manifest(
             for end in part.session_ends
         ),
         given_up=tuple(
-            replace(one, session=one.session + n, position=one.position + p)
-            for part, n, p in zip(parts, sessions, positions, strict=False)
+            replace(one, session=one.session + n, position=p.of(one.position))
+            for part, n, p in zip(parts, sessions, places, strict=False)
             for one in part.given_up
         ),
         must_raise=None,

@@ -181,8 +181,10 @@ def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Ru
     values = {name: _values(trial, name) for name in metrics}
     user, system = (trial.numbers.get(name) for name in ("user_s", "system_s"))
     codes = {run.position: run.exit_code for run in trial.failed}
-    # of a run that was repeated, the row that every method takes
-    order = np.argsort(trial.planned_position, kind="stable")
+    # of a run that was repeated, the row that every method takes; a warm-up that was repeated has no
+    # place in the plan, and stays behind what was executed before it
+    place = trial.planned_position
+    order = np.argsort(np.where(place < 0, np.maximum.accumulate(place), place), kind="stable")
     order = order[trial.chosen[order]]
     rows: dict[tuple[str, str], list[Run]] = {}
     for number, k in enumerate(order.tolist(), 1):

@@ -226,3 +226,43 @@ def test_nodes_of_one_machine_are_told_apart_by_the_names_that_the_scheduler_giv
     assert code == 0
     assert read_fleet(tmp_path / "fleet").names == ("n1", "n2")
     assert merge(*paths, "-o", tmp_path / "trial", "--as", "sessions")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("host", "ids"),
+    [("node", ("a" * 64, "b" * 64)), ("lab/1", ("a" * 64,)), ("lab/1", ("a" * 64, "b" * 64))],
+)
+def test_a_fleet_that_a_trial_is_put_to_later_is_the_one_of_all_at_once(trial, tmp_path, host, ids):
+    # the folder of a host is named otherwise than it where names meet, or hold what no folder's may
+    first = [trial(f"first-{k}", host, one) for k, one in enumerate((*ids, "c" * 64))]
+    first[-1] = trial("else", "lab9", "c" * 64)
+    later = trial("later", host, ids[0], started="2026-11-22T04:12:00Z")
+    merge_hosts(named_trials([*first, later]), tmp_path / "all")
+    merge_hosts(named_trials(first), tmp_path / "some")
+    merge_hosts(named_trials([tmp_path / "some", later]), tmp_path / "steps")
+    found, expected = (
+        {one.host: one.done for one in read_hosts(folder, read_fleet(folder))}
+        for folder in (tmp_path / "steps", tmp_path / "all")
+    )
+    assert found == expected
+    assert len(found) == len(ids) + 1
+
+
+def test_a_host_of_a_fleet_keeps_the_name_that_somebody_gave_it(trial, tmp_path):
+    merge_hosts(named_trials([trial("one"), trial("two", "lab2", "b")]), tmp_path / "some")
+    record = json.loads((tmp_path / "some" / "fleet.json").read_text())
+    record["hosts"][0]["host"] = "left"
+    (tmp_path / "some" / "fleet.json").write_text(json.dumps(record))
+    merge_hosts(named_trials([tmp_path / "some", trial("three", "lab3", "c")]), tmp_path / "all")
+    assert read_fleet(tmp_path / "all").names == ("left", "lab2", "lab3")
+
+
+def test_no_host_takes_the_place_of_the_fleets_own_record(trial, tmp_path):
+    paths = [trial("one", "fleet.json"), trial("two", "lab2", "b")]
+    merge_hosts(named_trials(paths), tmp_path / "fleet")
+    assert [
+        one.state for one in read_hosts(tmp_path / "fleet", read_fleet(tmp_path / "fleet"))
+    ] == [
+        "complete",
+        "complete",
+    ]
