@@ -40,7 +40,6 @@ from .resuming.resumption import (
     record,
     refuse,
     refuse_another_rule,
-    refuse_complete,
     refuse_other_units,
     settle,
 )
@@ -176,7 +175,7 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
     path, manifest, campaign = begun.path, begun.manifest, begun.campaign
     sessions = begun.sessions
     if manifest.status == "complete" and sessions == manifest.sessions:
-        refuse_complete(path, campaign_drift(path, manifest, campaign))
+        refuse(path, campaign_drift(path, manifest, campaign), complete=True)
         done = manifest.needed
         return Ending(
             trial=path,

@@ -209,8 +209,18 @@ def settle(store: Store, drifts: list[Drift], *, accept: bool) -> None:
     record(store, drifts)
 
 
-def refuse(path: Path, drifts: list[Drift]) -> None:
-    """Stop if anything has drifted.
+_GO_ON = (
+    "put it back as it was, start a new trial, or go on all the same with --accept-drift "
+    "(the change is then recorded in the trial)"
+)
+_ADD_TO_IT = (  # nothing is left to accept the change for
+    "the trial is complete: start a new one, or add sessions to it under the changed campaign "
+    "with --sessions +1 --accept-drift (the change is then recorded in the trial)"
+)
+
+
+def refuse(path: Path, drifts: list[Drift], *, complete: bool = False) -> None:
+    """Stop if anything has drifted; the way out is another one of a trial that is `complete`.
 
     Raises
     ------
@@ -221,25 +231,7 @@ def refuse(path: Path, drifts: list[Drift]) -> None:
         raise StoreError(
             "\n".join(drift.what for drift in drifts),
             str(path),
-            "put it back as it was, start a new trial, or go on all the same with --accept-drift "
-            "(the change is then recorded in the trial)",
-        )
-
-
-def refuse_complete(path: Path, drifts: list[Drift]) -> None:
-    """Stop if the campaign of a complete trial has drifted: nothing is left to accept that for.
-
-    Raises
-    ------
-    StoreError
-        With every difference.
-    """
-    if drifts:
-        raise StoreError(
-            "\n".join(drift.what for drift in drifts),
-            str(path),
-            "the trial is complete: start a new one, or add sessions to it under the changed campaign "
-            "with --sessions +1 --accept-drift (the change is then recorded in the trial)",
+            _ADD_TO_IT if complete else _GO_ON,
         )
 
 

@@ -203,13 +203,13 @@ def test_several_candidates_and_one_alone_have_reports_as_well(fleet, tmp_path, 
     assert list((tmp_path / "p").rglob("*.svg"))
 
 
-def test_a_fleet_of_one_variant_has_a_report(fleet):
-    def keep_old(_, made):
-        made.manifest = replace(made.manifest, variants=("old",))
-        made.plan = [row for row in made.plan if row.variant == "old"]
-        made.rows = [row for row in made.rows if row.variant == "old"]
-        made.manifest = replace(made.manifest, planned=len(made.plan))
+def keep_old(_, made):
+    made.plan = [row for row in made.plan if row.variant == "old"]
+    made.rows = [row for row in made.rows if row.variant == "old"]
+    made.manifest = replace(made.manifest, variants=("old",), planned=len(made.plan))
 
+
+def test_a_fleet_of_one_variant_has_a_report(fleet):
     text = report(fleet([0.1, 0.1, 0.1], change=keep_old), "--format", "md")
     assert "Nothing was compared: old was measured alone." in text
 
@@ -230,12 +230,6 @@ def test_the_sources_of_variation_are_those_of_the_command_on_the_fleet(fleet, t
 
 
 def test_hosts_without_a_common_answer_are_no_sessions_of_the_sources_either(fleet):
-    def keep_old(_, made):
-        made.manifest = replace(made.manifest, variants=("old",))
-        made.plan = [row for row in made.plan if row.variant == "old"]
-        made.rows = [row for row in made.rows if row.variant == "old"]
-        made.manifest = replace(made.manifest, planned=len(made.plan))
-
     folder = fleet([0.1, 0.1, 0.1], change=keep_old)
     told = json.loads(report(folder, "--format", "json", "--sources"))["variation"][0]["found"]
     levels = {one["source"]: one["levels"] for one in told["components"] if not one["benchmark"]}
@@ -360,12 +354,6 @@ def test_two_variants_over_all_hosts_rest_on_hosts_and_not_on_sessions(fleet):
 
 
 def test_the_only_variants_intervals_are_by_hosts(fleet):
-    def keep_old(_, made):
-        made.manifest = replace(made.manifest, variants=("old",))
-        made.plan = [row for row in made.plan if row.variant == "old"]
-        made.rows = [row for row in made.rows if row.variant == "old"]
-        made.manifest = replace(made.manifest, planned=len(made.plan))
-
     text = " ".join(report(fleet([0.1, 0.1, 0.1], change=keep_old), "--format", "md").split())
     assert text.count("| 3 hosts |") == 3
     assert "interval, over its hosts" in text
