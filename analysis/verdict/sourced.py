@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..data import Trial
+from ..data import NOT_ASKED, Trial
 from ..formats import Reading, Sides, open_trial, read_sides, sessions_apart, trial_and_variant
 from ..report import Caution, merged
 from .judging import judge_sides
@@ -65,8 +65,14 @@ def judge_sources(
         always_valid=always_valid,
         **asked,
     )
-    known = merged(*_once(sides, trials, answer.cautions))
-    return Sourced(verdict=replace(answer, cautions=known), sides=sides, trials=trials)
+    first = [one for one in sides.candidate.cautions if one.code == NOT_ASKED]
+    others = [one for one in answer.cautions if one.code != NOT_ASKED]
+    known = merged(first, *_once(sides, trials, others))
+    return Sourced(
+        verdict=replace(answer, usual=how.metric is None, cautions=known),
+        sides=sides,
+        trials=trials,
+    )
 
 
 def _once(

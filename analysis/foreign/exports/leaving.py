@@ -119,7 +119,8 @@ def leaving_trial(
     trial : Trial
         The trial.
     metrics : sequence of str
-        Which ones; by default all of an imported trial, else the wall time and what was parsed.
+        Which ones; by default all of an imported trial, else the campaign's question, the wall time and
+        what was parsed.
     variants : sequence of str
         Which ones; by default all.
 
@@ -140,7 +141,15 @@ def leaving_trial(
                 f"known here: {', '.join(known)}",
             )
     names = tuple(metrics) or tuple(
-        dict.fromkeys((*(() if manifest.origin == "imported" else ("wall",)), *manifest.metrics))
+        dict.fromkeys(
+            (
+                *(
+                    manifest.questions or ()
+                ),  # the question first: who reads the file back judges it
+                *(() if manifest.origin == "imported" else ("wall",)),
+                *manifest.metrics,
+            )
+        )
     )
     found = tuple(
         Metric(name=name, unit=(info := trial.metric(name)).unit, better=info.better)

@@ -24,7 +24,7 @@ from ...methods.multilevel import HostLevel, Multilevel, multilevel, over_hosts
 from ...record import HostProgress, Manifest, MetricInfo, with_plans
 from ...report import Caution, figures, merged
 from ...stats import Correction, counted, door
-from ..cautions import method_cautions, run_cautions
+from ..cautions import method_cautions, question_cautions, run_cautions
 from ..counts import RunCounts, counts_of, summed
 from ..host_standing import FleetHostStanding
 from ..judging import judge
@@ -143,7 +143,7 @@ class _Gathered:
 def judge_fleet(
     fleet: str | Path,
     *,
-    metric: str = "wall",
+    metric: str | None = None,
     confidence: float = 0.95,
     variants: Sequence[str] | None = None,
     benchmarks: Sequence[str] | None = None,
@@ -184,8 +184,10 @@ def judge_fleet(
         If no host has a run that counts.
     """
     opened = open_fleet(Path(fleet))
+    unasked = opened.unasked() if metric is None else ()
+    named = metric is not None
     asked = _Asked(
-        metric=metric,
+        metric=next(iter(opened.asked()), "wall") if metric is None else metric,
         confidence=confidence,
         variants=variants,
         benchmarks=benchmarks,
@@ -206,10 +208,13 @@ def judge_fleet(
     if found.first is None:
         raise nothing_to_judge(opened.path, hosts)
     if len(found.judged) == 1:
-        return _alone(opened, found, hosts)
-    if len(found.chosen) < 2:
-        return _one_variant(opened, found, hosts)
-    return _together(opened, found, hosts, found.first)
+        answer = _alone(opened, found, hosts)
+    elif len(found.chosen) < 2:
+        answer = _one_variant(opened, found, hosts)
+    else:
+        answer = _together(opened, found, hosts, found.first)
+    told = merged(question_cautions(unasked), answer.cautions)
+    return replace(answer, usual=not named or asked.metric == opened.usual(), cautions=told)
 
 
 def _alone(opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProgress]) -> Verdict:

@@ -87,13 +87,14 @@ class Gate(Result):
     `outcome` is "proven" where the condition is proven of any candidate, else "undecided" where it
     could not be decided of one, else "passed"; `exit_code` is 1, 7, 0. `limit` is the speedup below
     which the condition holds, `risk` the one-sided risk of each proof and of each pass; `confidence` and
-    `risk` are None where nothing could be compared.
+    `risk` are None where nothing could be compared. `metric` is what was compared; None where that is not known.
     """
 
     method: ClassVar[str] = "gate"
     derived: ClassVar[tuple[str, ...]] = ("outcome", "exit_code")
 
     condition: str
+    metric: str | None = None
     limit: float
     on: On
     confidence: float | None
