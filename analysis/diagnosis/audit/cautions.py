@@ -74,11 +74,15 @@ def _matters(one: Finding) -> bool:
 
 
 def _host(found: Diagnosis, moves: Sequence[Finding]) -> Caution:
-    speeds = found.speeds
+    speeds, movers = found.speeds, found.movers
+    about = () if movers is None else (*movers.variants, *movers.benchmarks)
+    kind = "host" if movers is None else "variant"
     if speeds is not None and speeds.two and speeds.ratio >= 1 + _MOVED:
-        return Caution("host-two-speeds", speeds_text(speeds, found.sessions))
+        told = speeds_text(speeds, found.sessions, movers)
+        return Caution(f"{kind}-two-speeds", told, about)
     first = min(moves, key=lambda one: one.pvalue or 0.0)
-    return Caution("host-changes", f"the whole host did not keep its speed: {first.text}")
+    who = "the whole host did not keep its" if movers is None else "not all programs kept their"
+    return Caution(f"{kind}-changes", f"{who} speed: {first.text}", about)
 
 
 def _of_cells(findings: Sequence[Finding]) -> str:

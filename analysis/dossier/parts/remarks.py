@@ -177,7 +177,7 @@ def _of_modes(seen: Seen) -> list[Remark]:
     else:
         text = f"{_name(several[0])} has several modes, near {near}"
     speeds = seen.diagnosis.speeds if seen.diagnosis is not None else None
-    if speeds is not None and speeds.two:
+    if speeds is not None and speeds.two and seen.diagnosis.movers is None:
         text += ": the whole host changes between two speeds"
         if seen.happened:
             return [_remark(text, seen.happened, "the trial as it happened")]
