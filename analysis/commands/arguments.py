@@ -218,10 +218,10 @@ def reading(args: argparse.Namespace) -> Reading:
     )
 
 
-def metric_of(args: argparse.Namespace, *matrices: PerformanceMatrix) -> str | None:
+def metric_of(*matrices: PerformanceMatrix) -> str | None:
     """Give what the first line of a text must name: the metric that was chosen of trials.
 
-    None where no trial is among them, and where the wall time is judged because nothing else was asked for.
+    None where no trial is among them, and of the wall time where no campaign names it.
     """
     from ..errors import FairtrialError
     from ..record import read_manifest
@@ -229,7 +229,7 @@ def metric_of(args: argparse.Namespace, *matrices: PerformanceMatrix) -> str | N
     for matrix in matrices:
         if matrix.trial is None or matrix.metric is None:
             continue
-        if matrix.metric != "wall" or args.metric is not None:
+        if matrix.metric != "wall":
             return matrix.metric
         with contextlib.suppress(FairtrialError):  # a fleet, or another tool's file
             return "wall" if read_manifest(Path(matrix.trial)).questions else None

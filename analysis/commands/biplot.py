@@ -73,9 +73,10 @@ def _biplot(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     return 0
 
 
-def systems_of(args: argparse.Namespace, scale: Scale = "log") -> Biplot:
-    """Read the systems that the sources name, and find their principal components."""
-    return _fitted(_read(args), scale)
+def systems_of(args: argparse.Namespace) -> tuple[Biplot, str | None]:
+    """Read the systems that the sources name, and find their principal components; with the metric to name."""
+    read = _read(args)
+    return _fitted(read, "log"), read.metric
 
 
 def _fitted(read: _Systems, scale: Scale) -> Biplot:
@@ -96,7 +97,7 @@ def _read(args: argparse.Namespace) -> _Systems:
 
     if len(args.sources) > 1:
         each = read_each(args.sources, reading(args))
-        return replace(_medians(each, args.sources), metric=metric_of(args, *each))
+        return replace(_medians(each, args.sources), metric=metric_of(*each))
     (source,) = args.sources
     try:
         Path(source).exists()
@@ -113,7 +114,7 @@ def _read(args: argparse.Namespace) -> _Systems:
         unasked = trial.unasked if args.metric is None else ()
         said = [not_judged(unasked)] if unasked else []
         told = merged(said, always_said(trial), found.cautions)
-        return replace(found, metric=metric_of(args, *matrices), cautions=told)
+        return replace(found, metric=metric_of(*matrices), cautions=told)
     if is_file(source):
         return _table(Path(source), args)
     if named is not None:

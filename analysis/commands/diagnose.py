@@ -96,7 +96,7 @@ def _diagnose(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     matrix = read_one(args.matrix, reading(args))
     studies = {name: study(matrix, args) for name, study in chosen.items()}
     result = next(iter(studies.values())) if len(studies) == 1 else _Several(studies=studies)
-    show(result, out, as_json=args.json, metric=metric_of(args, matrix))
+    show(result, out, as_json=args.json, metric=metric_of(matrix))
     return 0
 
 

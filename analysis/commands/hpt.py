@@ -86,7 +86,7 @@ def _hpt(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
             hashes=_hashes(args.candidate, args.baseline),
         )
         write_file(Path(args.html), hpt_page(result, facts))
-    show(result, out, as_json=args.json, metric=metric_of(args, sides.candidate, sides.baseline))
+    show(result, out, as_json=args.json, metric=metric_of(sides.candidate, sides.baseline))
     return 0
 
 

@@ -183,7 +183,7 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         from ..report import as_text
 
         text = as_text.render(mixture_page(report, digits=args.digits))
-        out.write(f"{headed(text, metric_of(args, *sources.matrices))}\n")
+        out.write(f"{headed(text, metric_of(*sources.matrices))}\n")
     return 0
 
 

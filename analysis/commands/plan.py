@@ -124,14 +124,13 @@ def _plan(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     fleet = _fleet_of(args)
     if fleet is not None:
         plan, metric = _hosts(*fleet, args)
-        usual = metric == "wall" and args.metric is None
-        show(plan, out, as_json=args.json, metric=None if usual else metric)
+        show(plan, out, as_json=args.json, metric=None if metric == "wall" else metric)
         return 0
     if args.max_hosts is not None:
         raise UsageError("--max-hosts is for fleets", args.candidate, "leave it out")
     sides = read_sides(args.candidate, args.baseline, reading(args))
     planned = _runs if args.within_session else _sessions
-    named = metric_of(args, sides.candidate, sides.baseline)
+    named = metric_of(sides.candidate, sides.baseline)
     show(planned(sides, args), out, as_json=args.json, metric=named)
     return 0
 

@@ -90,8 +90,8 @@ def _drawing(args: argparse.Namespace, sheet: Sheet) -> tuple[Drawing, str | Non
         from ..dossier.figures import draw_table
         from .biplot import systems_of
 
-        found = systems_of(args)
-        return draw_table(found, sheet), args.metric, _unasked(found.cautions)
+        found, metric = systems_of(args)
+        return draw_table(found, sheet), metric, _unasked(found.cautions)
     if len(args.sources) > 2:
         raise UsageError(
             f"{args.kind} takes one trial or two sides, and {len(args.sources)} were given",
@@ -112,7 +112,7 @@ def _drawing(args: argparse.Namespace, sheet: Sheet) -> tuple[Drawing, str | Non
         options["benchmarks"] = None  # one figure of it, as it is judged among all
     subject = subject_of(args.sources, reading(args), **options)
     drawing = draw(args.kind, subject, sheet, benchmark=named[0] if kind.each and named else None)
-    metric = metric_of(args, *subject.matrices.values())
+    metric = metric_of(*subject.matrices.values())
     return drawing, metric, _unasked(subject.verdict.cautions)
 
 

@@ -145,7 +145,7 @@ def _resample(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             title=f"{report.test.candidate} against {report.test.baseline}",
             alt=" ".join(report.conclusions),
         )
-    show(report, out, as_json=args.json, metric=metric_of(args, candidate, baseline))
+    show(report, out, as_json=args.json, metric=metric_of(candidate, baseline))
     return 0
 
 

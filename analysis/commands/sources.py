@@ -82,8 +82,8 @@ def _sources(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         show(_of_table(args, err), out, as_json=args.json)
         return 0
     found = _of_trials(args, err)
-    named = found.response != "wall" or args.metric is not None
-    show(found, out, as_json=args.json, metric=found.response if named else None)
+    named = None if found.response == "wall" else found.response
+    show(found, out, as_json=args.json, metric=named)
     return 0
 
 

@@ -221,7 +221,7 @@ def _compared(args: argparse.Namespace) -> _Judged:
     return _Judged(
         title=f"{sides.candidate.name} against {sides.baseline.name}",
         suite=suite,
-        metric=metric_of(args, sides.candidate, sides.baseline),
+        metric=metric_of(sides.candidate, sides.baseline),
     )
 
 

@@ -123,7 +123,7 @@ def _study(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     ):
         population = read_one(args.matrix, reading(args))
         result = _made(population, args, workers, report)
-    show(result, out, as_json=args.json, metric=metric_of(args, population))
+    show(result, out, as_json=args.json, metric=metric_of(population))
     return 0
 
 

@@ -67,9 +67,10 @@ def judge_sources(
     )
     first = [one for one in sides.candidate.cautions if one.code == NOT_ASKED]
     others = [one for one in answer.cautions if one.code != NOT_ASKED]
+    usual = how.metric is None or all(trial.is_usual(how.metric) for trial in trials)
     known = merged(first, *_once(sides, trials, others))
     return Sourced(
-        verdict=replace(answer, usual=how.metric is None, cautions=known),
+        verdict=replace(answer, usual=usual, cautions=known),
         sides=sides,
         trials=trials,
     )

@@ -94,7 +94,8 @@ def write_comparison(
         confidence=confidence,
         margin=margin,
     )
-    show(answer, out, as_json=as_json)
+    named = None if answer.metric == "wall" else answer.metric
+    show(answer, out, as_json=as_json, metric=named)
     return answer.exit_code
 
 

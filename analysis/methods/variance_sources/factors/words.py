@@ -135,7 +135,9 @@ def _chance(risk: float) -> str:
     """Say the family's error: that such a sentence stands there although nothing has an effect."""
     trials = round(1 / risk)
     if abs(trials * risk - 1) > _NEAR:
-        return f"this is one of the {100 * risk:g} % of trials in which chance alone finds something"
+        return (
+            f"this is one of the {100 * risk:g} % of trials in which chance alone finds something"
+        )
     return f"this is the 1 in {trials} trials in which chance alone finds something"
 
 
