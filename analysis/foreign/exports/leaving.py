@@ -140,17 +140,9 @@ def leaving_trial(
                 str(trial.path),
                 f"known here: {', '.join(known)}",
             )
-    names = tuple(metrics) or tuple(
-        dict.fromkeys(
-            (
-                *(
-                    manifest.questions or ()
-                ),  # the question first: who reads the file back judges it
-                *(() if manifest.origin == "imported" else ("wall",)),
-                *manifest.metrics,
-            )
-        )
-    )
+    wall = () if manifest.origin == "imported" else ("wall",)
+    asked = manifest.questions or ()  # first: who reads the file back judges it
+    names = tuple(metrics) or tuple(dict.fromkeys((*asked, *wall, *manifest.metrics)))
     found = tuple(
         Metric(name=name, unit=(info := trial.metric(name)).unit, better=info.better)
         for name in names
