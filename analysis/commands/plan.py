@@ -156,7 +156,7 @@ def _hosts(path: Path, variant: str | None, args: argparse.Namespace) -> tuple[H
 
     hosts, pilots, without = [], {}, []
     fleet = open_fleet(path)
-    metric = args.metric or next(iter(fleet.asked()), "wall")
+    metric = args.metric or fleet.question()
     for one in fleet.hosts():
         hosts.append(one.progress)
         if not one.judgeable or one.trial is None:

@@ -76,10 +76,14 @@ class OpenedFleet:
             raise differing(str(self.path), asked_now(found))
         return metrics
 
-    def usual(self) -> str | None:
-        """Give the metric that is judged where nobody names one; None where hosts differ in it."""
+    def question(self) -> str:
+        """Give the metric that is judged where nobody names one. Raises what `asked` does."""
+        return next(iter(self.asked()), "wall")
+
+    def is_usual(self, metric: str) -> bool:
+        """Tell whether a metric is the one that is judged where nobody names one."""
         metrics = one_question(questions_of(self._manifests()))
-        return None if metrics is None else next(iter(metrics), "wall")
+        return metrics is not None and metric == next(iter(metrics), "wall")
 
     def unasked(self) -> tuple[str, ...]:
         """Give the metrics that benchmarks declare, where the campaign says of none that it is the question."""

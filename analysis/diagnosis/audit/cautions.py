@@ -76,13 +76,13 @@ def _matters(one: Finding) -> bool:
 def _host(found: Diagnosis, moves: Sequence[Finding]) -> Caution:
     speeds, movers = found.speeds, found.movers
     about = () if movers is None else (*movers.variants, *movers.benchmarks)
-    kind = "host" if movers is None else "variant"
     if speeds is not None and speeds.two and speeds.ratio >= 1 + _MOVED:
         told = speeds_text(speeds, found.sessions, movers)
-        return Caution(f"{kind}-two-speeds", told, about)
+        return Caution("host-two-speeds" if movers is None else "variant-two-speeds", told, about)
     first = min(moves, key=lambda one: one.pvalue or 0.0)
-    who = "the whole host did not keep its" if movers is None else "not all programs kept their"
-    return Caution(f"{kind}-changes", f"{who} speed: {first.text}", about)
+    if movers is None:
+        return Caution("host-changes", f"the whole host did not keep its speed: {first.text}")
+    return Caution("variant-changes", f"not all programs kept their speed: {first.text}", about)
 
 
 def _of_cells(findings: Sequence[Finding]) -> str:

@@ -45,7 +45,7 @@ def diagnose_fleet(
         If no host has a run that counts.
     """
     opened = open_fleet(Path(fleet))
-    metric = next(iter(opened.asked()), "wall") if metric is None else metric
+    metric = opened.question() if metric is None else metric
     risk = (1 - confidence) / len(opened.fleet.hosts)
     progress: list[HostProgress] = []
     hosts: list[DiagnosedHost] = []

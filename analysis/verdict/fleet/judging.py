@@ -185,9 +185,9 @@ def judge_fleet(
     """
     opened = open_fleet(Path(fleet))
     unasked = opened.unasked() if metric is None else ()
-    named = metric is not None
+    usual = metric is None or opened.is_usual(metric)
     asked = _Asked(
-        metric=next(iter(opened.asked()), "wall") if metric is None else metric,
+        metric=opened.question() if metric is None else metric,
         confidence=confidence,
         variants=variants,
         benchmarks=benchmarks,
@@ -207,14 +207,11 @@ def judge_fleet(
         raise found.unknown
     if found.first is None:
         raise nothing_to_judge(opened.path, hosts)
-    if len(found.judged) == 1:
-        answer = _alone(opened, found, hosts)
-    elif len(found.chosen) < 2:
-        answer = _one_variant(opened, found, hosts)
-    else:
-        answer = _together(opened, found, hosts, found.first)
+    alone = len(found.judged) == 1
+    way = _alone if alone else _one_variant if len(found.chosen) < 2 else _together
+    answer = way(opened, found, hosts)
     told = merged(question_cautions(unasked), answer.cautions)
-    return replace(answer, usual=not named or asked.metric == opened.usual(), cautions=told)
+    return replace(answer, usual=usual, cautions=told)
 
 
 def _alone(opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProgress]) -> Verdict:
@@ -259,11 +256,9 @@ def _one_variant(opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProg
     return replace(answer, host=None, hosts=_standing(found, hosts), cautions=told)
 
 
-def _together(
-    opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProgress], first: Manifest
-) -> Verdict:
-    asked, info = found.asked, found.info
-    assert info is not None  # a host was judged
+def _together(opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProgress]) -> Verdict:
+    asked, info, first = found.asked, found.info, found.first
+    assert info is not None and first is not None  # noqa: PT018 - a host was judged
     candidates = tuple(
         _candidate(variant, found.results.get(variant, {}), found)
         for variant in found.chosen
