@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from ..data import Unit
-from ..methods.multilevel import Shift
+from ..methods.multilevel import LooksRule, Shift
 from ..record import Change
 from ..report import Result, Word, figures, plain
 
@@ -233,6 +233,8 @@ class TrialSide:
         them that failed.
     status, started, finished, tool_version : str or None
         How it ended, when it was measured and by which version.
+    looks, look_alpha, looks_rule, risk_total
+        Which look its words and intervals are of, as in `Multilevel`.
     outermost : {"session", "host"}
         What its sessions are: of a fleet each is a host.
     """
@@ -264,6 +266,10 @@ class TrialSide:
     started: str
     finished: str | None
     tool_version: str
+    looks: int
+    look_alpha: float
+    looks_rule: LooksRule
+    risk_total: float
     outermost: Unit = "session"
 
 

@@ -47,7 +47,7 @@ class Judged:
     """What both kinds of lines are made of.
 
     `margin` is that of the log ratio, `sign` -1 where less is better; `each` are the benchmarks'
-    estimates, `zeroed` tells which of them have runs of 0.
+    estimates, `zeroed` tells which of them have runs of 0. `next_law` has the level of the next look.
     """
 
     design: Design
@@ -56,6 +56,7 @@ class Judged:
     zeroed: NDArray[np.bool_]
     weights: Floats
     law: Law
+    next_law: Law
     margin: float
     sign: int
     correction: Correction
@@ -212,7 +213,7 @@ def _these(judged: Judged, found: Estimates) -> Line:
         scatter = _suite_scatter(judged, one)
         if scatter is not None:
             ones = np.ones(1)
-            advice = advise(one.estimate, scatter, judged.law, judged.margin, (ones, ones))
+            advice = advise(one.estimate, scatter, judged.next_law, judged.margin, (ones, ones))
     return Line(
         **decided(one, d, 0, "these"),
         outcome=d.outcome[0],
@@ -265,7 +266,7 @@ def _advice(
     found = advise(
         judged.each.estimate[some],
         scatter,
-        judged.law,
+        judged.next_law,
         judged.margin,
         (steps[0][some], steps[1][some]),
     )

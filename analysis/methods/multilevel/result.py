@@ -10,6 +10,7 @@ from ...report import Result, Word, figures, plain
 from ...run_numbers import Better
 from ...stats import Correction
 from .design import Design
+from .looks import LooksRule
 
 __all__ = ["REFERENCES", "BenchmarkLine", "Line", "MoreSessions", "Multilevel"]
 
@@ -68,7 +69,7 @@ class Line:
     speedup : float or None
         Ratio of geometric means, above 1 when the candidate is better.
     low, high : float or None
-        The interval at the result's confidence (1 - alpha / looks), not adjusted for the number of
+        The interval at the look's confidence (1 - look_alpha), not adjusted for the number of
         benchmarks; None where there is none.
     error, freedom : float or None
         Standard error of the log of the speedup, and its degrees of freedom.
@@ -179,7 +180,13 @@ class Multilevel(Result):
     correction : str
         For the number of benchmarks: "holm", "bh" or "none".
     looks : int
-        How many looks at growing data share the level: intervals and words are at alpha / looks.
+        Which look at growing data this is, or how many are planned.
+    look_alpha : float
+        The risk of this look: intervals have the confidence 1 - look_alpha.
+    looks_rule : {"single", "planned", "growing", "always-valid"}
+        How the risk is shared among looks.
+    risk_total : float
+        The most that all looks together may risk.
     always_valid : bool
         Whether the intervals hold at every number of sessions (a confidence sequence).
     benchmarks : tuple of BenchmarkLine
@@ -209,6 +216,9 @@ class Multilevel(Result):
     margin: float
     correction: Correction
     looks: int
+    look_alpha: float
+    looks_rule: LooksRule
+    risk_total: float
     always_valid: bool
     benchmarks: tuple[BenchmarkLine, ...]
     these: Line | None

@@ -3,14 +3,73 @@
 from __future__ import annotations
 
 import math
+from typing import Protocol
 
 from ...data import Unit
 from ...report import figures
+from .looks import LooksRule
 from .result import BenchmarkLine, Line, MoreSessions
 
-__all__ = ["advice_text", "interval_text", "needed_text", "reason_text", "speedup_text"]
+__all__ = [
+    "Looked",
+    "advice_text",
+    "interval_text",
+    "level_text",
+    "looks_text",
+    "needed_text",
+    "reason_text",
+    "speedup_text",
+]
 
 _BEYOND = "> 100"  # of a number that nobody would go on to
+_MANY = 4  # looks from which on a trial that grows had better have bounds for every look
+
+
+class Looked(Protocol):
+    """What has a look's level: a comparison, a verdict, a gate's candidate."""
+
+    @property
+    def looks(self) -> int:
+        """Its number."""
+
+    @property
+    def look_alpha(self) -> float | None:
+        """Its risk."""
+
+    @property
+    def looks_rule(self) -> LooksRule:
+        """How looks share the risk."""
+
+    @property
+    def risk_total(self) -> float | None:
+        """The most that all looks together risk."""
+
+
+def level_text(risk: float) -> str:
+    """Write the confidence of the intervals at a look of this risk, such as ``99.17 %``."""
+    return f"{100.0 * (1.0 - risk):.4g} %"
+
+
+def looks_text(one: Looked) -> str:
+    """Say which look this is and what it risks; empty of a single one, or of none."""
+    if one.looks_rule == "single" or one.look_alpha is None or one.risk_total is None:
+        return ""
+    if one.looks_rule == "always-valid":
+        return "intervals hold however often one looks (a confidence sequence)"
+    total = f"all looks together at most {_percent(one.risk_total)}"
+    if one.looks_rule == "planned":
+        each = f"{one.looks} looks are planned, each judged at {_percent(one.look_alpha)}"
+        return f"{each} (alpha/{one.looks}); {total}"
+    share = f"alpha/{one.looks * (one.looks + 1)}"
+    text = f"look {one.looks} of a growing trial: judged at {_percent(one.look_alpha)} ({share}); {total}"
+    if one.looks < _MANY:
+        return text
+    return f"{text}. For many looks plan --always-valid before the first: narrower from look 5 on"
+
+
+def _percent(risk: float) -> str:
+    """Write a risk, such as ``7.5 %`` and ``.42 %``."""
+    return f"{100 * risk:.2g} %".removeprefix("0")
 
 
 def speedup_text(line: Line) -> str:

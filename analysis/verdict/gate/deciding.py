@@ -39,15 +39,14 @@ def gate(
     With L the limit of the speedup (1/1.02 of ``slower>2%``), x the log speedup of a line, e its
     standard error and f its degrees of freedom, the null hypothesis of a proof is "the speedup is L
     or more": p = P(T_f <= (x - log L) / e), one-sided, by Holm over the benchmarks of one candidate
-    at the risk (1 - confidence) / 2. The condition is ruled out on a line where the lower end of
+    at half the risk of this look, `look_alpha`. The condition is ruled out on a line where the lower end of
     its uncorrected interval lies above L; of all benchmarks where that holds for every one, which
-    needs no correction (an intersection-union test). Looks share the risk; always-valid bounds take
-    the place of t where the comparison has them. A line without spread is decided by its bounds.
+    needs no correction (an intersection-union test). Always-valid bounds take the place of t where the comparison has them. A line without spread is decided by its bounds.
 
     Parameters
     ----------
     results : Multilevel or sequence of Multilevel
-        Comparisons by `multilevel`, one a candidate, with one confidence.
+        Comparisons by `multilevel`, one a candidate, with one confidence and one look.
     condition : str
         ``slower>N%``, ``worse>N%`` (the same) or ``faster<N%``.
     on : {"suite", "benchmarks"}
@@ -80,18 +79,21 @@ def gate(
     found = (results,) if isinstance(results, Multilevel) else tuple(results)
     if not found and not failing:
         raise UsageError("there is no candidate at the gate", None, "compare at least one")
-    levels = {one.confidence for one in found}
-    if len(levels) > 1:
-        told = ", ".join(f"{level:g}" for level in sorted(levels))
-        raise UsageError(f"the comparisons have different confidences: {told}", None, "use one")
-    confidence = levels.pop() if levels else None
+    risks = {one.look_alpha for one in found}
+    if len(risks) > 1:
+        told = ", ".join(f"{1 - risk:g}" for risk in sorted(risks, reverse=True))
+        raise UsageError(
+            f"the comparisons have different confidences: {told}",
+            None,
+            "use one, and as many looks for all",
+        )
     gated = [_candidate(one, asked, on) for one in found]
     return Gate(
         condition=asked.text,
         limit=asked.limit,
         on=on,
-        confidence=confidence,
-        risk=None if confidence is None else _risk(confidence),
+        confidence=round(1 - found[0].look_alpha, 15) if found else None,
+        risk=_risk(found[0]) if found else None,
         candidates=(*gated, *(_failed(name, found) for name in failing)),
         cautions=merged(
             *(_told(one, len(found)) for one in found),
@@ -104,8 +106,8 @@ def gate(
     )
 
 
-def _risk(confidence: float) -> float:
-    return round((1 - confidence) / 2, 15)  # 0.025, and not 0.025000000000000022
+def _risk(one: Multilevel) -> float:
+    return round(one.look_alpha / 2, 15)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,9 +123,9 @@ class _Terms:
 def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
     terms = _Terms(
         asked=asked,
-        risk=_risk(one.confidence) / (1 if one.always_valid else one.looks),
+        risk=_risk(one),
         doubt=None if one.design in _SESSIONS else _DOUBT.get(one.design, "one-session"),
-        law=Law(alpha=1 - one.confidence, always_valid=one.always_valid),
+        law=Law(alpha=one.look_alpha, always_valid=one.always_valid),
     )
     chances = [_chance(line, terms) for line in one.benchmarks]
     ranks = {k: rank for k, (_, rank) in enumerate(chances) if rank is not None}
@@ -149,6 +151,9 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
         outermost=one.outermost,
         sessions=one.sessions,
         looks=one.looks,
+        look_alpha=one.look_alpha,
+        looks_rule=one.looks_rule,
+        risk_total=one.risk_total,
         always_valid=one.always_valid,
         outcome=_outcome(suite, benchmarks, on),
         reason="fails-more" if fails else terms.doubt,
@@ -223,6 +228,9 @@ def _failed(name: str, found: Sequence[Multilevel]) -> GatedCandidate:
         design=None,
         sessions=0,
         looks=1,
+        look_alpha=None,
+        looks_rule="single",
+        risk_total=None,
         always_valid=False,
         outcome="proven",
         reason="fails-more",

@@ -21,6 +21,7 @@ from ....errors import InsufficientDataError
 from ....report import Caution, figures
 from ..estimates import Estimates, of_differences, satterthwaite
 from ..law import Law
+from ..looks import Looks
 from ..result import Multilevel
 from .disagreeing import disagreements_of
 from .law import HostsLaw
@@ -39,7 +40,7 @@ def over_hosts(
     results: Mapping[str, Multilevel],
     *,
     weights: Mapping[str, float] | None = None,
-    looks: int = 1,
+    looks: int | Looks = 1,
 ) -> tuple[Multilevel, HostLevel]:
     """Put the verdicts of several hosts on one candidate together.
 
@@ -50,8 +51,9 @@ def over_hosts(
         of them may session and variant be confounded.
     weights : mapping of str to float, optional
         Of benchmarks, as they were given for each host.
-    looks : int, optional
-        How many looks at growing data share the level, whatever the hosts' own results say.
+    looks : int or Looks, optional
+        How many looks at growing data are planned, or how they share the risk, whatever the hosts' own
+        results say.
 
     Returns
     -------
@@ -75,7 +77,8 @@ def over_hosts(
             needed=2,
         )
     first = next(iter(results.values()))
-    alpha = (1.0 - first.confidence) / looks
+    look = Looks.of(looks, always_valid=False)
+    alpha = look.alpha(first.confidence)
     table = table_of(results, weights)
     on_these, like_these, outer, outer_suite = _levels(table, first, weights, alpha)
     lines = benchmark_lines(like_these, outer=True)
@@ -103,7 +106,7 @@ def over_hosts(
     whole = replace(
         first,
         design="hosts",
-        looks=looks,
+        **look.fields(first.confidence),
         sessions=level.sessions,
         sessions_candidate=sum(one.sessions_candidate for one in results.values()),
         sessions_baseline=sum(one.sessions_baseline for one in results.values()),

@@ -174,7 +174,7 @@ def test_several_looks_share_the_risk(judged, three):
     data = three(gzip_1=(0.217, 0.382, 0.999))
     one, two = judged(data), judged(data, looks=2)
     assert "97.5 %" in str(two)
-    assert "2 looks" in " ".join(str(two).split())
+    assert "2 looks are planned, each judged at 2.5 % (alpha/2)" in " ".join(str(two).split())
     narrow, wide = (v.candidates[0].multilevel.benchmarks[0] for v in (one, two))
     assert wide.high - wide.low > narrow.high - narrow.low
 

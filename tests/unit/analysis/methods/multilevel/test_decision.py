@@ -111,7 +111,10 @@ def test_looks_divide_the_level(noisy, matrix_of):
     same = multilevel(a, b, confidence=0.975)
     assert [x.low for x in twice.benchmarks] == pytest.approx([x.low for x in same.benchmarks])
     assert twice.confidence == 0.95
-    assert "2 looks share the level" in str(twice)
+    assert (
+        "2 looks are planned, each judged at 2.5 % (alpha/2); all looks together at most 5 %"
+        in str(twice)
+    )
 
 
 @pytest.mark.parametrize(

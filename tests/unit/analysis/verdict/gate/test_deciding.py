@@ -14,6 +14,7 @@ from scipy import stats
 
 from analysis import gate
 from analysis.errors import UsageError
+from analysis.methods.multilevel import Looks
 from analysis.verdict.gate import EXIT_CODES
 
 LIMIT = math.log(1 / 1.02)
@@ -72,6 +73,29 @@ def test_looks_share_the_risk(compared):
     lines = {"b": (LIMIT - 0.004 * 3.0, 0.004, 5)}  # p = 0.015: under 0.025, over 0.0125
     assert gate(compared(lines), "slower>2%").outcome == "proven"
     assert gate(compared(lines, looks=2), "slower>2%").outcome == "undecided"
+
+
+def test_heading_and_json_have_the_confidence_and_the_risk_of_the_look(compared):
+    """The third look of a trial that began with two sessions: alpha/12, as was printed beside 95 %."""
+    found = gate(compared({"b": (0.0, 0.004, 5)}, looks=Looks.growing([2, 3, 4])), "slower>2%")
+    assert found.confidence == pytest.approx(1 - 0.05 / 12)
+    assert found.risk == pytest.approx(0.025 / 12)
+    one = found.to_dict()["candidates"][0]
+    assert (one["looks"], one["looks_rule"]) == (3, "growing")
+    assert one["look_alpha"] == pytest.approx(0.05 / 12)
+    assert one["risk_total"] == pytest.approx(0.075)
+    text = " ".join(str(found).split())
+    assert "confidence 99.58 %, risk 0.2083 %" in text
+    assert (
+        "look 3 of a growing trial: judged at .42 % (alpha/12); all looks together at most" in text
+    )
+    assert " 95 %" not in text
+
+
+def test_looks_at_other_risks_have_no_common_heading(compared):
+    lines = {"b": (0.0, 0.004, 5)}
+    with pytest.raises(UsageError, match=r"different confidences: 0\.95, 0\.975"):
+        gate([compared(lines), compared(lines, looks=2)], "slower>2%")
 
 
 def always_valid_half(n, error, alpha, c2=10.0):
