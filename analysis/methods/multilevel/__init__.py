@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .wording import (
         Looked as Looked,
         advice_text as advice_text,
+        chance_heading as chance_heading,
         interval_text as interval_text,
         level_text as level_text,
         looks_text as looks_text,
@@ -54,6 +55,6 @@ else:
             "law": "Law",
             "looks": "LookFields Looks LooksRule",
             "result": "BenchmarkLine Line MoreSessions Multilevel",
-            "wording": "Looked advice_text interval_text level_text looks_text needed_text reason_text speedup_text",
+            "wording": "Looked advice_text chance_heading interval_text level_text looks_text needed_text reason_text speedup_text",
         },
     )

@@ -262,6 +262,7 @@ def _advice(
         variance=np.stack([e.error**2 * e.values for e, _, _ in sides], axis=1)[some],
         sessions=np.stack([e.values.astype(np.float64) for e, _, _ in sides], axis=1)[some],
         within=np.stack([_within(within, values) for _, within, values in sides], axis=1)[some],
+        step=np.zeros(int(some.sum())),
     )
     found = advise(
         judged.each.estimate[some],
@@ -294,7 +295,10 @@ def _suite_scatter(judged: Judged, found: Estimates) -> Scatter | None:
     sessions = np.array([[float(np.ravel(e.freedom)[0]) + 1 for e in sides]])
     errors = np.array([[float(np.ravel(e.error)[0]) for e in sides]])
     return Scatter(
-        variance=errors**2 * sessions, sessions=sessions, within=np.full(errors.shape, np.nan)
+        variance=errors**2 * sessions,
+        sessions=sessions,
+        within=np.full(errors.shape, np.nan),
+        step=np.zeros(1),
     )
 
 

@@ -26,7 +26,7 @@ REFERENCES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoreSessions:
-    """How many more sessions would probably decide, if estimate and spread are as measured.
+    """How many more sessions would probably decide, over all that the data leave possible.
 
     Attributes
     ----------
@@ -35,8 +35,11 @@ class MoreSessions:
         each side needs as many.
     low, high : int or None
         The same for a spread at the quartiles of what it may be; None beyond 100.
+    chance : float or None
+        That of `sessions`: over the spreads and speedups that the data leave possible, these data kept
+        ("predictive"). Where the truth lies on the margin it is less, from two sessions 2 in 3.
     target : {"faster", "slower", "equivalent"}
-        What would probably be decided; ``for`` in JSON.
+        What would likeliest be decided; ``for`` in JSON.
     runs_suffice : bool or None
         Whether up to ten times the runs in the same sessions would do; None when unknown.
     """
@@ -44,6 +47,7 @@ class MoreSessions:
     sessions: int | None
     low: int | None
     high: int | None
+    chance: float | None
     target: Word
     runs_suffice: bool | None
 
@@ -53,6 +57,8 @@ class MoreSessions:
             "sessions": self.sessions,
             "low": self.low,
             "high": self.high,
+            "chance": self.chance,
+            "basis": "predictive",
             "for": self.target,
             "runs_suffice": self.runs_suffice,
         }

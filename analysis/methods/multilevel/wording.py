@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Protocol
 
 from ...data import Unit
@@ -13,6 +14,8 @@ from .result import BenchmarkLine, Line, MoreSessions
 __all__ = [
     "Looked",
     "advice_text",
+    "chance_heading",
+    "chance_text",
     "interval_text",
     "level_text",
     "looks_text",
@@ -22,6 +25,7 @@ __all__ = [
 ]
 
 _BEYOND = "> 100"  # of a number that nobody would go on to
+_TWO_SESSIONS = 2  # degrees of freedom that any side has of more sessions than two
 _MANY = 4  # looks from which on a trial that grows had better have bounds for every look
 
 
@@ -147,9 +151,27 @@ def advice_text(line: Line, noun: Unit, *, short: bool = False) -> str:
     text = needed_text(more.sessions, noun)
     if short:
         return f"{text} {_range(more)}"
+    text += f" decide{'s' * (more.sessions == 1)} with a chance {chance_text(line)}"
     if not more.low == more.high == more.sessions:
         text += f" {_range(more)}"
     return f"{text}; more runs alone would not do" if more.runs_suffice is False else text
+
+
+def chance_text(line: Line) -> str:
+    """Say how likely the advised number decides: from two sessions less than it should."""
+    return "of rather 2 in 3 to 3 in 4" if _few(line) else "near 80 %"
+
+
+def _few(line: Line) -> bool:
+    return line.freedom is not None and line.freedom < _TWO_SESSIONS
+
+
+def chance_heading(lines: Iterable[Line]) -> str:
+    """Say above short advice how likely it decides; empty where no number is advised."""
+    told = [one for one in lines if one.more_sessions and one.more_sessions.sessions is not None]
+    if not told:
+        return ""
+    return f"would decide in {'2/3 to 3/4' if any(map(_few, told)) else 'about 80 %'}"
 
 
 def needed_text(count: int, noun: Unit) -> str:

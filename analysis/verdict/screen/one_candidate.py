@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 
-from ...methods.multilevel import BenchmarkLine, Line, Multilevel, level_text
+from ...methods.multilevel import BenchmarkLine, Line, Multilevel, chance_heading, level_text
 from ...report import Cell, Column, Section, Sentence, Table, Value, figures
 from ..result import CandidateVerdict, HptBound, Verdict
 from .choice import chosen
@@ -72,7 +72,7 @@ def _table(
             Column("speedup"),
             Column(level_text(verdict.look_alpha), "left"),
             Column("", "left"),
-            Column("", "left"),
+            Column(chance_heading([*shown, *([result.these] if result.these else [])]), "left"),
         ),
         rows=tuple((figures.shorten(str(name), width), *rest) for name, *rest in rows),
     )

@@ -177,10 +177,18 @@ def _advice(
         variance=(outer.error**2 * hosts)[:, None],
         sessions=hosts[:, None],
         within=np.full((hosts.size, 1), np.nan),
+        step=np.zeros(hosts.size),
     )
     law = Law(alpha=level.law.alpha)
     told = advise(outer.estimate, scatter, law, level.margin, steps)
     return [
-        MoreHosts(benchmark=name, hosts=one.sessions, low=one.low, high=one.high, target=one.target)
+        MoreHosts(
+            benchmark=name,
+            hosts=one.sessions,
+            low=one.low,
+            high=one.high,
+            chance=one.chance,
+            target=one.target,
+        )
         for name, one in zip(names, told, strict=True)
     ]

@@ -18,10 +18,10 @@ from analysis.verdict import judge
 GOLDEN = """\
 synthetic on lab07 · wall time · baseline gzip-6 · 4 sessions x 4 runs, paired · margin 1 %
 
-gzip-1             gzip-6   gzip-1  spread  speedup  95 %
+gzip-1             gzip-6   gzip-1  spread  speedup  95 %                     would decide in about 80 %
 text              24.2 ms  5.26 ms  0.43 %    4.60x  [4.54, 4.67]  faster
 logs              30.7 ms  11.7 ms  0.43 %    2.62x  [2.60, 2.65]  faster
-random            31.9 ms  31.8 ms  0.43 %    1.00x  [0.99, 1.01]  undecided  about 6 more sessions (4 to 15)
+random            31.9 ms  31.8 ms  0.43 %    1.00x  [0.99, 1.01]  undecided  about 15 more sessions (7 to 18)
 these 3                                       2.30x  [2.29, 2.30]  faster
 others like them                              2.30x  [0.34, 15.6]  undecided
 more runs alone would not do
