@@ -26,6 +26,7 @@ from ..methods.multilevel import (
     Law,
     Line,
     Multilevel,
+    Parts,
     differences_of,
 )
 from .conclusion import agreement_of, conclusion_of
@@ -137,9 +138,10 @@ def _of_suite(line: Line, design: str) -> Effect:
     """Give the suite's effect; its sessions are what its degrees of freedom count."""
     if design == "confounded":
         return _effect(line, 0, line.outcome, "confounded")
-    if design not in _BY_SESSIONS or line.freedom is None:
+    if design not in _BY_SESSIONS or line.freedoms is None:
         return _effect(line, 1, line.outcome, None)
-    sessions = line.freedom + 1 if design == "paired" else line.freedom + 2
+    freedom = sum(line.freedoms) if line.freedom is None else line.freedom
+    sessions = freedom + 1 if design == "paired" else freedom + 2
     return _effect(line, max(round(sessions), 2), line.outcome, None)
 
 
@@ -150,6 +152,8 @@ def _effect(line: Line, sessions: int, uncorrected: str, reason: str | None) -> 
         high=line.high,
         error=line.error,
         freedom=line.freedom,
+        errors=line.errors,
+        freedoms=line.freedoms,
         sessions=sessions,
         outcome=line.outcome,
         outcome_uncorrected=uncorrected,  # type: ignore[arg-type]  # a line's words are words
@@ -194,20 +198,23 @@ def _compared(
 
 def _differences(pairs: Sequence[_Pair], alpha: float, margin: float) -> Differences:
     """Test the differences of the effects that have errors by sessions."""
-    errors, freedoms = (
-        np.array(
-            [
-                [
-                    _number(getattr(side, name)) if tested else math.nan
-                    for side, tested in zip((p.old, p.new), p.tested, strict=True)
-                ]
-                for p in pairs
-            ]
-        )
-        for name in ("error", "freedom")
+    logs, errors, freedoms = (np.full((len(pairs), 2), math.nan) for _ in range(3))
+    parts = tuple(
+        Parts(np.zeros((len(pairs), 2)), np.full((len(pairs), 2), math.inf)) for _ in range(2)
     )
-    logs = np.array([[_log(side.speedup) for side in (p.old, p.new)] for p in pairs])
-    return differences_of(logs, errors, freedoms, alpha=alpha, margin=margin)
+    for k, pair in enumerate(pairs):
+        for side, (effect, tested) in enumerate(
+            zip((pair.old, pair.new), pair.tested, strict=True)
+        ):
+            logs[k, side] = _log(effect.speedup)
+            if not tested or (effect.freedom is None and effect.freedoms is None):
+                continue
+            errors[k, side], freedoms[k, side] = _number(effect.error), _number(effect.freedom)
+            for part, known in zip(parts[side], (effect.errors, effect.freedoms), strict=True):
+                part[k, : len(known or ())] = known or ()
+    return differences_of(
+        logs, errors, freedoms, alpha=alpha, margin=margin, parts=(parts[0], parts[1])
+    )
 
 
 def _log(speedup: float | None) -> float:

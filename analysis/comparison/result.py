@@ -49,6 +49,8 @@ class Effect:
         The speedup and its interval; None where there is none.
     error, freedom : float or None
         Standard error of the log of the speedup and its degrees of freedom.
+    errors, freedoms : tuple of float or None
+        The independent parts of the error, as the trial's line has them.
     sessions : int
         Session values behind it; 1 within one session, 0 where session and variant are one.
     outcome, outcome_uncorrected : {"faster", "slower", "equivalent", "undecided"}
@@ -66,6 +68,8 @@ class Effect:
     outcome: Word
     outcome_uncorrected: Word
     reason: str | None
+    errors: tuple[float, ...] | None = None
+    freedoms: tuple[float, ...] | None = None
 
     @property
     def decided(self) -> bool:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         Shift as Shift,
         differences_of as differences_of,
     )
-    from .estimates import FLAT as FLAT, satterthwaite as satterthwaite
+    from .estimates import FLAT as FLAT, Parts as Parts, satterthwaite as satterthwaite
     from .failures import fisher as fisher
     from .hosts import (
         Disagreement as Disagreement,
@@ -49,7 +49,7 @@ else:
             "advice": "chances",
             "compare": "multilevel",
             "differences": "Differences Shift differences_of",
-            "estimates": "FLAT satterthwaite",
+            "estimates": "FLAT Parts satterthwaite",
             "failures": "fisher",
             "hosts": "Disagreement HostEffect HostLevel MoreHosts over_hosts",
             "law": "Law",

@@ -12,9 +12,16 @@ from .design import Layout
 from .lines import Judged
 from .result import BenchmarkLine
 
-__all__ = ["benchmark_cautions", "data_cautions", "design_cautions", "suite_cautions"]
+__all__ = [
+    "benchmark_cautions",
+    "data_cautions",
+    "design_cautions",
+    "suite_cautions",
+    "unequal_cautions",
+]
 
 _FEW = 5  # benchmarks below which a law of others like them is little known
+_NUMBERS = 3  # pairs of unequal numbers of which each is told
 _AT: dict[Unit, str] = {"session": "in", "host": "on"}
 
 
@@ -122,6 +129,36 @@ def _zero_cautions(judged: Judged, lines: Sequence[BenchmarkLine]) -> Iterator[C
         )
 
 
+def unequal_cautions(
+    lines: Sequence[BenchmarkLine], sides: tuple[str, str], noun: str
+) -> Iterator[Caution]:
+    """Say where sides have unequal numbers of sessions, or runs, and what would make them equal."""
+    known = [line for line in lines if line.law is not None]
+    unequal: dict[tuple[int, int], list[str]] = {}
+    for line in known:
+        if line.law == "banerjee" and line.freedoms is not None:
+            ours, theirs = (round(freedom) + 1 for freedom in line.freedoms)
+            unequal.setdefault((ours, theirs), []).append(line.name)
+    often = sorted(unequal.items(), key=lambda one: -len(one[1]))
+    for (ours, theirs), names in often[:_NUMBERS]:
+        all_of_them = len(names) == len(known)
+        where = "" if all_of_them else f"{figures.listed(names)}: "
+        lacking = sides[0] if ours < theirs else sides[1]
+        yield Caution(
+            "unequal-sessions",
+            f"{where}{_count(ours, noun)} against {theirs}: the bound for unequal numbers is taken; "
+            f"{abs(ours - theirs)} more of {lacking} would make them equal, and narrow it",
+            () if all_of_them else tuple(names),
+        )
+    rest = tuple(name for _, names in often[_NUMBERS:] for name in names)
+    if rest:
+        yield Caution(
+            "unequal-sessions",
+            f"{figures.listed(rest)}: other unequal numbers of {noun}s, with the same bound",
+            rest,
+        )
+
+
 def suite_cautions(benchmarks: int) -> Iterator[Caution]:
     """Say how far the suite's lines carry."""
     if 2 <= benchmarks < _FEW:
@@ -135,5 +172,5 @@ def _in(count: int, noun: Unit) -> str:
     return f"{_AT[noun]} {_count(count, noun)}"
 
 
-def _count(count: int, noun: Unit) -> str:
+def _count(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"

@@ -1,8 +1,8 @@
 """The sound verdict on two variants: sessions as the unit of replication.
 
 t on the session values of the difference, every session weighing the same, S - 1 degrees of freedom.
-Blocks pair runs inside a session and are never the unit; Welch's t over session means serves only
-sides that share fewer than two sessions.
+Blocks pair runs inside a session and are never the unit; a test of two means of sessions serves only
+sides that share fewer than two: Welch's t where they have equally many, else Banerjee's bound.
 
 References
 ----------
@@ -24,7 +24,13 @@ from ...data import PerformanceMatrix, match
 from ...errors import UsageError
 from ...report import figures
 from ...stats import Correction, check_correction, door
-from .cautions import benchmark_cautions, data_cautions, design_cautions, suite_cautions
+from .cautions import (
+    benchmark_cautions,
+    data_cautions,
+    design_cautions,
+    suite_cautions,
+    unequal_cautions,
+)
 from .contrast import run_tables, tables_of
 from .design import Layout, layout_of
 from .law import Law
@@ -161,6 +167,11 @@ def multilevel(
             *data_cautions(pair),
             *design_cautions(layout),
             *benchmark_cautions(judged, lines, sessions, layout.outermost),
+            *unequal_cautions(
+                lines,
+                (ours.name, theirs.name),
+                layout.outermost if layout.design == "separate" else "run",
+            ),
             *(
                 ()
                 if suite is None
@@ -229,12 +240,12 @@ def _sessions(layout: Layout) -> int:
 
 
 def _occasions(layout: Layout, sign: int, law: Law, weights: Floats) -> str | None:
-    """Say what Welch's t over the runs would give if the sessions of both sides did not differ."""
+    """Say what the runs would give if the sessions of both sides did not differ."""
     if layout.design != "confounded" or not weights.any():
         return None
     ours, theirs = run_tables(layout, sign)
-    found = suite_of_cells(ours, theirs, weights)  # of one benchmark that is Welch's t
-    estimate, half = float(found.estimate), float(law.half(found.error, found.freedom))
+    found = suite_of_cells(ours, theirs, weights)
+    estimate, half = float(found.estimate), float(law.half(found.error, found.freedom, found.parts))
     if math.isnan(half) or abs(estimate) + half > WIDEST:
         return None
     middle, low, high = (math.exp(estimate + shift) for shift in (0.0, -half, half))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...report import Word
 from ...stats import Correction, adjusted, holm_steps
-from .estimates import FLAT, Estimates
+from .estimates import FLAT, Estimates, satterthwaite
 from .law import Law
 
 __all__ = ["Decisions", "decide", "word_by_interval"]
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 class Decisions:
     """Intervals, p-values and words; arrays over the benchmarks, nan where there is none.
 
-    `steps` and `steps_equivalent` are the factors by which the correction divides the level at each
+    `pvalue_welch` is Welch's of two sides, also where it is not the one that counts. `steps` and `steps_equivalent` are the factors by which the correction divides the level at each
     benchmark's own place in its family.
     """
 
@@ -29,6 +29,7 @@ class Decisions:
     high: Floats
     pvalue: Floats
     pvalue_equivalent: Floats
+    pvalue_welch: Floats
     pvalue_adjusted: Floats
     pvalue_equivalent_adjusted: Floats
     steps: Floats
@@ -65,10 +66,12 @@ def decide(found: Estimates, law: Law, margin: float, correction: Correction) ->
     correction : {"holm", "bh", "none"}
         For the number of benchmarks.
     """
-    half = law.half(found.error, found.freedom)
+    half = law.half(found.error, found.freedom, found.parts)
     low, high = found.estimate - half, found.estimate + half
-    pvalue = law.pvalue(found.estimate, found.error, found.freedom)
-    equivalent = law.pvalue_equivalent(found.estimate, found.error, found.freedom, margin)
+    pvalue = law.pvalue(found.estimate, found.error, found.freedom, found.parts)
+    equivalent = law.pvalue_equivalent(
+        found.estimate, found.error, found.freedom, margin, found.parts
+    )
     flat = found.error == 0
     size = np.abs(found.estimate)
     families = [
@@ -85,6 +88,7 @@ def decide(found: Estimates, law: Law, margin: float, correction: Correction) ->
         high=high,
         pvalue=pvalue,
         pvalue_equivalent=equivalent,
+        pvalue_welch=_by_welch(found, law),
         pvalue_adjusted=np.where(flat, np.nan, ours),
         pvalue_equivalent_adjusted=np.where(flat, np.nan, theirs),
         steps=holm_steps(families[0], correction),
@@ -92,6 +96,12 @@ def decide(found: Estimates, law: Law, margin: float, correction: Correction) ->
         outcome=words,
         outcome_uncorrected=alone,
     )
+
+
+def _by_welch(found: Estimates, law: Law) -> Floats:
+    if found.parts is None or "welch" not in found.laws:
+        return np.full(found.estimate.shape, np.nan)
+    return law.pvalue(found.estimate, found.error, satterthwaite(*found.parts))
 
 
 def _words(

@@ -18,7 +18,7 @@ from .advice import Scatter, advise
 from .contrast import Tables
 from .decision import Decisions, decide, word_by_interval
 from .design import PAIRS, Design
-from .estimates import Estimates, of_differences, of_means
+from .estimates import Estimates, LawName, of_differences, of_means
 from .failures import fails_more
 from .law import Law
 from .result import BenchmarkLine, Line, MoreSessions
@@ -69,8 +69,13 @@ def estimates_of(design: Design, tables: Tables) -> Estimates:
     found = of_means(tables.ours, tables.theirs)
     if design != "confounded":
         return found
+    return unjudged(found)
+
+
+def unjudged(found: Estimates) -> Estimates:
+    """Give the estimates without their errors."""
     nothing = np.full(found.estimate.shape, np.nan)
-    return found._replace(error=nothing, freedom=nothing)
+    return found._replace(error=nothing, freedom=nothing, parts=None)
 
 
 # ---- benchmarks
@@ -198,9 +203,9 @@ def suite_lines(judged: Judged) -> tuple[Line, Line] | None:
     else:
         found = suite_of_means(t.ours, t.theirs, weights)
     if judged.design == "confounded":
-        found = found._replace(error=np.array(np.nan), freedom=np.array(np.nan))
+        found = unjudged(found)
     these = _these(judged, found)
-    half = judged.law.half(found.error, found.freedom)
+    half = judged.law.half(found.error, found.freedom, found.parts)
     wide = similar_half(judged.each.estimate, weights, half, judged.law.alpha)
     return these, similar_line(these.speedup, float(found.estimate), float(wide), judged.margin)
 
@@ -314,8 +319,12 @@ class Decided(TypedDict):
     high: float | None
     error: float | None
     freedom: float | None
+    law: LawName | None
+    errors: tuple[float, ...] | None
+    freedoms: tuple[float, ...] | None
     pvalue: float | None
     pvalue_equivalent: float | None
+    pvalue_welch: float | None
 
 
 class Corrected(TypedDict):
@@ -334,6 +343,8 @@ def decided(found: Estimates, d: Decisions, k: int, name: str) -> Decided:
     AnalysisError
         If the speedup leaves the range of numbers.
     """
+    known = not math.isnan(d.low[k])
+    errors, freedoms = (found.parts or found.own_parts()).of(k)
     return {
         "name": name,
         "speedup": exponential(float(found.estimate[k]), name),
@@ -341,8 +352,12 @@ def decided(found: Estimates, d: Decisions, k: int, name: str) -> Decided:
         "high": end_of(d.high[k]),
         "error": number_of(found.error[k], d.low[k]),
         "freedom": number_of(found.freedom[k], d.low[k]),
+        "law": found.laws[math.isnan(found.freedom[k])] if known else None,
+        "errors": errors if known else None,
+        "freedoms": freedoms if known else None,
         "pvalue": number_of(d.pvalue[k]),
         "pvalue_equivalent": number_of(d.pvalue_equivalent[k]),
+        "pvalue_welch": number_of(d.pvalue_welch[k]),
     }
 
 

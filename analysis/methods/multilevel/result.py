@@ -10,15 +10,18 @@ from ...report import Result, Word, figures, plain
 from ...run_numbers import Better
 from ...stats import Correction
 from .design import Design
+from .estimates import LawName
 from .looks import LooksRule
 
-__all__ = ["REFERENCES", "BenchmarkLine", "Line", "MoreSessions", "Multilevel"]
+__all__ = ["REFERENCES", "BenchmarkLine", "Group", "Line", "MoreSessions", "Multilevel"]
 
 REFERENCES = (
     "T. Kalibera, R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013",
     "R. Ibragimov, U. K. Mueller, t-statistic based correlation and heterogeneity robust inference, "
     "Journal of Business & Economic Statistics 28, 2010",
     "B. L. Welch, The generalization of 'Student's' problem, Biometrika 34, 1947",
+    "S. K. Banerjee, Approximate confidence interval for linear functions of means of k populations "
+    "when the population variances are not equal, Sankhya 22, 1960",
     "S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of "
     "Statistics 6, 1979",
 )
@@ -65,6 +68,18 @@ class MoreSessions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Hosts of equally many sessions, or a side of a host whose sides have unequal numbers.
+
+    `error` is their part of the line's error, `freedom` its degrees of freedom.
+    """
+
+    error: float
+    freedom: float
+    hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
     """One speedup with its interval and its word.
 
@@ -78,11 +93,26 @@ class Line:
         The interval at the look's confidence (1 - look_alpha), not adjusted for the number of
         benchmarks; None where there is none.
     error, freedom : float or None
-        Standard error of the log of the speedup, and its degrees of freedom.
+        Standard error of the log of the speedup, and its degrees of freedom; these are None also where
+        no single number fits (`law` "banerjee" or "grouped").
+    law : {"t", "welch", "banerjee", "satterthwaite", "grouped"} or None
+        What gave interval and p-values: t of paired values; of two sides Welch's t where they have
+        equally many values, else Banerjee's bound; of several hosts, or of the cells of one session, t
+        with Satterthwaite's freedom where all have equally many values, else a part for each group. On
+        hosts like these "t" of the hosts' values, with the part on these hosts beside it.
+    errors, freedoms : tuple of float or None
+        The independent parts of the error, and their degrees of freedom: of both sides, candidate
+        first, or of the groups; on hosts like these the part between hosts comes first. `error` is the
+        root of the sum of their squares. Where `in_parts`, half the interval is the root of the sum of
+        the squares of t(freedom) * error.
+    groups : tuple of Group or None
+        On these hosts, under "grouped": whose parts they are.
     pvalue : float or None
         Two-sided, of H0: the speedup is 1. None without spread.
     pvalue_equivalent : float or None
         The larger one-sided p of H0: the speedup lies outside the margin; held against alpha / 2.
+    pvalue_welch : float or None
+        Of two sides: Welch's `pvalue`, also under "banerjee", where it does not count.
     outcome : {"faster", "slower", "equivalent", "undecided"}
         The word.
     more_sessions : MoreSessions or None
@@ -101,11 +131,22 @@ class Line:
     pvalue_equivalent: float | None
     outcome: Word
     more_sessions: MoreSessions | None
+    law: LawName | None = None
+    errors: tuple[float, ...] | None = None
+    freedoms: tuple[float, ...] | None = None
+    groups: tuple[Group, ...] | None = None
+    pvalue_welch: float | None = None
 
     @property
     def word(self) -> Word:
         """The outcome, under the name that all results have it."""
         return self.outcome
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether each part of the error has a quantile of t of its own: no single freedom fits."""
+        several = len(self.errors or ()) > 1
+        return self.law in ("banerjee", "grouped") or (self.law == "t" and several)
 
     @property
     def pvalue_of(self) -> str:

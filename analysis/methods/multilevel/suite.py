@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from .estimates import FLAT, Estimates, of_differences, satterthwaite
+from .estimates import FLAT, Estimates, in_groups, of_differences, of_sides
 
 __all__ = ["similar_half", "suite_of_cells", "suite_of_differences", "suite_of_means"]
 
@@ -59,7 +59,7 @@ def suite_of_differences(values: Floats, weights: Floats) -> Estimates:
 
 
 def suite_of_means(ours: Floats, theirs: Floats, weights: Floats) -> Estimates:
-    """Give the same for sides of different sessions: V = V_c + V_b, Satterthwaite's freedom.
+    """Give the same for sides of different sessions: V = V_c + V_b, by the law of two sides.
 
     Parameters
     ----------
@@ -70,19 +70,14 @@ def suite_of_means(ours: Floats, theirs: Floats, weights: Floats) -> Estimates:
     """
     a_each, b_each = of_differences(ours).estimate, of_differences(theirs).estimate
     known = np.where(np.isnan(a_each - b_each), 0.0, weights)
-    a, b = suite_of_differences(ours, known), suite_of_differences(theirs, known)
-    return Estimates(
-        estimate=a.estimate - b.estimate,
-        error=np.hypot(a.error, b.error),
-        freedom=satterthwaite(
-            np.stack([a.error, b.error], axis=-1), np.stack([a.freedom, b.freedom], axis=-1)
-        ),
-        values=a.values + b.values,
-    )
+    return of_sides(suite_of_differences(ours, known), suite_of_differences(theirs, known))
 
 
 def suite_of_cells(ours: Floats, theirs: Floats, weights: Floats) -> Estimates:
     """Give the same with every cell a stratum of its own: single runs that nothing ties together.
+
+    Satterthwaite's freedom over all cells where each benchmark has equally many runs on both sides,
+    else over those of equally many runs (`in_groups`).
 
     Parameters
     ----------
@@ -99,11 +94,17 @@ def suite_of_cells(ours: Floats, theirs: Floats, weights: Floats) -> Estimates:
         [np.where(left_out, 0.0, side.error * share) for side in (a, b)], axis=-1
     )
     freedoms = np.concatenate([np.where(left_out, 1.0, side.freedom) for side in (a, b)], axis=-1)
+    unequal = ((a.values != b.values) & ~left_out).any(axis=-1, keepdims=True)
+    runs = [np.where(left_out, -1, np.where(unequal, side.values, 0)) for side in (a, b)]
+    error = np.sqrt((errors**2).sum(axis=-1))
+    freedom, parts = in_groups(errors, freedoms, np.concatenate(runs, axis=-1))
     return Estimates(
         estimate=_mean(each, share),
-        error=np.sqrt((errors**2).sum(axis=-1)),
-        freedom=satterthwaite(errors, freedoms),
+        error=error,
+        freedom=np.where(np.isnan(error), np.nan, freedom),
         values=np.where(left_out, 0, a.values + b.values).sum(axis=-1),
+        parts=parts,
+        laws=("satterthwaite", "grouped"),
     )
 
 

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ...errors import UsageError
 from ...methods.multilevel import Law, Multilevel
 from ...report import Caution, merged
@@ -39,9 +37,12 @@ def gate(
     With L the limit of the speedup (1/1.02 of ``slower>2%``), x the log speedup of a line, e its
     standard error and f its degrees of freedom, the null hypothesis of a proof is "the speedup is L
     or more": p = P(T_f <= (x - log L) / e), one-sided, by Holm over the benchmarks of one candidate
-    at half the risk of this look, `look_alpha`. The condition is ruled out on a line where the lower end of
-    its uncorrected interval lies above L; of all benchmarks where that holds for every one, which
-    needs no correction (an intersection-union test). Always-valid bounds take the place of t where the comparison has them. A line without spread is decided by its bounds.
+    at half the risk of this look, `look_alpha`. Where no single f fits the line (sides, or hosts, of
+    unequal numbers of sessions), p is half the risk at which its interval would end at L. The condition
+    is ruled out on a line where the lower end of its uncorrected interval lies above L; of all
+    benchmarks where that holds for every one, which needs no correction (an intersection-union test).
+    Always-valid bounds take the place of t where the comparison has them. A line without spread is
+    decided by its bounds.
 
     Parameters
     ----------
@@ -182,11 +183,10 @@ def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
         return None, None
     if line.error == 0:
         return None, 0.0 if line.high < terms.asked.limit else 1.0
-    if line.freedom is None:
+    if line.freedom is None and not line.in_parts:
         return None, None
     distance = math.log(line.speedup) - terms.asked.log_limit
-    values = (np.array(value) for value in (distance, line.error, line.freedom))
-    both = float(terms.law.pvalue(*values))
+    both = terms.law.pvalue_of(line, distance)
     p = 1 - both / 2 if distance > 0 else max(both / 2, sys.float_info.min)  # never 0
     return p, p
 

@@ -2,7 +2,8 @@
 
 A host and the others have independent errors. Where they have other degrees of freedom, as one host
 against many has, Banerjee's bound is taken (`..differences`): it holds its level far out in the tail,
-where a family of many tests looks.
+where a family of many tests looks. A host whose own sides have unequal numbers of sessions takes part
+with the fewer degrees of freedom of the two.
 """
 
 from __future__ import annotations
@@ -70,6 +71,12 @@ def rest_of(each: Estimates, counted: NDArray[np.bool_]) -> Estimates:
     )
 
 
+def _with_one_freedom(each: Estimates) -> Estimates:
+    """Give each host the least freedom of its parts where no single one fits."""
+    least = each.own_parts().freedoms.min(axis=-1)
+    return each._replace(freedom=np.where(np.isnan(each.freedom), least, each.freedom), parts=None)
+
+
 def _beside(rest: NDArray[Any], own: NDArray[Any]) -> NDArray[Any]:
     return np.stack([rest.ravel(), own.ravel()], axis=1)
 
@@ -126,7 +133,8 @@ class _Step:
 
     @classmethod
     def of(cls, table: HostTable, counted: NDArray[np.bool_], alpha: float) -> _Step | None:
-        each, rest = table.each, rest_of(table.each, counted)
+        each = _with_one_freedom(table.each)
+        rest = rest_of(each, counted)
         pairs = Estimates(
             estimate=_beside(rest.estimate, each.estimate),
             error=_beside(rest.error, each.error),
