@@ -153,6 +153,7 @@ def _effect(line: Line, sessions: int, uncorrected: str, reason: str | None) -> 
         error=line.error,
         freedom=line.freedom,
         errors=line.errors,
+        step_added=line.step_added,
         freedoms=line.freedoms,
         sessions=sessions,
         outcome=line.outcome,
@@ -213,7 +214,13 @@ def _differences(pairs: Sequence[_Pair], alpha: float, margin: float) -> Differe
             for part, known in zip(parts[side], (effect.errors, effect.freedoms), strict=True):
                 part[k, : len(known or ())] = known or ()
     return differences_of(
-        logs, errors, freedoms, alpha=alpha, margin=margin, parts=(parts[0], parts[1])
+        logs,
+        errors,
+        freedoms,
+        alpha=alpha,
+        margin=margin,
+        parts=(parts[0], parts[1]),
+        step=np.array([sum(side.step_added or 0.0 for side in (p.old, p.new)) for p in pairs]),
     )
 
 

@@ -92,7 +92,9 @@ def _note(result: TrialComparison, line: EffectComparison) -> str:
     """Say what is this effect's own: what the words, or the paragraph, say already needs no note."""
     if line.reason in ("too-wide", "one-session-new"):
         return more_text(result, line)
-    own = line.reason is not None and line.reason.startswith(("fails-more", "no-value"))
+    own = line.reason is not None and line.reason.startswith(
+        ("fails-more", "no-spread", "no-value")
+    )
     return why(result, line) if own else ""
 
 

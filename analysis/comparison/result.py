@@ -51,6 +51,8 @@ class Effect:
         Standard error of the log of the speedup and its degrees of freedom.
     errors, freedoms : tuple of float or None
         The independent parts of the error, as the trial's line has them.
+    step_added : float or None
+        What the clock's step adds to each half of its interval of the logarithm.
     sessions : int
         Session values behind it; 1 within one session, 0 where session and variant are one.
     outcome, outcome_uncorrected : {"faster", "slower", "equivalent", "undecided"}
@@ -70,6 +72,7 @@ class Effect:
     reason: str | None
     errors: tuple[float, ...] | None = None
     freedoms: tuple[float, ...] | None = None
+    step_added: float | None = None
 
     @property
     def decided(self) -> bool:
@@ -123,7 +126,7 @@ class EffectComparison:
         What becomes of the first trial's word.
     reason : str or None
         Why "cannot tell": "one-session-old", "one-session-new", "no-value-old", "no-value-new",
-        "fails-more-old", "fails-more-new", "too-wide" or "nothing-concluded".
+        "fails-more-old", "fails-more-new", "no-spread-old", "no-spread-new", "too-wide" or "nothing-concluded".
     more_sessions : More or None
         Where more sessions of the second trial would help.
     """

@@ -43,6 +43,7 @@ from .lines import (
     suite_lines,
 )
 from .looks import Looks
+from .resolution import resolution_of
 from .result import Multilevel
 from .suite import suite_of_cells
 
@@ -129,16 +130,21 @@ def multilevel(
     )
     sign = 1 if ours.better == "higher" else -1
     tables = tables_of(layout, sign, zeroed)
+    resolution = resolution_of(
+        layout, tables, _rows(ours, theirs), sign=sign, unit=ours.unit, zeroed=zeroed
+    )
     judged = Judged(
         design=layout.design,
         tables=tables,
-        each=estimates_of(layout.design, tables),
+        each=estimates_of(layout.design, tables, resolution),
+        resolution=resolution,
         zeroed=zeroed,
         weights=weighing,
         law=law,
         next_law=replace(law, alpha=look.next_alpha(float(confidence))),
         margin=math.log1p(margin),
         sign=sign,
+        unit=ours.unit,
         correction=correction,
     )
     lines = (*benchmark_lines(judged, ours, theirs), *failed_lines(*whole))

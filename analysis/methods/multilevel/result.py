@@ -12,6 +12,7 @@ from ...stats import Correction
 from .design import Design
 from .estimates import LawName
 from .looks import LooksRule
+from .resolution import Source
 
 __all__ = ["REFERENCES", "BenchmarkLine", "Group", "Line", "MoreSessions", "Multilevel"]
 
@@ -107,6 +108,9 @@ class Line:
         the squares of t(freedom) * error.
     groups : tuple of Group or None
         On these hosts, under "grouped": whose parts they are.
+    step_added : float or None
+        What the clock's step adds to each half of the interval of the logarithm, and takes from each
+        distance that is tested; 0 where runs vary more than it, or nobody knows it.
     pvalue : float or None
         Two-sided, of H0: the speedup is 1. None without spread.
     pvalue_equivalent : float or None
@@ -136,6 +140,7 @@ class Line:
     freedoms: tuple[float, ...] | None = None
     groups: tuple[Group, ...] | None = None
     pvalue_welch: float | None = None
+    step_added: float | None = None
 
     @property
     def word(self) -> Word:
@@ -184,8 +189,17 @@ class BenchmarkLine(Line):
         Where sides are paired: the sessions behind it, or within one session its blocks.
     differences : tuple of float
         The log differences of these, positive when the candidate is better.
-    reason : {"confounded", "fails-more", "below-resolution"} or None
-        Why the word is "undecided" in spite of numbers.
+    reason : {"confounded", "fails-more", "below-resolution", "no-spread"} or None
+        Why the word is "undecided" in spite of numbers. "no-spread": session values do not differ, and
+        the clock's step is unknown.
+    resolution : float or None
+        The clock's step in the unit of the values; None where it is unknown.
+    resolution_source : {"exact", "runs", "other benchmarks"} or None
+        How it is known: 1 of what is counted; the greatest common step of the runs, of which some are
+        equal; the least of these of the other benchmarks.
+    step_log, error_floor : float or None
+        The step on the log scale, and the standard error that rounding to it gives at least: `error`
+        is no less.
     """
 
     pvalue_adjusted: float | None
@@ -203,6 +217,10 @@ class BenchmarkLine(Line):
     session_ids: tuple[str, ...]
     differences: tuple[float, ...]
     reason: str | None
+    resolution: float | None = None
+    resolution_source: Source | None = None
+    step_log: float | None = None
+    error_floor: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -25,6 +25,10 @@ __all__ = [
 ]
 
 _BEYOND = "> 100"  # of a number that nobody would go on to
+_REASONS = {
+    "below-resolution": "below the clock's resolution",
+    "no-spread": "sessions do not differ, and the clock's step is unknown",
+}
 _TWO_SESSIONS = 2  # degrees of freedom that any side has of more sessions than two
 _MANY = 4  # looks from which on a trial that grows had better have bounds for every look
 
@@ -128,7 +132,7 @@ def reason_text(line: Line) -> str:
     if line.reason == "fails-more":
         runs = line.failed_candidate + line.runs_candidate
         return f"candidate fails {line.failed_candidate} of {runs}"
-    return "below the clock's resolution" if line.reason == "below-resolution" else ""
+    return _REASONS.get(line.reason or "", "")
 
 
 def advice_text(line: Line, noun: Unit, *, short: bool = False) -> str:
@@ -163,7 +167,7 @@ def chance_text(line: Line) -> str:
 
 
 def _few(line: Line) -> bool:
-    return line.freedom is not None and line.freedom < _TWO_SESSIONS
+    return min(line.freedoms or (_TWO_SESSIONS,)) < _TWO_SESSIONS
 
 
 def chance_heading(lines: Iterable[Line]) -> str:

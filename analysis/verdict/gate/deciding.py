@@ -41,8 +41,8 @@ def gate(
     unequal numbers of sessions), p is half the risk at which its interval would end at L. The condition
     is ruled out on a line where the lower end of its uncorrected interval lies above L; of all
     benchmarks where that holds for every one, which needs no correction (an intersection-union test).
-    Always-valid bounds take the place of t where the comparison has them. A line without spread is
-    decided by its bounds.
+    Always-valid bounds take the place of t where the comparison has them. The clock's step is
+    taken from each distance. A line without spread has no interval: it counts as p = 1, undecided.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
     )
     chances = [_chance(line, terms) for line in one.benchmarks]
     ranks = {k: rank for k, (_, rank) in enumerate(chances) if rank is not None}
-    # a line without spread has no p, and takes the place of the smallest or the largest
+    # a line without spread has no p, and takes the place of the largest
     corrected = dict(zip(ranks, adjusted(list(ranks.values()), "holm").tolist(), strict=True))
     benchmarks = tuple(
         _line(line, terms, p, corrected.get(k), line.reason)
@@ -176,16 +176,16 @@ def _outcome(suite: GateLine | None, benchmarks: Sequence[GateLine], on: On) -> 
 def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
     """Give the one-sided p of "the speedup is the limit or more", and its place among others.
 
-    Both None where nothing may be decided; without spread there is no p, and the place is 0 where
-    the interval lies below the limit, 1 elsewhere.
+    Both None where nothing may be decided; a line without spread has no p, and the place of p = 1.
     """
+    if terms.doubt is None and getattr(line, "reason", None) == "no-spread":
+        return None, 1.0
     if terms.doubt is not None or line.speedup is None or line.error is None or line.high is None:
         return None, None
-    if line.error == 0:
-        return None, 0.0 if line.high < terms.asked.limit else 1.0
     if line.freedom is None and not line.in_parts:
         return None, None
-    distance = math.log(line.speedup) - terms.asked.log_limit
+    # the clock's step is taken from the distance below the limit
+    distance = math.log(line.speedup) - terms.asked.log_limit + (line.step_added or 0.0)
     both = terms.law.pvalue_of(line, distance)
     p = 1 - both / 2 if distance > 0 else max(both / 2, sys.float_info.min)  # never 0
     return p, p
@@ -201,7 +201,7 @@ def _line(
     elif terms.doubt is not None:
         reason = terms.doubt
     elif rank is None or line.low is None:
-        reason = reason or "no-interval"
+        reason = "no-interval" if reason in (None, "no-spread") else reason
     elif line.low > terms.asked.limit:
         outcome = "passed"
     elif rank <= terms.risk:

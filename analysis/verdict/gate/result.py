@@ -28,7 +28,7 @@ class GateLine:
         The estimate and its interval, as `multilevel` gives them.
     pvalue_condition : float or None
         One-sided p of "the speedup is not below the limit": small where the condition holds. None
-        where there is no interval, or no spread.
+        where there is no interval.
     pvalue_condition_adjusted : float or None
         The same after Holm's correction over the benchmarks; of the suite None.
     outcome : {"passed", "proven", "undecided"}

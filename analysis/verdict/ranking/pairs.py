@@ -133,8 +133,8 @@ def _warning() -> Caution:
 
 def _lines(pairs: Sequence[_Pair], risk: float) -> list[PairLine]:
     """Turn each pair so that the better variant stands first, and correct for their number."""
-    differ = adjusted([_counted(pair.line, pair.line.pvalue) for pair in pairs], "holm")
-    alike = adjusted([_counted(pair.line, pair.line.pvalue_equivalent) for pair in pairs], "holm")
+    differ = adjusted([_counted(pair, pair.line.pvalue) for pair in pairs], "holm")
+    alike = adjusted([_counted(pair, pair.line.pvalue_equivalent) for pair in pairs], "holm")
     told = []
     for pair, p, q in zip(pairs, differ.tolist(), alike.tolist(), strict=True):
         line, result = pair.line, pair.result
@@ -164,11 +164,11 @@ def _lines(pairs: Sequence[_Pair], risk: float) -> list[PairLine]:
     return told
 
 
-def _counted(line: Line, pvalue: float | None) -> float:
-    """Give a p-value for the correction: without spread it counts as the smallest."""
+def _counted(pair: _Pair, pvalue: float | None) -> float:
+    """Give a p-value for the correction: without spread it counts as 1."""
     if pvalue is not None:
         return pvalue
-    return 0.0 if line.error == 0 else math.nan
+    return 1.0 if any(line.reason == "no-spread" for line in pair.result.benchmarks) else math.nan
 
 
 def _turned(word: Word) -> Word:

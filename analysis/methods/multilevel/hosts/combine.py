@@ -224,6 +224,7 @@ def inner_of(each: Estimates, groups: NDArray[np.int64] | None = None) -> Estima
         values=np.where(there, each.values, 0).sum(axis=-2),
         parts=parts,
         laws=("satterthwaite", "grouped"),
+        step=np.where(there, each.widening, 0.0).sum(axis=-2) / count[..., 0, :],
     )
 
 
@@ -254,6 +255,7 @@ def outer_of(inner: Estimates, outer: Estimates) -> Estimates:
         freedom=np.where(alone, outer.freedom, np.nan),
         parts=parts,
         laws=("t", "grouped"),
+        step=inner.step,
     )
 
 
