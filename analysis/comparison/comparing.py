@@ -99,7 +99,13 @@ def compare_trials(
     same = _same_trial(old, new)
     how = _How(metric=metric, confidence=confidence, margin=margin, looks=(looks[0], looks[1]))
     judged = _judged(old, new, (a, b), how)
-    candidates = compare_answers(judged.answers, confidence=confidence, margin=margin, same=same)
+    candidates = compare_answers(
+        judged.answers,
+        confidence=confidence,
+        margin=margin,
+        same=same,
+        next_alpha=looks[1].next_alpha(confidence),
+    )
     changed = campaign_changes(old, new)
     imported = "imported" in (old.manifest.origin, new.manifest.origin)  # they had no campaign
     around = surroundings_of(old, new)

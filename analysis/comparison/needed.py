@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.special import chdtri
 
 from ..methods.multilevel import Law, chances
 from .result import Effect, More
@@ -13,6 +14,7 @@ __all__ = ["more_sessions"]
 
 _LIMIT = 100
 _CHANCE = 0.8
+_STRATA = 24  # of the law of the spread
 _LEAST = 2  # sessions that show how sessions differ
 
 
@@ -22,8 +24,9 @@ def more_sessions(
     """Say with how many more sessions the new trial would say the old one's word.
 
     The effect is taken as the old trial estimates it. The spread of a session value is the new
-    trial's; of a single session nobody knows it, and the old trial's is taken. None where neither
-    has one, or there is nothing to be seen.
+    trial's; of a single session nobody knows it, and the old trial's is taken. The chance is a mean over
+    what the spread may be, by its chi-square law: as measured in few sessions it is often too small.
+    None where neither trial has one, or there is nothing to be seen.
 
     Parameters
     ----------
@@ -32,7 +35,7 @@ def more_sessions(
     designs : pair of str
         How the trials compare their sides: "paired", "separate", or within one session.
     law : Law
-        Of the interval of the new trial.
+        Of the interval of the new trial at its next look.
     margin : float
         Of the log ratio.
     """
@@ -51,16 +54,23 @@ def more_sessions(
         lacking = max(_LEAST - have, 0)
         return More(sessions=lacking, target=old.outcome) if lacking else None
     counts = np.arange(max(have + 1, _LEAST), have + _LIMIT + 1, dtype=np.float64)
-    freedom = sides * (counts - 1.0)
+    known = sides * (counted - 1.0)
+    spreads = spread * np.sqrt(known / chdtri(known, (np.arange(_STRATA) + 0.5) / _STRATA))
+    each = np.repeat(counts, _STRATA)
+    freedom = sides * (each - 1.0)
     multiplier = law.multiplier(freedom)
+    step, distance = new.step_added or 0.0, abs(math.log(old.speedup))
+    if old.outcome != "equivalent":  # the clock's step is taken from the distance that is tested
+        distance = max(distance - step, 0.0)
     outside, inside = chances(
-        np.full(counts.shape, math.log(old.speedup)),
-        spread / np.sqrt(counts),
+        np.full(each.shape, distance),
+        np.tile(spreads, counts.size) / np.sqrt(each),
         freedom,
         (multiplier, multiplier),
-        margin,
+        margin - step,
     )
     chance = inside if old.outcome == "equivalent" else outside
+    chance = chance.reshape(counts.size, _STRATA).mean(axis=1)
     enough = np.flatnonzero(chance >= _CHANCE)
     more = int(counts[enough[0]]) - have if enough.size else None
     return More(sessions=more, target=old.outcome)

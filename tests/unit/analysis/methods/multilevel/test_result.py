@@ -135,7 +135,7 @@ def test_advice_in_words(more, text, short, noun):
     assert advice_text(line, noun) == text.format(noun)
     assert advice_text(line, noun, short=True) == short.format(noun)
     assert advice_text(replace(line, outcome="faster"), noun) == ""
-    two = advice_text(replace(line, freedom=1.0), noun)
+    two = advice_text(replace(line, freedoms=(1.0,)), noun)
     assert two == text.format(noun).replace("near 80 %", "of rather 2 in 3 to 3 in 4")
 
 
