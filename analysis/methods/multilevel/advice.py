@@ -2,8 +2,9 @@
 
 With the estimate and the spread as if they were true, a further session is worth its chance to end
 with an interval outside 0 or inside the margin. The spread of few sessions is itself uncertain, so
-the same is said for its quartiles. The chances are integrals over the law of the standard deviation:
-scipy's noncentral t gives nan in its lower tail.
+the same is said for its quartiles. The chances are integrals over the law of the standard deviation
+(of both, where sides have unequal numbers of sessions and each has its own quantile of t): scipy's
+noncentral t gives nan in its lower tail.
 """
 
 from __future__ import annotations
@@ -54,9 +55,12 @@ def chances(
 
     Parameters
     ----------
-    estimate, error, freedom : array, shape (n,)
-        The truth: the log ratio, its standard error, and the degrees of freedom of its estimate.
-    multipliers : pair of arrays, shape (n,)
+    estimate : array, shape (n,)
+        The truth: the log ratio.
+    error, freedom : array, shape (n,) or (n, parts)
+        The standard error of its estimate and its degrees of freedom; or of the independent parts that
+        it is made of, each with a multiplier of its own.
+    multipliers : pair of arrays, shape of `error`
         Half-width over standard error, for each of the two.
     margin : float
         Of the log ratio.
@@ -65,19 +69,42 @@ def chances(
     -------
     outside, inside : arrays, shape (n,)
     """
+    shape = (len(estimate), -1)
+    errors, freedoms = error.reshape(shape), freedom.reshape(shape)
+    error = np.hypot.reduce(errors, axis=1)
+    weight = np.ones((len(estimate), 1))
+    squares = [np.zeros((len(estimate), 1)) for _ in multipliers]
+    for part in range(errors.shape[1]):
+        u, density = _deviations(freedoms[:, part])
+        share = (errors[:, part] / error)[:, None]
+        weight = _grid(weight, density, np.multiply)
+        squares = [
+            _grid(square, (multiplier.reshape(shape)[:, part, None] * share * u) ** 2, np.add)
+            for square, multiplier in zip(squares, multipliers, strict=True)
+        ]
+    shift = (estimate / error)[:, None]
+    outer, inner = (np.sqrt(square) for square in squares)
+    outside = ndtr(shift - outer) + ndtr(-shift - outer)
+    room = (margin / error)[:, None] - inner
+    inside = np.where(room > 0, ndtr(room - shift) - ndtr(-room - shift), 0.0)
+    return (weight * outside).sum(axis=1), (weight * inside).sum(axis=1)
+
+
+def _deviations(freedom: Floats) -> tuple[Floats, Floats]:
+    """Give nodes of chi / sqrt(freedom) with weights that sum to 1, arrays of shape (n, nodes)."""
     reach = _REACH / np.sqrt(2.0 * freedom)
     low, high = np.maximum(0.0, 1.0 - reach), 1.0 + reach
     u = low[:, None] + (high - low)[:, None] * (_NODES + 1) / 2
     df = freedom[:, None]
     log = (df - 1) * np.log(u) - df * u**2 / 2 + df / 2 * np.log(df / 2) - gammaln(df / 2)
     weight = np.exp(log) * _WEIGHTS
-    weight /= weight.sum(axis=1, keepdims=True)
-    shift = (estimate / error)[:, None]
-    outer, inner = (multiplier[:, None] * u for multiplier in multipliers)
-    outside = ndtr(shift - outer) + ndtr(-shift - outer)
-    room = (margin / error)[:, None] - inner
-    inside = np.where(room > 0, ndtr(room - shift) - ndtr(-room - shift), 0.0)
-    return (weight * outside).sum(axis=1), (weight * inside).sum(axis=1)
+    return u, weight / weight.sum(axis=1, keepdims=True)
+
+
+def _grid(found: Floats, more: Floats, together: np.ufunc) -> Floats:
+    """Put every entry of a row together with every one of another, shape (n, nodes)."""
+    both: Floats = together(found[:, :, None], more[:, None, :])
+    return both.reshape(len(found), -1)
 
 
 def advise(
@@ -103,7 +130,7 @@ def advise(
         By what the level is divided for the two-sided test, and for equivalence.
     """
     lines = len(estimate)
-    freedom = _freedom(scatter.variance, scatter.sessions)
+    freedom = satterthwaite(np.sqrt(scatter.variance / scatter.sessions), scatter.sessions - 1.0)
     # by the chi-square law of the variance: as measured, and at its lower and upper quartile
     scale = np.concatenate(
         [np.ones(lines), freedom / chdtri(freedom, 0.25), freedom / chdtri(freedom, 0.75)]
@@ -147,17 +174,22 @@ class _Search:
     def chances(self, more: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """Give both chances with so many more sessions a side."""
         sessions = self.sessions + more[:, None]
-        freedom = _freedom(self.variance, sessions)
-        return chances(
-            self.estimate,
-            np.sqrt((self.variance / sessions).sum(axis=1)),
-            freedom,
-            (
-                self.law.multiplier(freedom, self.steps[0]),
-                self.law.multiplier(freedom, self.steps[1]),
-            ),
-            self.margin,
-        )
+        # sides of unequal numbers stay unequal, and keep a quantile each
+        unequal = sessions[:, 0] != sessions[:, -1]
+        errors = np.sqrt(self.variance / sessions)
+        found = np.empty((2, len(self.estimate)))
+        for rows, apart in ((~unequal, False), (unequal, True)):
+            if not rows.any():
+                continue
+            error, freedom = errors[rows], sessions[rows] - 1.0
+            if not apart:
+                freedom = satterthwaite(error, freedom)[:, None]
+                error = np.hypot.reduce(error, axis=1)[:, None]
+            outer, inner = (self.law.multiplier(freedom, step[rows, None]) for step in self.steps)
+            found[:, rows] = chances(
+                self.estimate[rows], error, freedom, (outer, inner), self.margin
+            )
+        return found[0], found[1]
 
     def least(self) -> NDArray[np.int64]:
         """Find by halving the least number with the chance; LIMIT + 1 where none has it.
@@ -173,12 +205,6 @@ class _Search:
             high = np.where(open_ & enough, middle, high)
             low = np.where(open_ & ~enough, middle, low)
         return high
-
-
-def _freedom(variance: Floats, sessions: Floats) -> Floats:
-    if variance.shape[1] == 1:
-        return np.asarray(sessions[:, 0] - 1.0)
-    return satterthwaite(np.sqrt(variance / sessions), sessions - 1.0)
 
 
 def _runs_suffice(

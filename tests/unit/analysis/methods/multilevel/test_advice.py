@@ -170,3 +170,31 @@ def test_what_both_sides_of_a_block_share_is_no_scatter(matrix_of):
     (line,) = multilevel(matrix_of("new", new), matrix_of("old", old)).benchmarks
     assert line.outcome == "undecided"
     assert line.more_sessions.runs_suffice is False
+
+
+@pytest.mark.parametrize(
+    ("sessions", "effect", "target"), [((2, 10), 0.02, "faster"), ((3, 12), 0.0, "equivalent")]
+)
+def test_sides_of_unequal_numbers_are_advised_by_their_own_law(sessions, effect, target):
+    # the chance by simulation of both sides with so many more sessions each, and with one less
+    sds = (0.008, 0.004)
+    scatter = Scatter(
+        variance=np.array([[sd**2 for sd in sds]]),
+        sessions=np.array([sessions], dtype=float),
+        within=np.full((1, 2), math.nan),
+    )
+    (more,) = advise(np.array([effect]), scatter, LAW, L, (ONE, ONE))
+    assert more.target == target
+    rng = np.random.default_rng(sessions)
+    rates = []
+    for fewer in (0, 1):
+        counts = [n + more.sessions - fewer for n in sessions]
+        sides = [sd * rng.standard_normal((40_000, n)) for sd, n in zip(sds, counts, strict=True)]
+        d = effect + sides[0].mean(axis=1) - sides[1].mean(axis=1)
+        half = np.hypot(
+            *(stats.t.isf(0.025, side.shape[1] - 1) * stats.sem(side, axis=1) for side in sides)
+        )
+        inside = (d - half > -L) & (d + half < L)
+        rates.append(np.mean(inside if target == "equivalent" else np.abs(d) > half))
+    assert rates[0] >= 0.8 - 4 * math.sqrt(0.16 / 40_000)
+    assert rates[1] < 0.8 + 4 * math.sqrt(0.16 / 40_000)
