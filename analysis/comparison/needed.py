@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import chdtri
 
 from ..methods.multilevel import Law, chances
 from .result import Effect, More
@@ -14,7 +13,6 @@ __all__ = ["more_sessions"]
 
 _LIMIT = 100
 _CHANCE = 0.8
-_STRATA = 24  # of the law of the spread
 _LEAST = 2  # sessions that show how sessions differ
 
 
@@ -24,9 +22,8 @@ def more_sessions(
     """Say with how many more sessions the new trial would say the old one's word.
 
     The effect is taken as the old trial estimates it. The spread of a session value is the new
-    trial's; of a single session nobody knows it, and the old trial's is taken. The chance is a mean over
-    what the spread may be, by its chi-square law: as measured in few sessions it is often too small.
-    None where neither trial has one, or there is nothing to be seen.
+    trial's; of a single session nobody knows it, and the old trial's is taken. None where neither
+    has one, or there is nothing to be seen.
 
     Parameters
     ----------
@@ -41,39 +38,42 @@ def more_sessions(
     """
     if old.speedup is None or not old.decided:
         return None
-    have, sides = max(new.sessions, 0), 1
     source, design = (new, designs[1]) if _known(new, designs[1]) else (old, designs[0])
     if not _known(source, design):
         return None
-    if design == "separate":  # each side has sessions of its own, and needs as many
-        sides = 2
-        have //= 2
-    counted = max(source.sessions // sides, _LEAST)
-    spread = float(source.error or 0.0) * math.sqrt(counted)
+    sides = 2 if design == "separate" else 1  # each side has sessions of its own, and needs as many
+    have = max(new.sessions, 0) // sides
+    spread = _spread(source, sides)
     if spread == 0:
         lacking = max(_LEAST - have, 0)
         return More(sessions=lacking, target=old.outcome) if lacking else None
-    counts = np.arange(max(have + 1, _LEAST), have + _LIMIT + 1, dtype=np.float64)
-    known = sides * (counted - 1.0)
-    spreads = spread * np.sqrt(known / chdtri(known, (np.arange(_STRATA) + 0.5) / _STRATA))
-    each = np.repeat(counts, _STRATA)
-    freedom = sides * (each - 1.0)
+    if source is new and new.freedom is None and new.errors and new.freedoms:
+        # sides of unequal numbers stay unequal, and keep a quantile each
+        before = np.array(new.freedoms) + 1.0
+        more = np.arange(1.0, _LIMIT + 1)
+        freedom = before + more[:, None] - 1.0
+        error = np.array(new.errors) * np.sqrt(before / (freedom + 1.0))
+    else:
+        counts = np.arange(max(have + 1, _LEAST), have + _LIMIT + 1, dtype=np.float64)
+        more, freedom, error = counts - have, sides * (counts - 1.0), spread / np.sqrt(counts)
     multiplier = law.multiplier(freedom)
     step, distance = new.step_added or 0.0, abs(math.log(old.speedup))
     if old.outcome != "equivalent":  # the clock's step is taken from the distance that is tested
         distance = max(distance - step, 0.0)
-    outside, inside = chances(
-        np.full(each.shape, distance),
-        np.tile(spreads, counts.size) / np.sqrt(each),
-        freedom,
-        (multiplier, multiplier),
-        margin - step,
-    )
+    effect, limits = np.full(more.shape, distance), (multiplier, multiplier)
+    outside, inside = chances(effect, error, freedom, limits, margin - step)
     chance = inside if old.outcome == "equivalent" else outside
-    chance = chance.reshape(counts.size, _STRATA).mean(axis=1)
     enough = np.flatnonzero(chance >= _CHANCE)
-    more = int(counts[enough[0]]) - have if enough.size else None
-    return More(sessions=more, target=old.outcome)
+    return More(sessions=int(more[enough[0]]) if enough.size else None, target=old.outcome)
+
+
+def _spread(effect: Effect, sides: int) -> float:
+    """Give the standard deviation of a session's value, of both sides together."""
+    if effect.freedom is None and effect.errors and effect.freedoms:
+        variances = (e**2 * (f + 1) for e, f in zip(effect.errors, effect.freedoms, strict=True))
+        return math.sqrt(math.fsum(variances))
+    counted = max(effect.sessions // sides, _LEAST)
+    return float(effect.error or 0.0) * math.sqrt(counted)
 
 
 def _known(effect: Effect, design: str) -> bool:

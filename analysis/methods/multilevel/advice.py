@@ -7,7 +7,8 @@ margin. That is right on average over what the data leave possible, and less whe
 margin. The same is said for the spread at its quartiles.
 
 Whether more runs would do takes estimate and spread as if they were true; its chances are integrals over
-the law of the standard deviation: scipy's noncentral t gives nan in its lower tail.
+the law of the standard deviation (of both, where sides have unequal numbers of sessions and each has its
+own quantile of t): scipy's noncentral t gives nan in its lower tail.
 """
 
 from __future__ import annotations
@@ -67,9 +68,12 @@ def chances(
 
     Parameters
     ----------
-    estimate, error, freedom : array, shape (n,)
-        The truth: the log ratio, its standard error, and the degrees of freedom of its estimate.
-    multipliers : pair of arrays, shape (n,)
+    estimate : array, shape (n,)
+        The truth: the log ratio.
+    error, freedom : array, shape (n,) or (n, parts)
+        The standard error of its estimate and its degrees of freedom; or of the independent parts that
+        it is made of, each with a multiplier of its own.
+    multipliers : pair of arrays, shape of `error`
         Half-width over standard error, for each of the two.
     margin : float
         Of the log ratio.
@@ -78,19 +82,42 @@ def chances(
     -------
     outside, inside : arrays, shape (n,)
     """
+    shape = (len(estimate), -1)
+    errors, freedoms = error.reshape(shape), freedom.reshape(shape)
+    error = np.hypot.reduce(errors, axis=1)
+    weight = np.ones((len(estimate), 1))
+    squares = [np.zeros((len(estimate), 1)) for _ in multipliers]
+    for part in range(errors.shape[1]):
+        u, density = _deviations(freedoms[:, part])
+        share = (errors[:, part] / error)[:, None]
+        weight = _grid(weight, density, np.multiply)
+        squares = [
+            _grid(square, (multiplier.reshape(shape)[:, part, None] * share * u) ** 2, np.add)
+            for square, multiplier in zip(squares, multipliers, strict=True)
+        ]
+    shift = (estimate / error)[:, None]
+    outer, inner = (np.sqrt(square) for square in squares)
+    outside = ndtr(shift - outer) + ndtr(-shift - outer)
+    room = (margin / error)[:, None] - inner
+    inside = np.where(room > 0, ndtr(room - shift) - ndtr(-room - shift), 0.0)
+    return (weight * outside).sum(axis=1), (weight * inside).sum(axis=1)
+
+
+def _deviations(freedom: Floats) -> tuple[Floats, Floats]:
+    """Give nodes of chi / sqrt(freedom) with weights that sum to 1, arrays of shape (n, nodes)."""
     reach = _REACH / np.sqrt(2.0 * freedom)
     low, high = np.maximum(0.0, 1.0 - reach), 1.0 + reach
     u = low[:, None] + (high - low)[:, None] * (_NODES + 1) / 2
     df = freedom[:, None]
     log = (df - 1) * np.log(u) - df * u**2 / 2 + df / 2 * np.log(df / 2) - gammaln(df / 2)
     weight = np.exp(log) * _WEIGHTS
-    weight /= weight.sum(axis=1, keepdims=True)
-    shift = (estimate / error)[:, None]
-    outer, inner = (multiplier[:, None] * u for multiplier in multipliers)
-    outside = ndtr(shift - outer) + ndtr(-shift - outer)
-    room = (margin / error)[:, None] - inner
-    inside = np.where(room > 0, ndtr(room - shift) - ndtr(-room - shift), 0.0)
-    return (weight * outside).sum(axis=1), (weight * inside).sum(axis=1)
+    return u, weight / weight.sum(axis=1, keepdims=True)
+
+
+def _grid(found: Floats, more: Floats, together: np.ufunc) -> Floats:
+    """Put every entry of a row together with every one of another, shape (n, nodes)."""
+    both: Floats = together(found[:, :, None], more[:, None, :])
+    return both.reshape(len(found), -1)
 
 
 def advise(
@@ -283,23 +310,18 @@ def _runs_suffice(asked: _Asked) -> list[bool | None]:
     between = np.maximum(scatter.variance - scatter.within, 0.0)
     # never 0, which has no chances
     variance = np.maximum(between + scatter.within / _RUNS, scatter.variance * 1e-12)
-    variance = np.where(known[:, None], variance, scatter.variance)
-    freedom = _freedom(variance, scatter.sessions)
-    outside, inside = chances(
-        asked.estimate,
-        np.sqrt((variance / scatter.sessions).sum(axis=1)),
-        freedom,
-        (
-            asked.law.multiplier(freedom, asked.steps[0]),
-            asked.law.multiplier(freedom, asked.steps[1]),
-        ),
-        asked.margin,
-    )
-    enough: NDArray[np.bool_] = np.maximum(outside, inside) >= CHANCE
+    errors = np.sqrt(np.where(known[:, None], variance, scatter.variance) / scatter.sessions)
+    freedoms = scatter.sessions - 1.0
+    unequal = freedoms[:, 0] != freedoms[:, -1]
+    enough = np.zeros(len(errors), dtype=np.bool_)
+    for rows, apart in ((~unequal, False), (unequal, True)):
+        if not rows.any():
+            continue
+        error, freedom = errors[rows], freedoms[rows]
+        if not apart:  # one quantile for both sides
+            freedom = satterthwaite(error, freedom)[:, None]
+            error = np.hypot.reduce(error, axis=1)[:, None]
+        outer, inner = (asked.law.multiplier(freedom, step[rows, None]) for step in asked.steps)
+        found = chances(asked.estimate[rows], error, freedom, (outer, inner), asked.margin)
+        enough[rows] = np.maximum(*found) >= CHANCE
     return [bool(e) if k else None for e, k in zip(enough.tolist(), known.tolist(), strict=True)]
-
-
-def _freedom(variance: Floats, sessions: Floats) -> Floats:
-    if variance.shape[1] == 1:
-        return np.asarray(sessions[:, 0] - 1.0)
-    return satterthwaite(np.sqrt(variance / sessions), sessions - 1.0)

@@ -209,3 +209,34 @@ def test_what_both_sides_of_a_block_share_is_no_scatter(matrix_of):
     (line,) = multilevel(matrix_of("new", new), matrix_of("old", old)).benchmarks
     assert line.outcome == "undecided"
     assert line.more_sessions.runs_suffice is False
+
+
+@pytest.mark.parametrize(
+    ("sessions", "effect", "target"), [((2, 10), 0.02, "faster"), ((3, 12), 0.0, "equivalent")]
+)
+def test_sides_of_unequal_numbers_are_advised_by_their_own_law(sessions, effect, target):
+    # the chance by simulation: what the data leave possible of both sides, these data kept
+    sds = (0.008, 0.004)
+    scatter = Scatter(
+        variance=np.array([[sd**2 for sd in sds]]),
+        sessions=np.array([sessions], dtype=float),
+        within=np.full((1, 2), math.nan),
+        step=np.zeros(1),
+    )
+    (more,) = advise(np.array([effect]), scatter, LAW, L, (ONE, ONE))
+    assert more.target == target
+    rng = np.random.default_rng(sessions)
+    draws, means, halves = 20_000, [], []
+    for n, sd in zip(sessions, sds, strict=True):
+        sigma = sd * np.sqrt((n - 1) / rng.chisquare(n - 1, draws))
+        truth = sigma * rng.standard_normal(draws) / math.sqrt(n)
+        new = truth[:, None] + sigma[:, None] * rng.standard_normal((draws, more.sessions))
+        count = n + more.sessions
+        mean = new.sum(axis=1) / count
+        squares = (n - 1) * sd**2 + (new**2).sum(axis=1) - count * mean**2
+        means.append(mean)
+        halves.append(stats.t.isf(0.025, count - 1) * np.sqrt(squares / (count - 1) / count))
+    d, half = effect + means[0] - means[1], np.hypot(*halves)
+    told = (np.abs(d) > half) | (np.abs(d) + half < L)
+    assert more.chance == pytest.approx(told.mean(), abs=0.03)
+    assert more.chance >= 0.8
