@@ -24,6 +24,7 @@ __all__ = ["paragraph_of"]
 
 _PLACES = ("first", "second")
 _RELEASE = re.compile(r"\d+(?:\.\d+)*")
+_INTERVALS = ("kalibera2013", "ibragimov2010", "lai1976", "welch1947", "banerjee1960")
 _METHODS = {
     "HPT": "HPT",
     "Speedup-Test": "the Speedup-Test",
@@ -291,9 +292,7 @@ def _judged(subject: Subject, cite: _Cited) -> Iterator[tuple[Span, ...]]:
         *value,
         Span(f"{weighed}, above 1 where a variant is better than "),
         Span(verdict.baseline, foreign=True),
-        Span(
-            f", {_interval(results, level)}{cite('kalibera2013', 'ibragimov2010', 'lai1976', 'welch1947')}."
-        ),
+        Span(f", {_interval(results, level)}{cite(*_INTERVALS)}."),
     )
     if all(one.design == "confounded" for one in results):
         return
@@ -376,13 +375,21 @@ def _interval(results: Sequence[Multilevel], level: str) -> str:
         "paired": f"the {noun}s' means of the paired log ratios",
         "hosts": "the hosts' log ratios, widened by the error that their own sessions give them, for "
         "hosts like these",
-        "separate": f"the {noun} means of the logarithms of both sides (Welch)",
+        "separate": f"the {noun} means of the logarithms of both sides ({_of_two_sides(results)})",
         "one session, blocks": f"the log ratios of the blocks of the only {noun}",
-        "one session, runs": f"the logarithms of the runs of the only {noun} (Welch)",
+        "one session, runs": f"the logarithms of the runs of the only {noun} ({_of_two_sides(results)})",
     }[design]
     if results[0].always_valid:
         return f"with {level} confidence sequences from {by}, which hold however often one looks"
     return f"with {level} intervals by Student's t on {by}{_freedom(results)}"
+
+
+def _of_two_sides(results: Sequence[Multilevel]) -> str:
+    laws = {line.law for one in results for line in one.benchmarks}
+    if "banerjee" not in laws:
+        return "Welch"
+    bound = "Banerjee's bound, for unequal numbers of them"
+    return f"Welch; {bound}" if "welch" in laws else bound
 
 
 def _freedom(results: Sequence[Multilevel]) -> str:

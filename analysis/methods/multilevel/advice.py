@@ -34,7 +34,8 @@ CHANCE = 0.8
 DRAWS = 1000
 _SEED = 20261121  # of the order of the strata; fixed, so that equal data get equal advice
 _RUNS = 10  # times as many runs a session at most
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
+# of the integrals over one standard deviation, and over two
+_RULES = {1: np.polynomial.legendre.leggauss(64), 2: np.polynomial.legendre.leggauss(40)}
 _REACH = 7.0  # standard deviations of a chi beyond which there is nothing
 _NEAR_NORMAL = (
     20  # degrees of freedom from which on a quantile of chi-square is near enough for draws
@@ -70,9 +71,9 @@ def chances(
     ----------
     estimate : array, shape (n,)
         The truth: the log ratio.
-    error, freedom : array, shape (n,) or (n, parts)
-        The standard error of its estimate and its degrees of freedom; or of the independent parts that
-        it is made of, each with a multiplier of its own.
+    error, freedom : array, shape (n,), or (n, 1) or (n, 2)
+        The standard error of its estimate and its degrees of freedom; or of the two independent parts
+        that it is made of, each with a multiplier of its own.
     multipliers : pair of arrays, shape of `error`
         Half-width over standard error, for each of the two.
     margin : float
@@ -88,7 +89,7 @@ def chances(
     weight = np.ones((len(estimate), 1))
     squares = [np.zeros((len(estimate), 1)) for _ in multipliers]
     for part in range(errors.shape[1]):
-        u, density = _deviations(freedoms[:, part])
+        u, density = _deviations(freedoms[:, part], *_RULES[errors.shape[1]])
         share = (errors[:, part] / error)[:, None]
         weight = _grid(weight, density, np.multiply)
         squares = [
@@ -103,14 +104,14 @@ def chances(
     return (weight * outside).sum(axis=1), (weight * inside).sum(axis=1)
 
 
-def _deviations(freedom: Floats) -> tuple[Floats, Floats]:
+def _deviations(freedom: Floats, nodes: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Give nodes of chi / sqrt(freedom) with weights that sum to 1, arrays of shape (n, nodes)."""
     reach = _REACH / np.sqrt(2.0 * freedom)
     low, high = np.maximum(0.0, 1.0 - reach), 1.0 + reach
-    u = low[:, None] + (high - low)[:, None] * (_NODES + 1) / 2
+    u = low[:, None] + (high - low)[:, None] * (nodes + 1) / 2
     df = freedom[:, None]
     log = (df - 1) * np.log(u) - df * u**2 / 2 + df / 2 * np.log(df / 2) - gammaln(df / 2)
-    weight = np.exp(log) * _WEIGHTS
+    weight = np.exp(log) * weights
     return u, weight / weight.sum(axis=1, keepdims=True)
 
 

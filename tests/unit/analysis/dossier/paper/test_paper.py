@@ -173,6 +173,23 @@ def test_two_trials_are_told_one_after_the_other(made, tmp_path) -> None:
     assert len([line for line in found.commands if line.startswith("fairtrial run ")]) == 2
 
 
+def test_trials_of_unequal_numbers_of_sessions_name_the_bound(synthetic, tmp_path) -> None:
+    def text_of(*sessions) -> str:
+        sources = [
+            f"{synthetic(runs(count=4 * n), sessions=n, runs=4).write(tmp_path / 'runs' / f'{k}of{n}')}:new"
+            for k, n in enumerate(sessions)
+        ]
+        found = gather(subject_of(sources, Reading()))
+        return said(found) + " ".join(one.bibtex for one in found.citations)
+
+    equal, unequal = text_of(4, 4), text_of(2, 4)
+    assert "the session means of the logarithms of both sides (Welch) (" in equal
+    assert "banerjee1960" not in equal
+    assert "both sides (Banerjee's bound, for unequal numbers of them)" in unequal
+    assert "@article{banerjee1960," in unequal
+    assert "welch1947" not in unequal
+
+
 def test_numbers_are_written_in_letters_up_to_ten() -> None:
     assert counted(1, "run") == "one run"
     assert counted(10, "run") == "ten runs"
