@@ -31,7 +31,7 @@ from ..parsing import (
 
 __all__ = ["knows", "read"]
 
-_SUMMARY = re.compile(r"^\|? *\"?Method\"? *[,;|][^\n]*\bMean\b[^\n]*\bError\b", re.MULTILINE)
+_HEADINGS = re.compile(r"^\|? *\"?Method\"? *[,;|].*$", re.MULTILINE)  # of CSV and Markdown
 _TIME = re.compile(r"\d{8}-\d{6}$")  # at the end of a title
 _NS = 1e-9
 _KEYS = ("Namespace", "Type", "Method", "MethodTitle")
@@ -53,15 +53,18 @@ def knows(opened: Opened) -> bool:
     """Tell by the keys of the host and of a result, or by the headings of an export without runs."""
     data = structure_of(opened)
     if data is None:
-        return bool(_SUMMARY.search(opened.head())) or mentions(
-            opened, "HostEnvironmentInfo", "Benchmarks"
-        )
+        return _is_summary(opened) or mentions(opened, "HostEnvironmentInfo", "Benchmarks")
     if not isinstance(data, dict) or not isinstance(data.get("Benchmarks"), list):
         return False
     return "HostEnvironmentInfo" in data or any(
         isinstance(one, dict) and "Statistics" in one and "Method" in one
         for one in data["Benchmarks"]
     )
+
+
+def _is_summary(opened: Opened) -> bool:
+    found = _HEADINGS.search(opened.head())
+    return found is not None and {"Mean", "Error"} <= set(re.findall(r"\w+", found[0]))
 
 
 def read(opened: Opened) -> ForeignFile:
@@ -72,7 +75,7 @@ def read(opened: Opened) -> ForeignFile:
     AnalysisError
         If the file is damaged, or holds summaries only.
     """
-    if structure_of(opened) is None and _SUMMARY.search(opened.head()):
+    if structure_of(opened) is None and _is_summary(opened):
         raise fail(opened, "this export of BenchmarkDotNet holds summaries only", _FIX)
     data = json_of(opened)
     given = data.get("Benchmarks") if isinstance(data, dict) else None

@@ -66,7 +66,11 @@ def _separator(line: str) -> str:
 
 
 def _headings(line: str) -> list[str]:
-    return [one.strip().lower() for one in next(csv.reader([line], delimiter=_separator(line)), [])]
+    try:
+        cells = next(csv.reader([line], delimiter=_separator(line)), [])
+    except csv.Error:  # no table at all
+        return []
+    return [one.strip().lower() for one in cells]
 
 
 def read(opened: Opened) -> ForeignFile:
@@ -80,9 +84,9 @@ def read(opened: Opened) -> ForeignFile:
     text = opened.text()
     line = text.partition("\n")[0]
     headings = _headings(line)
-    if "time" not in headings or not {"expr", "expression"} & set(headings):
-        raise fail(opened, "it holds summaries only, no single evaluations", _FIX)
     micro = _is_microbenchmark(set(headings))
+    if not micro and not {"expression", "time"} <= set(headings):
+        raise fail(opened, "it holds summaries only, no single evaluations", _FIX)
     own = _MICROBENCHMARK if micro else _OF_BENCH
     params = [k for k, name in enumerate(headings) if name not in own | _ROWS]
     expression, time = headings.index("expr" if micro else "expression"), headings.index("time")

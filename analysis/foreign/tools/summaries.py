@@ -34,7 +34,7 @@ _SAID: dict[str, tuple[str, str]] = {
     "fio": ("fio's report holds averages and percentiles of one execution, no runs", _LOAD),
     "sysbench": ("sysbench's report holds averages of one execution, no runs", _LOAD),
 }
-_K6_PRINTED = re.compile(r"^\s*[\w{}: ]+\.{3,}: avg=\S+ +min=\S+ +med=", re.MULTILINE)
+_K6_PRINTED = re.compile(r"\.\.\.: avg=\S+ +min=\S+ +med=")
 _SYSBENCH = re.compile(r"^sysbench \d+\.\d+", re.MULTILINE)
 _FIO = re.compile(r"^fio-\d+\.\d+|^\{\s*\"fio version\"", re.MULTILINE)
 _COLLECTED = "window.BENCHMARK_DATA"
