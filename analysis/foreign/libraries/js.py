@@ -29,6 +29,7 @@ _KEEPING = {
     _VITEST: "Vitest's --outputJson never has them: set benchmark.includeSamples and let a reporter of "
     "your own write name and samples of each task.result.benchmark",
 }
+_LOOKED = 1000  # entries of a list, which may be a long table
 _TRIMMED = 12  # of more samples than this mitata leaves out the two at each end
 
 
@@ -62,7 +63,7 @@ def knows(opened: Opened) -> bool:
 
 def _library(data: object) -> str | None:
     if isinstance(data, list):
-        known = (_entry(one) for one in data if isinstance(one, dict))
+        known = (_entry(one) for one in data[:_LOOKED] if isinstance(one, dict))
         return next((one for one in known if one is not None), None)
     if not isinstance(data, dict):
         return None

@@ -38,6 +38,7 @@ _K6_PRINTED = re.compile(r"\.\.\.: avg=\S+ +min=\S+ +med=")
 _SYSBENCH = re.compile(r"^sysbench \d+\.\d+", re.MULTILINE)
 _FIO = re.compile(r"^fio-\d+\.\d+|^\{\s*\"fio version\"", re.MULTILINE)
 _COLLECTED = "window.BENCHMARK_DATA"
+_COLUMNS = {"name", "unit", "value"}
 
 
 def knows(opened: Opened) -> bool:
@@ -82,10 +83,8 @@ def _kind(opened: Opened) -> str | None:
 
 
 def _is_collected(data: list[Any]) -> bool:
-    rows = [
-        one for one in data if isinstance(one, dict) and {"name", "unit", "value"} <= one.keys()
-    ]
-    return len(rows) == len(data) > 0 and any("range" in one for one in rows)
+    told = all(isinstance(one, dict) and one.keys() >= _COLUMNS for one in data)
+    return told and any("range" in one for one in data)
 
 
 def _is_k6(data: dict[str, Any]) -> bool:
