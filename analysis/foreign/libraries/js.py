@@ -27,7 +27,7 @@ _KEEPING = {
     _TINYBENCH: "new Bench({ retainSamples: true }) keeps them; write tasks.map(({ name, result }) => "
     "({ name, result }))",
     _VITEST: "Vitest's --outputJson never has them: set benchmark.includeSamples and let a reporter of "
-    "your own write name and samples of each task.result.benchmark",
+    "your own write the whole task.result.benchmark of each task, in a list",
 }
 _LOOKED = 1000  # entries of a list, which may be a long table
 _TRIMMED = 12  # of more samples than this mitata leaves out the two at each end
