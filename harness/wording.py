@@ -56,9 +56,9 @@ def size(count: float) -> str:
     return f"{count:.0f} B"
 
 
-def counted(number: int, noun: str) -> str:
-    """Write a number with its noun: ``1 event``, ``12 events``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def counted(number: int, noun: str, several: str | None = None) -> str:
+    """Write a number with its noun: ``1 event``, ``12 events``; `several` is a plural of its own."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {several or noun + 's'}"
 
 
 def said_of_sessions(ends: Sequence[SessionEnd]) -> list[str]:

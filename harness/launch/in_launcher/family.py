@@ -9,6 +9,7 @@ import time
 from .leaves import Leaves, Ungrouped
 
 _SWEEP_LIMIT_S = 10.0
+_STEP_S = 0.25
 
 
 class Family:
@@ -26,7 +27,7 @@ class Family:
         """Kill and reap everything that is left: (processes that had to be killed, survivors)."""
         killed = 0
         struck = False
-        deadline = 0.0
+        waited, before = 0.0, time.monotonic()
         while True:
             try:
                 pid = os.waitpid(-1, os.WNOHANG)[0]
@@ -36,9 +37,9 @@ class Family:
                 killed += struck  # one that had ended by itself before is no orphan
                 continue
             now = time.monotonic()
-            if not struck:
-                deadline = now + _SWEEP_LIMIT_S
-            elif now > deadline:
+            waited += min(now - before, _STEP_S)  # no longer: everything may have stood still
+            before = now
+            if waited > _SWEEP_LIMIT_S:
                 return killed, len(_descendants(self.me))
             struck = True
             self._strike()
