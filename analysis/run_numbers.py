@@ -269,6 +269,16 @@ class Measurement:
             unit="B", what="bytes added to the environment: they move the stack", source="runner"
         ),
     ] = None
+    suspended: Annotated[
+        int | None,
+        RunNumber(
+            unit="",
+            what="how often it was discarded before and executed again, because the launcher, fairtrial or "
+            "the machine stood still",
+            source="runner",
+            since="0.3.0",
+        ),
+    ] = None
     disturbed: bool | None = None
     outcome: Outcome
     exit_code: int | None = None

@@ -94,6 +94,17 @@ def said_of_disturbances(found: Disturbances | None, *, repeating: bool) -> list
     return [f"{said}; {replaced}{rest}"]
 
 
+def said_of_suspended(executions: int) -> list[str]:
+    """Say how many executions were discarded because something stood still; nothing where none was."""
+    if not executions:
+        return []
+    verb = "was" if executions == 1 else "were"
+    return [
+        f"  suspended: {counted(executions, 'execution')} {verb} discarded, because the launcher, fairtrial or "
+        "the machine stood still: see findings.jsonl"
+    ]
+
+
 def said_of_rule(rule: StopRule) -> str:
     """Say when a session under a stopping rule ends."""
     cap = "" if rule.max_time_s is None else f", or when {about(rule.max_time_s)[6:]} have passed"

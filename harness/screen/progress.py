@@ -39,6 +39,7 @@ from ..wording import (
     said_of_disturbances,
     said_of_given_up,
     said_of_sessions,
+    said_of_suspended,
 )
 
 
@@ -52,7 +53,8 @@ class TrialProgress:
     where no run followed yet it is that of the runs and their hooks. Under the stopping rule `stop`,
     `planned` and `left_s` are the most that there may be; `session_ends` says how sessions ended,
     `merged_from` which trials it was put together from. `disturbances` counts the runs that waited for a CPU (None of another tool's
-    runs), and `repeating` says whether they are repeated. With the `origin` "imported" nothing was
+    runs), and `repeating` says whether they are repeated; `suspended` counts executions that were
+    discarded because something stood still. With the `origin` "imported" nothing was
     planned, and there is no command to go on with it.
     """
 
@@ -77,6 +79,7 @@ class TrialProgress:
     origin: str = "measured"
     disturbances: Disturbances | None = None
     repeating: bool = False
+    suspended: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Give the progress as JSON types."""
@@ -101,6 +104,7 @@ class TrialProgress:
             *said_of_sessions(self.session_ends),
             *said_of_given_up(self.given_up),
             *said_of_disturbances(self.disturbances, repeating=self.repeating),
+            *said_of_suspended(self.suspended),
         ]
         if self.state == "running" and self.left_s is not None:
             lines.append(f"  {most or 'about '}{clock(self.left_s)} left; last: {self.last}")
@@ -150,6 +154,7 @@ def read_progress(trial: Path) -> TrialProgress:
         origin=manifest.origin,
         disturbances=None if imported else tally.disturbances.counts,
         repeating=manifest.repeating,
+        suspended=tally.suspended,
     )
 
 
@@ -164,9 +169,11 @@ class _Tally:
     last: dict[str, Any] | None = None
     last_start: datetime | None = None
     disturbances: DisturbanceTally = field(default_factory=DisturbanceTally)
+    suspended: int = 0
 
     def add(self, row: dict[str, Any]) -> None:
         self.disturbances.add(row)
+        self.suspended += row.get("suspended") or 0
         cell = _cell(row)
         start = _start(row.get("started_at"))
         if self.last is not None and start is not None and self.last_start is not None:

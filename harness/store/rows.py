@@ -41,12 +41,15 @@ _FIRST_KEY = b'{"position":'
 class Done:
     """The rows of a trial: `outcomes` by position, in the order of execution, in `size` bytes.
 
-    `repeats` names of each row that repeats a disturbed run the planned position; `disturbances` counts. `torn` is the number and the size of a last line that is not whole, None without one.
+    `repeats` names of each row that repeats a disturbed run the planned position; `disturbances` counts, and
+    `suspended` how many executions were discarded because something stood still. `torn` is the number and
+    the size of a last line that is not whole, None without one.
     """
 
     outcomes: dict[int, str]
     repeats: dict[int, int]
     disturbances: DisturbanceTally
+    suspended: int
     size: int
     torn: tuple[int, int] | None
 
@@ -90,7 +93,7 @@ def rows_done(path: Path, manifest: Manifest) -> Done:
     repeats: dict[int, int] = {}
     times: Counter[int] = Counter()
     tally = DisturbanceTally()
-    last, repeated, start = -1, 0, 0
+    last, repeated, start, suspended = -1, 0, 0, 0
     with opened(where) as file:
         size = os.fstat(file.fileno()).st_size
         for number, line in enumerate(file, 1):
@@ -102,6 +105,7 @@ def rows_done(path: Path, manifest: Manifest) -> Done:
                     outcomes=outcomes,
                     repeats=repeats,
                     disturbances=tally,
+                    suspended=suspended,
                     size=start,
                     torn=(number, len(line)),
                 )
@@ -131,7 +135,15 @@ def rows_done(path: Path, manifest: Manifest) -> Done:
             last, repeated = max(last, position), min(repeated, position)
             outcomes[position] = row["outcome"]
             tally.add(row)
-    return Done(outcomes=outcomes, repeats=repeats, disturbances=tally, size=start, torn=None)
+            suspended += row.get("suspended") or 0
+    return Done(
+        outcomes=outcomes,
+        repeats=repeats,
+        disturbances=tally,
+        suspended=suspended,
+        size=start,
+        torn=None,
+    )
 
 
 def _check_repeat(row: Mapping[str, Any], outcomes: Mapping[int, str], times: int) -> None:

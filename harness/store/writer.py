@@ -81,6 +81,7 @@ class Store:
         self.counted = 0  # of these, the planned runs
         self._repeats: dict[int, int] = {}  # of these, those that repeat a run, and its position
         self._disturbances = DisturbanceTally()
+        self.suspended = 0  # executions that were discarded because something stood still
         self._synced = time.monotonic()
         self._dirty = False
         with storing(path):
@@ -168,6 +169,7 @@ class Store:
         found = rows_done(self.path, self.manifest)
         self.done = found.outcomes
         self._repeats, self._disturbances = found.repeats, found.disturbances
+        self.suspended = found.suspended
         self.counted = sum(position >= 0 for position in self.done)
         if found.torn is None:
             return None
@@ -224,6 +226,7 @@ class Store:
         if measurement.repeats is not None:
             self._repeats[measurement.position] = measurement.repeats
         self._disturbances.add(row)
+        self.suspended += measurement.suspended or 0
         self._dirty = True
 
     def sync(self, older_than_s: float = 0.0) -> None:

@@ -9,7 +9,13 @@ from typing import Any
 
 from analysis.record import Disturbances, GivenUp, SessionEnd, TrialStatus
 
-from ..wording import counted, said_of_disturbances, said_of_given_up, said_of_sessions
+from ..wording import (
+    counted,
+    said_of_disturbances,
+    said_of_given_up,
+    said_of_sessions,
+    said_of_suspended,
+)
 from .resuming.way_on import accepting, way_on
 
 
@@ -21,7 +27,8 @@ class Ending:
     stopping rule ended, `given_up` which cells sessions went on without. `capped` says that a cap stopped it: then `unmeasured` counts the cells of
     all sessions without a run that counts, and `must_raise` is the key to raise before more can be
     executed, if there is one. `disturbances` counts the runs that waited for a CPU, None where nothing
-    was executed, and `repeating` says whether they are repeated.
+    was executed, and `repeating` says whether they are repeated; `suspended` counts
+    executions that were discarded because something stood still.
     """
 
     trial: Path
@@ -37,6 +44,7 @@ class Ending:
     must_raise: str | None = None
     disturbances: Disturbances | None = None
     repeating: bool = False
+    suspended: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Give the ending as JSON types."""
@@ -64,9 +72,11 @@ class Ending:
                 head += f"; {counted(self.unmeasured, 'cell')} {verb} no run that counts"
         lines = [head, *said_of_sessions(self.session_ends), *said_of_given_up(self.given_up)]
         lines += said_of_disturbances(self.disturbances, repeating=self.repeating)
+        lines += said_of_suspended(self.suspended)
         if self.failed:
+            verb = "was" if self.failed == 1 else "were"
             lines.append(
-                f"{self.failed} runs were not ok: see 'outcome' and 'detail' in "
+                f"{counted(self.failed, 'run')} {verb} not ok: see 'outcome' and 'detail' in "
                 f"{self.trial}/measurements.jsonl and {self.trial}/outputs/"
             )
         if self.status != "complete":

@@ -176,17 +176,18 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
     sessions = begun.sessions
     if manifest.status == "complete" and sessions == manifest.sessions:
         refuse(path, campaign_drift(path, manifest, campaign), complete=True)
-        done = manifest.needed
+        done, rows = manifest.needed, rows_done(path, manifest)
         return Ending(
             trial=path,
             status="complete",
             reason="it was complete already",
             done=done,
             planned=done,
-            failed=rows_done(path, manifest).failed,
+            failed=rows.failed,
             session_ends=manifest.session_ends,
             given_up=manifest.given_up,
             repeating=manifest.repeating,
+            suspended=rows.suspended,
         )
     options = dataclasses.replace(options, folder=path.parent)
     with _ready(campaign, options, sessions, watcher, kept_bytes(path / OUTPUTS)) as means:
@@ -327,6 +328,7 @@ def _broken_off(
             session_ends=store.manifest.session_ends,
             given_up=store.manifest.given_up,
             repeating=store.manifest.repeating,
+            suspended=store.suspended,
         )
     with contextlib.suppress(FairtrialError):
         store.finish("stopped", error.what.splitlines()[0])

@@ -19,12 +19,12 @@ class SessionLauncher:
     make : callable
         Starts a launcher; a `LaunchError` of it ends the trial.
     tell : callable
-        Hears of a death, as a finding.
+        Hears of a death, and of what stood still, as a finding.
     """
 
     def __init__(self, make: Callable[[], LauncherClient], tell: Callable[[Finding], None]) -> None:
         self._make = make
-        self._tell = tell
+        self.tell = tell
         self._client = make()
 
     def execute(
@@ -52,7 +52,7 @@ class SessionLauncher:
             If there can be none.
         """
         self._client.close()
-        self._tell(
+        self.tell(
             Finding(
                 check="launcher",
                 status="warn",
