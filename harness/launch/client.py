@@ -30,6 +30,7 @@ from ..wording import counted
 from .announced import Announced
 from .exchange import Execution, Request, execution_of
 from .interrupts import Interrupted, Interrupts, in_a_job
+from .placement import Placement, place, placement_of
 from .processes import become_subreaper, children, ends
 from .refusals import not_permitted, not_started
 from .standstill import LOOK_S, Lookout
@@ -246,6 +247,15 @@ class LauncherClient:
     def targets(self) -> tuple[int, ...]:
         """List the processes that the launcher has as children right now."""
         return children(self.pid)
+
+    @property
+    def placement(self) -> Placement | None:
+        """Where and how it runs right now, which programs inherit; None when it has ended."""
+        return placement_of(self.pid)
+
+    def place(self, placement: Placement) -> None:
+        """Place it so again, as far as that is permitted."""
+        place(self.pid, placement)
 
     def sweep(self) -> int:
         """Kill and reap whatever earlier programs left; give the number of killed ones."""

@@ -26,7 +26,6 @@ from ..launch import (
     CommandFailedError,
     Execution,
     Request,
-    Standstill,
     limit_numbers,
 )
 from .clockwatch import written
@@ -38,6 +37,7 @@ from .matching import Matching
 from .metering.counting import counters_of
 from .order import padding
 from .setting import Setting
+from .tries import RunDied, RunStoodStill, finding_of_standstill
 
 PADDING_VARIABLE = "FAIRTRIAL_PADDING"
 _WATCH_S = 0.25
@@ -54,17 +54,6 @@ class CapReached(Exception):  # noqa: N818 - a planned end, not an error
     def __init__(self, key: str, what: str) -> None:
         super().__init__(what)
         self.key = key
-
-
-class _RunDied(Exception):  # noqa: N818 - not an error yet: it may be the machine's
-    """The launcher died while a run was under way."""
-
-
-class _RunStoodStill(Exception):  # noqa: N818 - likewise
-    """What a run's times are made of stood still while it was under way."""
-
-    def __init__(self, what: Standstill) -> None:
-        super().__init__(str(what))
 
 
 class Measurer:
@@ -108,12 +97,14 @@ class Measurer:
             while deaths < _DEATHS and suspended <= MOST_REPEATS:
                 try:
                     return self._measured(run, cell, suspended)
-                except _RunDied as died:
+                except RunDied as died:
                     deaths += 1
                     launcher.renew(f"{run.benchmark} / {run.variant}: {died}")
-                except _RunStoodStill as stood:
+                except RunStoodStill as stood:
                     suspended += 1
-                    launcher.tell(_suspended(run, stood, again=suspended <= MOST_REPEATS))
+                    launcher.tell(
+                        finding_of_standstill(run, stood, again=suspended <= MOST_REPEATS)
+                    )
                 self._after_in_vain(cell, run)
             # who kills its launcher twice does it, and not the machine
             detail = "killed its launcher"
@@ -158,7 +149,7 @@ class Measurer:
                 count=self._counts(run),
             )
         except LauncherDiedError as error:  # that of hooks is another one
-            raise _RunDied(error.what) from error
+            raise RunDied(error.what) from error
         spent = None if setting.energy is None else setting.energy.end()
         steal_after = setting.host.steal_s(setting.cpus or ())
         self._steal = (time.monotonic(), steal_after)
@@ -176,7 +167,7 @@ class Measurer:
         stood = execution.standstill
         # SIGCONT in every try, and nothing that was ever seen to stand: the program sends it itself
         if stood is not None and (stood.seconds or suspended < MOST_REPEATS):
-            raise _RunStoodStill(stood)
+            raise RunStoodStill(stood)
         if execution.killed is None and execution.exit_code not in cell.expect.exit_codes:
             # a run that was told to end together with us is discarded, and leaves no output
             setting.interrupts.settle_after(execution.signal, execution.exit_code)
@@ -390,18 +381,6 @@ class Measurer:
 def _first_line(error: CommandFailedError) -> str:
     """Say why a hook failed, without what it wrote: that stays in its log."""
     return f"{error.where}: {error.what.splitlines()[0]}; {error.fix}"
-
-
-def _suspended(run: PlannedRun, stood: Exception, *, again: bool) -> Finding:
-    what = "discarded and executed again" if again else "given up: so did each earlier try"
-    return Finding(
-        check="suspended",
-        status="warn",
-        what=f"{run.benchmark} / {run.variant}, position {run.position}: {stood}; the run is {what}",
-        where="SIGCONT, the clocks and waits of the runner",
-        fix="let nobody stop a trial: neither a batch system, a debugger nor the program itself",
-        reason="a program that stood still, or whose end was noticed late, has no wall time",
-    )
 
 
 def _label(run: PlannedRun) -> str:

@@ -301,6 +301,7 @@ class TrialRun:
                     block = run.block
                 if run.block != block:
                     block = run.block
+                    launcher.hold()
                     self._store.sync(older_than_s=_BLOCK_SYNC_S)
                     if time.monotonic() - looked >= _LOOK_S:
                         after, now = host.counters(self._measured), time.monotonic()
@@ -315,6 +316,7 @@ class TrialRun:
                 self._store.sync(older_than_s=0.0 if cell.before or cell.after else _SYNC_S)
                 measurement = measurer.measure(run)
                 self._store.append_measurement(measurement)
+                launcher.executed(measurement.position)
                 self._note(measurement)
                 given_up, in_vain = rules.add(run, measurement)
                 self._watcher.run_done(measurement)
@@ -323,6 +325,7 @@ class TrialRun:
                 if in_vain is not None:
                     self._store.append_findings("during", [in_vain], run.session)
                     self._watcher.findings([in_vain])
+            launcher.hold()
             self._look(self._clock.findings(), rules.session)
         finally:
             strange = measurer.close()

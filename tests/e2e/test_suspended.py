@@ -37,7 +37,9 @@ def stop_and_continue(pids, processes, seconds=LONG_S):
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGSTOP)
-    processes.wait_until(lambda: all(processes.state(pid) in {"T", "Z", ""} for pid in pids), "stopped")
+    processes.wait_until(
+        lambda: all(processes.state(pid) in {"T", "Z", ""} for pid in pids), "stopped"
+    )
     time.sleep(seconds)
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
@@ -182,3 +184,36 @@ def test_killed_while_a_run_is_repeated_then_resumed(lab, processes):
     assert done.returncode == 0, done.stderr
     lab.assert_complete_once_each(planned=2)
     assert len([one for one in lab.findings() if one["check"] == "suspended"]) == 1
+
+
+@pytest.mark.host
+def test_a_program_that_moves_its_launcher_is_found_and_mended(lab):
+    # without a namespace everybody may do that to processes of his own; in one, root may
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one CPU only")
+    cpu, other = sorted(os.sched_getaffinity(0))[-1], sorted(os.sched_getaffinity(0))[0]
+    code = (
+        "import os; parent = os.getppid(); "
+        f"os.path.exists('{lab.folder}/moved') or ("
+        f"open('{lab.folder}/moved', 'w'), os.sched_setaffinity(parent, [{other}]), "
+        "os.setpriority(os.PRIO_PROCESS, parent, 19))"
+    )
+    tells = "import os; print(sorted(os.sched_getaffinity(0)), os.getpriority(os.PRIO_PROCESS, 0))"
+    path = lab.write_campaign(
+        variants={"a": {}},
+        benchmarks={
+            "moves": {"command": ["/usr/bin/env", "python3", "-c", code]},
+            "tells": {"command": ["/usr/bin/env", "python3", "-c", tells], "stdout": "keep"},
+        },
+        protocol={"sessions": 1, "runs": 2, "warmup": 1},
+        isolation={"cpus": [cpu], "containment": "none"},
+    )
+    done = lab.run_fairtrial("run", path, "--wait-for-lock")
+    assert done.returncode == 0, done.stderr
+    (found,) = [one for one in lab.findings() if one["check"] == "placement"]
+    assert f"CPUs {cpu} became {other}, nice 0 became 19" in found["what"]
+    assert "rows from position 0 to 1 " in found["what"]
+    later = [row for row in lab.read_rows() if row["benchmark"] == "tells" and row["block"] > 0]
+    for row in later:
+        text = (lab.trial() / "outputs" / f"{row['position']:04d}.stdout").read_text()
+        assert text == f"[{cpu}] 0\n"

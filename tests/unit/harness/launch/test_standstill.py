@@ -80,7 +80,9 @@ def test_a_launcher_that_was_stopped_and_continued_tells(
     done = launcher.execute(request_for(SH, "-c", until_released))
     assert done.exit_code == 0
     assert done.standstill.what == "the launcher"
-    assert done.standstill.seconds > 0  # as far as looks at it show; how long is the machine's affair
+    assert (
+        done.standstill.seconds > 0
+    )  # as far as looks at it show; how long is the machine's affair
     assert "the launcher stood still for " in str(done.standstill)
     assert launcher.execute(request_for("/bin/true")).standstill is None
 
@@ -148,16 +150,19 @@ def test_a_stopped_launcher_ends_when_it_is_closed(containment, open_launcher, p
 def test_a_hook_that_stops_its_launcher_fails_and_holds_nobody(tmp_path, monkeypatch):
     monkeypatch.setattr(standstill, "PATIENCE_S", 0.6)
     command = Command(argv=(SH, "-c", "kill -STOP $PPID"), mark="campaign.yaml:3:1")
-    with contextlib.closing(SideCommands(None, Interrupts())) as side:
-        with pytest.raises(CommandFailedError, match="hook 'setup' cannot be executed: .*stopped"):
-            side.execute(
-                "hook 'setup'",
-                command,
-                cwd=tmp_path,
-                env={"PATH": "/usr/bin:/bin"},
-                log=tmp_path / "log",
-                timeout_s=60.0,
-            )
+    said = r"hook 'setup' cannot be executed: .*stopped"
+    with (
+        contextlib.closing(SideCommands(None, Interrupts())) as side,
+        pytest.raises(CommandFailedError, match=said),
+    ):
+        side.execute(
+            "hook 'setup'",
+            command,
+            cwd=tmp_path,
+            env={"PATH": "/usr/bin:/bin"},
+            log=tmp_path / "log",
+            timeout_s=60.0,
+        )
 
 
 class Waits:
