@@ -164,8 +164,8 @@ class Measurement:
         int | None,
         RunNumber(
             unit="ns",
-            what="the part of `wall_ns` in which the program was on a CPU; null when threads or "
-            "children have a part of the processor time, or the kernel keeps no such account",
+            what="the part of `wall_ns` in which the program was on a CPU; null when threads or children, "
+            "waited for or not, have a part of the processor time, or the kernel keeps no such account",
             source="launcher",
             since="0.2.0",
         ),

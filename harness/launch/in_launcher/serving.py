@@ -177,10 +177,14 @@ class Launcher:
         os.close(pidfd)
         # before what was left behind is killed: its end is not the run's
         grouped, out_of_memory = self.leaves.numbers(), self.leaves.out_of_memory()
-        orphans, survivors = self.family.sweep() if request["sweep"] or hangup else (0, 0)
+        orphans, survivors, left_s = 0, 0, 0.0
+        if request["sweep"] or hangup:
+            orphans, survivors, left_s = self.family.sweep()
         if hangup:
             raise Hangup
         self.leaves.raise_problem()
+        own_s = usage.ru_utime + usage.ru_stime
+        tree_s = max(own_s + left_s, grouped["tree_cpu_s"] or 0.0)
         return {
             "started_ns": started,
             "status": status,
@@ -204,7 +208,7 @@ class Launcher:
                 "involuntary_switches": usage.ru_nivcsw,
                 "orphans": orphans,
                 **grouped,
-                **self.account.numbers(t1 - t0, spawned - t0, usage.ru_utime + usage.ru_stime),
+                **self.account.numbers(t1 - t0, spawned - t0, own_s, tree_s),
             },
         }
 

@@ -57,7 +57,7 @@ def until_released(tmp_path):
 
 def stopped_and_continued(processes, tmp_path, pids, seconds):
     """Stop processes once the program runs, and continue them; then let it end."""
-    processes.wait_until(lambda: (tmp_path / "runs").exists(), "the program runs")
+    processes.wait_until((tmp_path / "runs").exists, "the program runs")
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     try:
