@@ -214,8 +214,7 @@ def test_a_program_that_sleeps_was_neither_on_a_cpu_nor_waiting_for_one(run):
 LEFT = (
     "import os, time\nos.fork()\n"
     "end = time.process_time() + 0.05\nwhile time.process_time() < end: pass",
-    "import os, time\n"
-    "if os.fork(): time.sleep(0.2)\nelse:\n  os.setsid()\n  while True: pass",
+    "import os, time\nif os.fork(): time.sleep(0.2)\nelse:\n  os.setsid()\n  while True: pass",
     "import os\nif not os.fork():\n  if not os.fork():\n    [x for x in range(3_000_000)]\n  os._exit(0)\n"
     "else:\n  os.wait()\n  [x for x in range(3_000_000)]",
 )
