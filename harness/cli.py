@@ -114,7 +114,7 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
     except BrokenPipeError:  # the reader of our output has gone: nothing is left to say
         _let_go(out)
         return code
-    except Exception as error:  # noqa: BLE001 - the last line of defence says whose fault it is
+    except Exception as error:
         if _no_more_files(error):
             raise
         import traceback

@@ -66,7 +66,11 @@ def said_of_sessions(ends: Sequence[SessionEnd]) -> list[str]:
     ordered = sorted(ends, key=lambda end: end.session)
     shown = ordered[-_ENDS_SHOWN:]
     hidden = len(ordered) - len(shown)
-    lines = [f"  {hidden} earlier sessions: see session_ends in manifest.json"] if hidden else []
+    lines = (
+        [f"  {counted(hidden, 'earlier session')}: see session_ends in manifest.json"]
+        if hidden
+        else []
+    )
     return lines + [f"  session {end.session}: {end.text}" for end in shown]
 
 

@@ -34,6 +34,7 @@ from ..store import is_written_now
 from ..trial import command_to_continue, way_on_of
 from ..wording import (
     clock,
+    counted,
     duration,
     moment,
     said_of_disturbances,
@@ -96,7 +97,7 @@ class TrialProgress:
         what = self.reason or stage
         told = f"{self.done} of {most}{self.planned} runs ({share:.0f} %), started {moment(self.started)}"
         if self.origin == "imported":  # nothing was planned here, and the time is the import's
-            told = f"{self.done} runs of another tool, imported {moment(self.started)}"
+            told = f"{counted(self.done, 'run')} of another tool, imported {moment(self.started)}"
         lines = [
             f"{self.trial} · {self.state}" + (f": {what}" if what else ""),
             f"  {told}",

@@ -28,6 +28,7 @@ from ..launch import (
     Request,
     limit_numbers,
 )
+from ..wording import counted
 from .clockwatch import written
 from .deciding.repeating import repeats_of
 from .examine import Examined, examine
@@ -159,7 +160,7 @@ class Measurer:
             raise CapReached("protocol.max_time", what)
         if execution.survivors:
             raise LaunchError(
-                f"{execution.survivors} processes of {cell.benchmark} / {cell.variant} could not be "
+                f"{counted(execution.survivors, 'process', 'processes')} of {cell.benchmark} / {cell.variant} could not be "
                 "killed; what runs beside them would not be a measurement",
                 cell.command.mark,
                 "end them by hand (ps -ef), then continue with --resume",
