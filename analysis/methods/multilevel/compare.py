@@ -27,6 +27,7 @@ from ...stats import Correction, check_correction, counted, door
 from .cautions import benchmark_cautions, data_cautions, design_cautions, suite_cautions
 from .contrast import run_tables, tables_of
 from .design import Layout, layout_of
+from .failing import failing_of
 from .law import Law
 from .lines import (
     WIDEST,
@@ -130,7 +131,11 @@ def multilevel(
         sign=sign,
         correction=correction,
     )
-    lines = (*benchmark_lines(judged, ours, theirs), *failed_lines(*whole))
+    failing = failing_of(*whole, risk=law.alpha / 2, always_valid=always_valid)
+    lines = (
+        *benchmark_lines(judged, ours, theirs, failing),
+        *failed_lines(*whole, failing),
+    )
     suite = suite_lines(judged)
     sessions = _sessions(layout)
     return Multilevel(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -19,7 +19,7 @@ from .contrast import Tables
 from .decision import Decisions, decide, word_by_interval
 from .design import PAIRS, Design
 from .estimates import Estimates, of_differences, of_means
-from .failures import fails_more
+from .failing import Failing
 from .law import Law
 from .result import BenchmarkLine, Line, MoreSessions
 from .suite import similar_half, suite_of_cells, suite_of_differences, suite_of_means
@@ -76,7 +76,10 @@ def estimates_of(design: Design, tables: Tables) -> Estimates:
 
 
 def benchmark_lines(
-    judged: Judged, ours: PerformanceMatrix, theirs: PerformanceMatrix
+    judged: Judged,
+    ours: PerformanceMatrix,
+    theirs: PerformanceMatrix,
+    failing: Mapping[str, Failing],
 ) -> tuple[BenchmarkLine, ...]:
     """Give a line for each benchmark that both matrices have.
 
@@ -86,7 +89,7 @@ def benchmark_lines(
         If a speedup leaves the range of numbers.
     """
     d = decide(judged.each, judged.law, judged.margin, judged.correction)
-    reasons = [_reason(judged, ours, theirs, k) for k in range(len(ours.benchmarks))]
+    reasons = [_reason(judged, failing[name], k) for k, name in enumerate(ours.benchmarks)]
     words: list[Word] = [
         "undecided" if reason else word for reason, word in zip(reasons, d.outcome, strict=True)
     ]
@@ -119,13 +122,14 @@ def benchmark_lines(
                 session_ids=tuple(t.rows[i] for i in there),
                 differences=() if values is None else tuple(values[there, k].tolist()),
                 reason=reasons[k],
+                **failing[name].numbers,
             )
         )
     return tuple(lines)
 
 
 def failed_lines(
-    candidate: PerformanceMatrix, baseline: PerformanceMatrix
+    candidate: PerformanceMatrix, baseline: PerformanceMatrix, failing: Mapping[str, Failing]
 ) -> tuple[BenchmarkLine, ...]:
     """Give a line for each benchmark of which all the candidate's runs failed, and not the baseline's."""
     runs = dict(zip(baseline.benchmarks, baseline.runs, strict=True))
@@ -149,24 +153,19 @@ def failed_lines(
             sessions=0,
             session_ids=(),
             differences=(),
-            reason="fails-more",
+            reason=failing[name].reason,
+            **failing[name].numbers,
         )
         for name, count in candidate.failed.items()
         if count and name not in known and name in runs
     )
 
 
-def _reason(
-    judged: Judged, ours: PerformanceMatrix, theirs: PerformanceMatrix, k: int
-) -> str | None:
-    name = ours.benchmarks[k]
+def _reason(judged: Judged, failing: Failing, k: int) -> str | None:
+    if failing.reason is not None:
+        return failing.reason
     if judged.zeroed[k] and np.isnan(judged.each.estimate[k]):
         return "below-resolution"
-    failed = ours.failed.get(name, 0), theirs.failed.get(name, 0)
-    if any(failed) and fails_more(
-        failed[0], len(ours.samples[k]), failed[1], len(theirs.samples[k])
-    ):
-        return "fails-more"
     return "confounded" if judged.design == "confounded" else None
 
 

@@ -10,6 +10,7 @@ from ...report import Result, Word, figures, plain
 from ...run_numbers import Better
 from ...stats import Correction
 from .design import Design
+from .failing import Fails
 
 __all__ = ["REFERENCES", "BenchmarkLine", "Line", "MoreSessions", "Multilevel"]
 
@@ -136,8 +137,15 @@ class BenchmarkLine(Line):
         Where sides are paired: the sessions behind it, or within one session its blocks.
     differences : tuple of float
         The log differences of these, positive when the candidate is better.
-    reason : {"confounded", "fails-more", "below-resolution"} or None
+    reason : {"confounded", "fails-more", "fails-always", "below-resolution"} or None
         Why the word is "undecided" in spite of numbers.
+    fails : Fails or None
+        How many runs failed in each session of both sides; None where that is not known.
+    pvalue_fails, pvalue_fails_adjusted : float or None
+        One-sided, of "the candidate does not fail in a larger share of its runs": whole sessions are
+        dealt out anew. After Holm's correction over the benchmarks. None without sessions.
+    fails_proven : bool
+        Whether failing is proven, which stops a gate.
     """
 
     pvalue_adjusted: float | None
@@ -155,6 +163,10 @@ class BenchmarkLine(Line):
     session_ids: tuple[str, ...]
     differences: tuple[float, ...]
     reason: str | None
+    fails: Fails | None = None
+    pvalue_fails: float | None = None
+    pvalue_fails_adjusted: float | None = None
+    fails_proven: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

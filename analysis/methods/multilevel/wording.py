@@ -6,10 +6,16 @@ import math
 
 from ...data import Unit
 from ...report import figures
+from .failing import failed_text
 from .result import BenchmarkLine, Line, MoreSessions
 
 __all__ = ["advice_text", "interval_text", "needed_text", "reason_text", "speedup_text"]
 
+_REASONS = {
+    "fails-more": "fails more, which stops a gate",
+    "fails-always": "no run succeeds",
+    "below-resolution": "below the clock's resolution",
+}
 _BEYOND = "> 100"  # of a number that nobody would go on to
 
 
@@ -56,16 +62,14 @@ def _decimals(line: Line) -> int:
 
 
 def reason_text(line: Line) -> str:
-    """Say why a benchmark is undecided whatever its interval is.
+    """Say why a benchmark is undecided whatever its interval is, and how many runs failed.
 
-    Empty without a reason, and where sides are confounded: that is said of all of them.
+    Empty without either, and where sides are confounded: that is said of all of them.
     """
     if not isinstance(line, BenchmarkLine):
         return ""
-    if line.reason == "fails-more":
-        runs = line.failed_candidate + line.runs_candidate
-        return f"candidate fails {line.failed_candidate} of {runs}"
-    return "below the clock's resolution" if line.reason == "below-resolution" else ""
+    told = "" if line.reason is None else _REASONS.get(line.reason, "")
+    return "; ".join(text for text in (told, failed_text(line)) if text)
 
 
 def advice_text(line: Line, noun: Unit, *, short: bool = False) -> str:

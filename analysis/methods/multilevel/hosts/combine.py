@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ....errors import InsufficientDataError
 from ....report import Caution, figures
 from ..estimates import Estimates, of_differences, satterthwaite
+from ..failing import failing_cautions, failing_over_hosts
 from ..law import Law
 from ..result import Multilevel
 from .disagreeing import disagreements_of
@@ -33,6 +34,10 @@ __all__ = ["inner_of", "outer_of", "over_hosts"]
 Floats = NDArray[np.float64]
 
 _FEW = 5  # hosts below which little is known of others like them
+_OF_ALL = {  # said of all hosts together
+    *("few-benchmarks", "fails-more", "fails-always", "fails-in-one-session"),
+    "failures-without-sessions",
+}
 
 
 def over_hosts(
@@ -78,9 +83,12 @@ def over_hosts(
     alpha = (1.0 - first.confidence) / looks
     table = table_of(results, weights)
     on_these, like_these, outer, outer_suite = _levels(table, first, weights, alpha)
-    lines = benchmark_lines(like_these, outer=True)
+    failing = failing_over_hosts(
+        [{line.name: line for line in one.benchmarks} for one in results.values()], risk=alpha / 2
+    )
+    lines = benchmark_lines(like_these, failing, outer=True)
     suite = suite_lines(like_these)
-    own = benchmark_lines(on_these, outer=False)
+    own = benchmark_lines(on_these, failing, outer=False)
     own_suite = suite_lines(on_these)
     found = disagreements_of(table, alpha)
     level = HostLevel(
@@ -112,7 +120,11 @@ def over_hosts(
         similar=suite[1] if suite else None,
         occasions=None,
         outermost="host",
-        cautions=(*_cautions(table, level), *_common_cautions(results)),
+        cautions=(
+            *failing_cautions(lines),
+            *_cautions(table, level),
+            *_common_cautions(results),
+        ),
     )
     return whole, level
 
@@ -243,7 +255,7 @@ def _common_cautions(results: Mapping[str, Multilevel]) -> list[Caution]:
     holds: dict[Caution, list[str]] = {}
     for host, one in results.items():
         for caution in one.cautions:
-            if caution.code not in ("few-benchmarks", "fails-more"):  # said of all hosts together
+            if caution.code not in _OF_ALL:
                 holds.setdefault(caution, []).append(host)
     told = []
     for caution, hosts in holds.items():
