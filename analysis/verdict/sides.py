@@ -47,11 +47,11 @@ def comparable(
 def without(matrix: PerformanceMatrix, names: Collection[str]) -> PerformanceMatrix:
     """Leave benchmarks out, also those that have runs of 0, and those of which all runs failed."""
     kept = matrix.select([bench for bench in matrix.benchmarks if bench not in names])
-    failed, by_session = (
-        {bench: told for bench, told in failures.items() if bench not in names}
-        for failures in (matrix.failed, matrix.failed_by_session)
+    kept = replace(
+        kept,
+        failed={b: n for b, n in matrix.failed.items() if b not in names},
+        failed_by_session={b: n for b, n in matrix.failed_by_session.items() if b not in names},
     )
-    kept = replace(kept, failed=failed, failed_by_session=by_session)
     zeros = matrix.with_zeros
     if zeros is None:
         return kept

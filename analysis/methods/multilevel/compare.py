@@ -38,6 +38,7 @@ from .lines import (
     suite_lines,
 )
 from .result import Multilevel
+from .session_values import dependence_in, session_cautions
 from .suite import suite_of_cells
 
 __all__ = ["multilevel"]
@@ -137,6 +138,7 @@ def multilevel(
         *failed_lines(*whole, failing),
     )
     suite = suite_lines(judged)
+    dependence = dependence_in(layout, tables, ours, theirs)
     sessions = _sessions(layout)
     return Multilevel(
         candidate=ours.name,
@@ -157,10 +159,19 @@ def multilevel(
         similar=None if suite is None else suite[1],
         occasions=_occasions(layout, sign, law, np.where(zeroed, 0.0, weighing)),
         outermost=layout.outermost,
+        dependence=dependence,
         cautions=(
             *data_cautions(pair),
             *design_cautions(layout),
             *benchmark_cautions(judged, lines, sessions, layout.outermost),
+            *session_cautions(
+                layout,
+                tables,
+                zeroed=zeroed,
+                lines=lines,
+                these=None if suite is None else suite[0],
+                dependence=dependence,
+            ),
             *(
                 ()
                 if suite is None

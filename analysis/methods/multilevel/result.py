@@ -11,6 +11,7 @@ from ...run_numbers import Better
 from ...stats import Correction
 from .design import Design
 from .failing import Fails
+from .session_values import Dependence
 
 __all__ = ["REFERENCES", "BenchmarkLine", "Line", "MoreSessions", "Multilevel"]
 
@@ -203,6 +204,9 @@ class Multilevel(Result):
     outermost : {"session", "host"}
         What is drawn at random above all: the answer holds for more of it, and more of it would
         decide. Hosts of several hosts' verdicts, and where each host is taken as one session.
+    dependence : Dependence or None
+        Whether a session resembles the one before it; None with fewer than eight sessions, and where
+        their order is not known.
     """
 
     method: ClassVar[str] = "multilevel"
@@ -227,6 +231,7 @@ class Multilevel(Result):
     similar: Line | None
     occasions: str | None
     outermost: Unit = "session"
+    dependence: Dependence | None = None
     references: tuple[str, ...] = REFERENCES
 
     @property

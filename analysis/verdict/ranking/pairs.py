@@ -77,7 +77,8 @@ def rank_variants(
         v for v in manifest.variants if variants is None or v in {*variants, manifest.baseline}
     ]
     sides = sides_of(trial, metric, known, benchmarks)
-    pairs, failing = [], []
+    pairs: list[_Pair] = []
+    failing: list[Caution] = []
     for a, b in combinations(sides.values(), 2):
         both = comparable(a, b)
         if both is None:

@@ -34,9 +34,9 @@ __all__ = ["inner_of", "outer_of", "over_hosts"]
 Floats = NDArray[np.float64]
 
 _FEW = 5  # hosts below which little is known of others like them
-_OF_ALL = {  # said of all hosts together
+_OF_ALL = {  # said of all hosts together, or of a host's own words, which are not shown
     *("few-benchmarks", "fails-more", "fails-always", "fails-in-one-session"),
-    "failures-without-sessions",
+    *("failures-without-sessions", "few-sessions"),
 }
 
 
@@ -120,6 +120,7 @@ def over_hosts(
         similar=suite[1] if suite else None,
         occasions=None,
         outermost="host",
+        dependence=None,
         cautions=(
             *failing_cautions(lines),
             *_cautions(table, level),
