@@ -237,4 +237,6 @@ def _order(trial: TrialColumns) -> tuple[int, ...] | None:
         trial.manifest.merged_from,
         key=lambda part: (datetime.fromisoformat(part.started), part.first),
     )
-    return tuple(n for part in parts for n in range(part.first, part.last + 1)) or None
+    order = [n for part in parts for n in range(part.first, part.last + 1)]
+    later = sorted(set(np.unique(trial.session).tolist()) - set(order))  # gone on with since
+    return (*order, *later) if order else None

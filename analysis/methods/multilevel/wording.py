@@ -11,11 +11,6 @@ from .result import BenchmarkLine, Line, MoreSessions
 
 __all__ = ["advice_text", "interval_text", "needed_text", "reason_text", "speedup_text"]
 
-_REASONS = {
-    "fails-more": "fails more, which stops a gate",
-    "fails-always": "no run succeeds",
-    "below-resolution": "below the clock's resolution",
-}
 _BEYOND = "> 100"  # of a number that nobody would go on to
 
 
@@ -68,8 +63,16 @@ def reason_text(line: Line) -> str:
     """
     if not isinstance(line, BenchmarkLine):
         return ""
-    told = "" if line.reason is None else _REASONS.get(line.reason, "")
-    return "; ".join(text for text in (told, failed_text(line)) if text)
+    if line.reason == "below-resolution":
+        return "; ".join(
+            text for text in ("below the clock's resolution", failed_text(line)) if text
+        )
+    told = ""
+    if line.fails_proven:
+        told = "gate stops: "
+    elif line.reason == "fails-always":
+        told = "no run succeeds: "
+    return told + failed_text(line)
 
 
 def advice_text(line: Line, noun: Unit, *, short: bool = False) -> str:

@@ -9,7 +9,7 @@ __all__ = ["SAID", "answer", "bounds", "conclusion", "multiple", "why"]
 
 SAID: dict[Outcome, str] = {"passed": "ruled out", "proven": "proven", "undecided": "undecided"}
 _REASONS = {
-    "fails-more": "fails more often, so the verdict leaves its speed undecided",
+    "fails-more": "fails more (its speed is undecided in the verdict)",
     "fails-always": "no run succeeded",
     "confounded": "session and variant cannot be told apart",
     "one-session": "within one session; the next one may differ",

@@ -15,7 +15,7 @@ __all__ = ["failed_text"]
 def failed_text(line: BenchmarkLine, *, short: bool = False) -> str:
     """Say how many runs of both sides failed, with p; empty where none did.
 
-    Such as ``failed 14 of 48, baseline 0 of 48; p = 0.001, adjusted = 0.009``.
+    Such as ``failed 14 of 48, baseline 0 of 48; p .001, adjusted .009``.
 
     Parameters
     ----------
@@ -37,4 +37,8 @@ def failed_text(line: BenchmarkLine, *, short: bool = False) -> str:
     p, place = line.pvalue_fails, line.pvalue_fails_adjusted
     if short or p is None or place is None:
         return told
-    return f"{told}; p {figures.pvalue(p)}, adjusted {figures.pvalue(place)}"
+    return f"{told}; p {_short(p)}, adjusted {_short(place)}"
+
+
+def _short(p: float) -> str:
+    return figures.significant(p, 2).removeprefix("0") if p < 0.995 else "1"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,25 +64,34 @@ def _two_speeds(
     found = speeds_of(layout, zeroed)
     if not found:
         return
-    names = tuple(lines[k].name for k in found)
-    apart = sorted(
-        {figures.significant(100 * math.expm1(one), 2) for one in found.values()}, key=float
-    )
-    told = apart[0] if len(apart) == 1 else f"{apart[0]} to {apart[-1]}"
-    fewest = min(cells[k] for k in found)
-    text = (
-        f"{figures.listed(names)}: every session has one of two speeds ({told} % apart), between "
-        "which runs of one session do not change"
-    )
-    if fewest < 2 * _ENOUGH:
-        chance = f"{100 * 2.0 ** (1 - fewest):.3g}"
-        text += (
-            f": where that is chance, so few sessions put each variant at one of them in {chance} % of "
-            f"trials, and a word may say no more than that. Measure {_ENOUGH} sessions or more"
+    told = []
+    for by_side in (False, True):
+        those = {k: one.distance for k, one in found.items() if one.by_side == by_side}
+        if those:
+            named = figures.listed([lines[k].name for k in those])
+            told.append(
+                _said(named, _percent(those.values()), min(cells[k] for k in those), by_side)
+            )
+    yield Caution("two-speeds", "; ".join(told), tuple(lines[k].name for k in found))
+
+
+def _percent(distances: Collection[float]) -> str:
+    apart = [f"{100 * math.expm1(one):.2g}" for one in (min(distances), max(distances))]
+    return apart[0] if apart[0] == apart[1] else f"{apart[0]} to {apart[1]}"
+
+
+def _said(named: str, apart: str, cells: int, by_side: bool) -> str:  # noqa: FBT001 - a fact
+    chance = f"{100 * 2.0 ** (1 - cells):.3g} % of trials"
+    more = f"Measure {_ENOUGH} sessions or more"
+    if by_side:
+        return (
+            f"{named}: each variant keeps one speed ({apart} % apart), and so few sessions would show that "
+            f"in {chance} too if every session and variant had one of two speeds by chance. {more}"
         )
-    else:
-        text += "; fairtrial diagnose shows which"
-    yield Caution("two-speeds", text, names)
+    text = f"{named}: sessions lie at one of two speeds ({apart} % apart), between which their runs do not change"
+    if cells >= 2 * _ENOUGH:
+        return f"{text}; fairtrial diagnose shows which"
+    return f"{text}: by chance all of one variant are at one of them in {chance}. {more}"
 
 
 def _few(

@@ -17,7 +17,7 @@ from scipy.special import fdtrc
 from ..design import Layout, Side
 from ..estimates import FLAT
 
-__all__ = ["speeds_of", "two_speeds"]
+__all__ = ["TwoSpeeds", "speeds_of", "two_speeds"]
 
 Floats = NDArray[np.float64]
 
@@ -26,8 +26,18 @@ RISK = 0.01  # of the test that cells of a group differ by more than their runs 
 _TELLING = 8  # cells from which on chance does not put all of one side at one speed
 
 
-def two_speeds(ours: Floats, theirs: Floats, within: float, freedom: int) -> float | None:
-    """Give how far two speeds are apart at which a benchmark's cells lie; None where they do not.
+class TwoSpeeds(NamedTuple):
+    """Two speeds at which a benchmark's cells lie.
+
+    `distance` is that of the groups' means of logs; `by_side` tells whether the groups are the sides.
+    """
+
+    distance: float
+    by_side: bool
+
+
+def two_speeds(ours: Floats, theirs: Floats, within: float, freedom: int) -> TwoSpeeds | None:
+    """Tell whether a benchmark's cells lie at two speeds; None where they do not.
 
     The cells are sorted and split in two groups of at least two where that leaves the least sum of
     squares. They lie at two speeds where the groups are 20 standard errors of a cell apart, and vary
@@ -47,9 +57,8 @@ def two_speeds(ours: Floats, theirs: Floats, within: float, freedom: int) -> flo
 
     Returns
     -------
-    float or None
-        The distance of the groups' means of logs. None also where runs do not scatter, or each cell
-        has one.
+    TwoSpeeds or None
+        None also where runs do not scatter, or each cell has one.
     """
     cells = np.concatenate([ours, theirs])
     if cells.size < 4 or freedom < 1 or not within > FLAT**2:
@@ -64,9 +73,8 @@ def two_speeds(ours: Floats, theirs: Floats, within: float, freedom: int) -> flo
     if fdtrc(cells.size - 2, freedom, left / within) <= RISK:
         return None
     sides = {frozenset(range(ours.size)), frozenset(range(ours.size, cells.size))}
-    if cells.size >= _TELLING and frozenset(order[:place].tolist()) in sides:
-        return None
-    return distance
+    by_side = frozenset(order[:place].tolist()) in sides
+    return None if by_side and cells.size >= _TELLING else TwoSpeeds(distance, by_side)
 
 
 def _split(cells: Floats) -> int:
@@ -79,8 +87,8 @@ def _split(cells: Floats) -> int:
     return int(sizes[int(between.argmax())])
 
 
-def speeds_of(layout: Layout, zeroed: NDArray[np.bool_]) -> dict[int, float]:
-    """Look at every benchmark of a design by sessions: benchmark -> how far its speeds are apart.
+def speeds_of(layout: Layout, zeroed: NDArray[np.bool_]) -> dict[int, TwoSpeeds]:
+    """Look at every benchmark of a design by sessions: benchmark -> its two speeds, if it has them.
 
     Parameters
     ----------
@@ -104,9 +112,9 @@ def speeds_of(layout: Layout, zeroed: NDArray[np.bool_]) -> dict[int, float]:
             continue
         squares = sum(float(s.squares[r, k].sum()) for s, r in zip(sides, rows, strict=True))
         each = np.concatenate([1 / s.runs[r, k] for s, r in zip(sides, rows, strict=True)]).mean()
-        distance = two_speeds(cells[0], cells[1], squares / freedom * float(each), freedom)
-        if distance is not None:
-            found[k] = distance
+        speeds = two_speeds(cells[0], cells[1], squares / freedom * float(each), freedom)
+        if speeds is not None:
+            found[k] = speeds
     return found
 
 

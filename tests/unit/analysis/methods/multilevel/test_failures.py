@@ -74,11 +74,11 @@ def test_what_is_proven_is_one_word_of_verdict_and_gate():
 
 def test_both_screens_explain_each_other():
     result = compared({"a": [3, 2, 2, 3, 2, 2], "b": NONE}, {"a": NONE, "b": NONE})
-    told = "failed 14 of 48, baseline 0 of 48; p = 0.00108, adjusted = 0.00216"
+    told = "failed 14 of 48, baseline 0 of 48; p .0011, adjusted .0022"
     assert told in str(result)
-    assert "stops a gate" in str(result)
+    assert "gate stops: failed" in str(result)
     assert told in str(gate(result, "slower>50%"))
-    assert "the verdict leaves its speed undecided" in str(gate(result, "slower>50%"))
+    assert "its speed is undecided in the verdict" in str(gate(result, "slower>50%"))
 
 
 def test_failures_of_one_bad_night_prove_nothing_and_are_told():
@@ -88,7 +88,7 @@ def test_failures_of_one_bad_night_prove_nothing_and_are_told():
     assert fisher(8, 48, 0, 48) < 0.01
     assert line.pvalue_fails == pytest.approx(0.5)
     assert (line.reason, line.fails_proven) == (None, False)
-    assert "failed 8 of 48, baseline 0 of 48; p = 0.500, adjusted = 0.500" in str(result)
+    assert "failed 8 of 48, baseline 0 of 48; p .50, adjusted .50" in str(result)
     assert outcome(result) == (0, None)
 
 

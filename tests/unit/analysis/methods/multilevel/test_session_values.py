@@ -59,7 +59,7 @@ def test_the_rule_is_its_definition(sessions, seed, gap):
         assert found is None  # that is the difference that is looked for
     else:
         assert (found is not None) == fires
-        assert found is None or found == pytest.approx(distance)
+        assert found is None or found.distance == pytest.approx(distance)
 
 
 def made(name, levels, *, first=1, runs=RUNS, sd=0.002, seed=1, **more):
@@ -82,6 +82,7 @@ def test_two_sessions_of_two_speeds_are_told_with_their_chance():
     assert told.about == ("a",)
     assert "12.5 % of trials" in told.text
     assert "5.1 % apart" in told.text
+    assert "each variant keeps one speed" in told.text
     assert caution(result, "few-sessions").about == ()
 
 
