@@ -233,10 +233,13 @@ def _order(trial: TrialColumns) -> tuple[int, ...] | None:
     """Give the sessions of a merged trial by when its parts began; () where time tells no order."""
     if {"sessions-of-hosts", "hosts-as-sessions"} & {caution.code for caution in trial.cautions}:
         return ()
-    parts = sorted(
-        trial.manifest.merged_from,
-        key=lambda part: (datetime.fromisoformat(part.started), part.first),
-    )
+    try:
+        parts = sorted(
+            trial.manifest.merged_from,
+            key=lambda part: (datetime.fromisoformat(part.started), part.first),
+        )
+    except (TypeError, ValueError):  # no time, or one without the other's zone
+        return ()
     order = [n for part in parts for n in range(part.first, part.last + 1)]
     later = sorted(set(np.unique(trial.session).tolist()) - set(order))  # gone on with since
     return (*order, *later) if order else None

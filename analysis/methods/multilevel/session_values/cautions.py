@@ -110,7 +110,7 @@ def _few(
             "few-sessions",
             f"{fewest} {noun}s: what is decided rests on {noun} values being about normal. Measure "
             f"{_ENOUGH} or more",
-            names if len(names) < len(lines) else (),
+            names if max(judged) > _FEW else (),  # of all benchmarks none is named
         )
 
 
