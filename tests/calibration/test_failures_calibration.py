@@ -20,6 +20,7 @@ from analysis.methods.multilevel.failing import SidesCells, cell_pvalue
 from analysis.stats import adjusted, stream
 
 pytestmark = pytest.mark.calibration
+spot_check = pytest.mark.spot_check
 
 RISK = 0.025
 RUNS = 8
@@ -101,6 +102,14 @@ def blamed(label, law, *, sessions, benchmarks, trials, runs=equal, unequal=None
         cells += bool((family <= RISK).any())
         single += any(by_runs(*one_, unequal) for one_ in made)
     return cells / trials, single / trials
+
+
+@spot_check
+def test_in_short():
+    trials = 60
+    cells, single = blamed("short", own_rate, sessions=6, benchmarks=8, trials=trials)
+    assert cells <= most(RISK, trials)
+    assert single >= 0.4
 
 
 @pytest.mark.parametrize("name", LAWS)

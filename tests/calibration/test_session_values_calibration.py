@@ -19,6 +19,7 @@ from analysis.methods.multilevel.session_values.dependence import dependence_of
 from analysis.stats import stream
 
 pytestmark = pytest.mark.calibration
+spot_check = pytest.mark.spot_check
 
 RUNS = 8
 
@@ -81,6 +82,18 @@ def test_normal_sessions_raise_no_alarm(sessions, worst):
     for sd in (0.0, 0.3, 1.0, 3.0, 10.0, 30.0):
         told, _, _ = speeds(f"normal {sessions} {sd}", sessions, trials, gap=0.0, sd=sd)
         assert told <= worst + around(worst, trials)
+
+
+@spot_check
+def test_two_speeds_in_short(monkeypatch):
+    trials = 1000
+    told, wrong, silent = speeds("short", 3, trials)
+    assert abs(told - 0.772) <= around(0.772, trials, 0.004)
+    assert wrong <= 0.038 + around(0.038, trials, 0.004)
+    assert silent <= 0.002 + around(0.002, trials)
+    assert speeds("short normal", 2, trials, gap=0.0, sd=3.0)[0] <= 0.012 + around(0.012, trials)
+    monkeypatch.setattr(module, "DISTANCE", 6.0)
+    assert speeds("short normal", 2, trials, gap=0.0, sd=3.0)[0] > 0.04
 
 
 def test_groups_that_are_nearer_would_raise_alarms(monkeypatch):
@@ -147,6 +160,12 @@ def test_sessions_that_resemble_their_neighbours_are_told(how, expected):
     assert abs(found - expected) <= around(
         expected, trials, 0.064
     )  # four errors of the 1,000 there
+
+
+@spot_check
+def test_neighbours_in_short():
+    assert told("short level", 60, sessions=12, benchmarks=2) <= 0.01 + around(0.01, 60)
+    assert told("short power", 20, sessions=20, benchmarks=8, correlation=0.9) == 1
 
 
 def test_without_the_caution_a_word_is_wrong_far_more_often():
