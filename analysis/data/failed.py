@@ -9,13 +9,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UsageError
+from ..errors import AnalysisError, UsageError
 from ..stats import counted
 
 if TYPE_CHECKING:
     from .matrix import PerformanceMatrix
 
-__all__ = ["Cells", "Failed", "Failures", "cells_of", "failures_of", "failures_of_rows", "of_some"]
+__all__ = [
+    "Cells",
+    "Failed",
+    "Failures",
+    "cells_of",
+    "failures_from_json",
+    "failures_of",
+    "failures_of_rows",
+    "failures_to_json",
+    "of_some",
+]
 
 Failed = Mapping[str, int | Mapping[Any, int]]
 Rows = tuple[NDArray[Any], ...]
@@ -77,6 +87,49 @@ def failures_of_rows(benchmarks: Sequence[str], sessions: Sequence[int]) -> Fail
     for bench, session in zip(benchmarks, sessions, strict=True):
         by_session[bench][session] += 1
     return Failures(totals, by_session)
+
+
+def failures_to_json(matrix: PerformanceMatrix) -> dict[str, int | dict[str, int]]:
+    """Give what `failures_from_json` takes back: an object by session, or a count where none are known."""
+    return {
+        bench: {str(label): n for label, n in matrix.failed_by_session[bench].items()}
+        if bench in matrix.failed_by_session
+        else total
+        for bench, total in matrix.failed.items()
+    }
+
+
+def failures_from_json(given: object, sessions: object, where: str) -> dict[str, Any]:
+    """Read the failures of a matrix file; the ids of its sessions tell whether they are numbers.
+
+    Raises
+    ------
+    AnalysisError
+        If they are none.
+    """
+    rows = sessions.values() if isinstance(sessions, dict) else ()
+    numbered = any(isinstance(one, int) for row in rows for one in row)
+
+    def count(n: object) -> int:
+        if type(n) is not int or n < 0:
+            raise ValueError(n)
+        return n
+
+    def of(told: object) -> int | dict[int | str, int]:
+        if not isinstance(told, dict):
+            return count(told)
+        return {int(label) if numbered else label: count(n) for label, n in told.items()}
+
+    try:
+        if not isinstance(given, dict):
+            raise TypeError(given)
+        return {bench: of(told) for bench, told in given.items()}
+    except (TypeError, ValueError):
+        raise AnalysisError(
+            "'failed' must hold how many runs of each benchmark failed, or an object of how many in each "
+            "session",
+            where,
+        ) from None
 
 
 def _session(name: str, bench: str, label: object, sessions: Rows | None) -> int | str:

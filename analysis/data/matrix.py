@@ -18,7 +18,7 @@ from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..record import Better
 from ..report import Caution, figures, page_of, short
 from ..stats import door, median, numbers, read_only
-from .failed import Failed, failures_of, of_some
+from .failed import Failed, failures_of, failures_to_json, of_some
 from .ids import Ids, ids_of, ids_of_iterations, ids_of_runs
 from .levels import level_caution, of_processes, pooled_caution, require_iterations
 from .unit import Unit
@@ -51,10 +51,9 @@ class PerformanceMatrix:
         What a reader of the values should know, such as runs that were left out.
     trial : str or None
         The directory of the trial that the runs stem from; None when unknown.
-    failed : mapping of str to int
-        Failed runs of a benchmark, if any did; also of benchmarks that have no other runs.
-    failed_by_session : mapping of str to mapping
-        The same by session, without zeros, where that is known.
+    failed, failed_by_session : mapping
+        Benchmark -> how many runs failed, if any; and session -> how many of it, where that is known.
+        Also of benchmarks that have no other runs.
     session_order : tuple or None
         The sessions' ids in the order of time, empty where unknown; None: by their numbers, if any.
     iterations : tuple of read-only float arrays, or None
@@ -64,8 +63,7 @@ class PerformanceMatrix:
     metric, origin : str or None
         What was measured, and the file or folder that it was read from; None when unknown.
     with_zeros : PerformanceMatrix or None
-        Benchmarks that have runs of 0, of which no ratio of runs exists; for `analysis.multilevel`
-        only (`Trial.matrix` fills it when asked to).
+        Benchmarks that have runs of 0, of which no ratio exists; for `analysis.multilevel` only.
     outermost : {"session", "host"}
         What `sessions` are: "host" where each host of a fleet is taken as one session.
     """
@@ -244,6 +242,7 @@ class PerformanceMatrix:
             blocks=table.blocks,
             sessions=table.sessions,
             processes=table.processes,
+            failed=table.failed,
             cautions=table.cautions,
             metric=table.metric,
             origin=table.origin,
@@ -340,6 +339,7 @@ class PerformanceMatrix:
             "blocks": None if self.blocks is None else rows(self.blocks),
             "sessions": None if self.sessions is None else rows(self.sessions),
             "iterations": self._iterations_by_run(),
+            "failed": failures_to_json(self),
             "metric": self.metric,
             "origin": self.origin,
             "cautions": [caution.text for caution in self.cautions],
