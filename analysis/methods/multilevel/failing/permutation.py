@@ -72,8 +72,8 @@ def cell_pvalue(hosts: Sequence[SidesCells], *, states: int = _STATES) -> float:
     limit = observed - tie
     if limit <= 0:
         return 1.0
-    found = _exact(dealt, limit, None if equal else states)
-    return max(_drawn(dealt, limit) if found is None else found, _LEAST)
+    found = _by_counts(dealt, limit) if equal else _by_sums(dealt, limit, states)
+    return max(_drawn(dealt, limit) if found is None else min(found, 1.0), _LEAST)
 
 
 def _as_numbers(hosts: Sequence[SidesCells]) -> tuple[list[_Host], int, bool]:
@@ -101,12 +101,30 @@ def _as_numbers(hosts: Sequence[SidesCells]) -> tuple[list[_Host], int, bool]:
     return found, round(_TIE * scale * len(hosts)), False
 
 
-def _exact(hosts: Sequence[_Host], limit: int, most: int | None) -> float | None:
-    """Give the chance that the sum reaches a limit; None where more than `most` sums would be kept.
+def _by_counts(hosts: Sequence[_Host], limit: int) -> float:
+    """Give the chance that a number of failures reaches a limit.
 
     Cells are dealt one after the other: with n left, of which the candidate gets k, the next one is
     its with chance k / n. Cells without failures change no sum and need no step.
     """
+    reached, total = 0.0, np.zeros(limit)
+    total[0] = 1.0
+    for host in hosts:
+        chance = np.zeros((host.ours + 1, limit))  # of so many cells taken, with so many failures
+        chance[0] = total
+        for dealt, value in enumerate(host.values[host.values > 0].tolist()):
+            share = (host.ours - np.arange(host.ours + 1)) / (host.values.size - dealt)
+            moved = chance[:-1] * share[:-1, None]
+            short = max(limit - value, 0)
+            reached += float(moved[:, short:].sum())
+            chance *= (1 - share)[:, None]
+            chance[1:, limit - short :] += moved[:, :short]
+        total = chance.sum(axis=0)
+    return reached
+
+
+def _by_sums(hosts: Sequence[_Host], limit: int, most: int) -> float | None:
+    """Do the same with the sums that occur; None where there are more than `most`."""
     taken, total, chance = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1)
     reached = 0.0
     left = sum(int(host.values.sum()) for host in hosts)
@@ -122,10 +140,10 @@ def _exact(hosts: Sequence[_Host], limit: int, most: int | None) -> float | None
             reached += float(chance[there].sum())
             open_ = (chance > 0) & ~there & (total + left >= limit)
             taken, total, chance = _merged(taken[open_], total[open_], chance[open_])
-            if most is not None and total.size > most:
+            if total.size > most:
                 return None
         taken, total, chance = _merged(np.zeros_like(taken), total, chance)
-    return min(reached, 1.0)
+    return reached
 
 
 def _merged(taken: Integers, total: Integers, chance: Floats) -> tuple[Integers, Integers, Floats]:
