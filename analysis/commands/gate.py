@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..data import Trial
     from ..formats import Sides
     from ..methods.multilevel import Multilevel
+    from ..record import Manifest
     from ..report import Caution
     from .arguments import Subparsers
 
@@ -61,8 +62,8 @@ def add(subparsers: Subparsers) -> None:
         "--looks",
         type=int,
         metavar="K",
-        help="the risk is shared by K looks at growing data (default: 1, and one for each time that "
-        "sessions were added to the trial)",
+        help="K looks at growing data are planned, each at 1/K of the risk (default: what was appended to "
+        "the trial tells which look this is)",
     )
     parser.add_argument(
         "--always-valid",
@@ -90,11 +91,11 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Compared:
-    """What comes to the gate: pairs, candidates without a good run, looks, what a reader should know."""
+    """What comes to the gate: pairs, candidates without a good run, their trials, what to know of them."""
 
     pairs: tuple[Sides, ...]
     failing: tuple[str, ...] = ()
-    looks: int = 1
+    manifests: tuple[Manifest, ...] = ()
     cautions: tuple[Caution, ...] = ()
 
 
@@ -125,17 +126,15 @@ def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 def _judged(found: _Compared, args: argparse.Namespace) -> list[Multilevel]:
     """Judge the pairs by their sessions."""
     from ..methods.multilevel import multilevel
+    from ..verdict import looks_at
 
-    looks = args.looks
-    if looks is None:
-        looks = 1 if args.always_valid else found.looks
+    looks = looks_at(found.manifests, args.looks, always_valid=args.always_valid)
     return [
         multilevel(
             pair.candidate,
             pair.baseline,
             confidence=args.confidence,
             looks=looks,
-            always_valid=args.always_valid,
         )
         for pair in found.pairs
     ]
@@ -212,7 +211,7 @@ def _of_one_trial(args: argparse.Namespace) -> _Compared:
             if name not in failing
         ),
         failing=failing,
-        looks=trial.manifest.looks,
+        manifests=(trial.manifest,),
         cautions=trial.cautions,
     )
 
@@ -273,7 +272,7 @@ def _of_two_sides(args: argparse.Namespace) -> _Compared:
             if text not in failing
         ),
         failing=tuple(failing.values()),
-        looks=max([1, *(trial.manifest.looks for trial in trials.values())]),
+        manifests=tuple(trial.manifest for trial in trials.values()),
         cautions=merged(*(trial.cautions for trial in trials.values())),
     )
 

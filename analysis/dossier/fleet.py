@@ -92,6 +92,7 @@ def _advised(one: CandidateVerdict) -> CandidateVerdict:
             sessions=each.hosts,
             low=each.low,
             high=each.high,
+            chance=each.chance,
             target=each.target,
             runs_suffice=None,
         )

@@ -296,9 +296,12 @@ class Manifest:
         return self.stop is not None or bool(self.session_ends)
 
     @property
-    def looks(self) -> int:
-        """How often a verdict may have been asked for: at the end, and before each append."""
-        return 1 + len(self.appended)
+    def sessions_at_looks(self) -> tuple[int, ...]:
+        """How many sessions there were whenever a verdict may have been asked for.
+
+        That is before each append, and now.
+        """
+        return (*(one.first - 1 for one in self.appended), self.sessions)
 
     @property
     def needed(self) -> int:

@@ -10,6 +10,7 @@ from ..data import Trial
 from ..formats import Reading, Sides, open_trial, read_sides, sessions_apart, trial_and_variant
 from ..report import Caution, merged
 from .judging import judge_sides
+from .looking import looks_at
 from .result import Verdict
 
 __all__ = ["Sourced", "judge_sources"]
@@ -42,7 +43,7 @@ def judge_sources(
     how : Reading
         How they are read.
     looks : int, optional
-        How often these sessions are judged; by default as often as the trials were appended to.
+        How many looks are planned; by default what was appended to the trials tells (`looks_at`).
     always_valid, **asked
         As for `judge_sides`.
 
@@ -55,14 +56,11 @@ def judge_sources(
     named = (trial_and_variant(text) for text in (candidate, baseline or ""))
     folders = dict.fromkeys(one[0] for one in named if one is not None)
     trials = tuple(open_trial(folder, how.level, how.better) for folder in folders)
-    if looks is None and not always_valid:
-        looks = max([1, *(trial.manifest.looks for trial in trials)])
     answer = judge_sides(
         sides.candidate,
         sides.baseline,
         metric=how.metric or sides.candidate.metric or sides.baseline.metric or "values",
-        looks=looks,
-        always_valid=always_valid,
+        looks=looks_at([one.manifest for one in trials], looks, always_valid=always_valid),
         **asked,
     )
     known = merged(*_once(sides, trials, answer.cautions))

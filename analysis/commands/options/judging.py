@@ -51,7 +51,7 @@ def add_judging(parser: argparse.ArgumentParser) -> None:
         type=int,
         metavar="K",
         help="how often these sessions are looked at, each look at risk / K "
-        "(default: 1, and 1 for each time the trial was appended to)",
+        "(default: what was appended to the trial tells which look this is)",
     )
     parser.add_argument(
         "--always-valid",

@@ -259,7 +259,11 @@ def _manifest(
         ),
         must_raise=None,
         stage=None,
-        appended=max((part.appended for part in parts), key=len),
+        # at each look there were all hosts, and so no fewer sessions than hosts
+        appended=tuple(
+            replace(one, first=max(one.first, len(parts) + 1))
+            for one in max((part.appended for part in parts), key=len)
+        ),
         merged_from=(),
         further={},
     )

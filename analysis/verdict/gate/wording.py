@@ -14,7 +14,7 @@ _REASONS = {
     "confounded": "session and variant cannot be told apart",
     "one-session": "within one session; the next one may differ",
     "below-resolution": "below the clock's resolution",
-    "no-interval": "no interval: too few sessions",
+    "no-interval": "no interval: too few sessions, or they do not differ",
 }
 _FAILS = {"fails-more": "it fails more often", "fails-always": "no run succeeded"}
 _DIGITS = 4  # a bound and the limit often share three
@@ -45,7 +45,7 @@ def _why(gate: Gate, line: GateLine) -> str:
     p = line.pvalue_condition_adjusted or line.pvalue_condition
     told = "" if p is None else f"p {figures.pvalue(p)}"
     if line.outcome == "proven":
-        return told or f"no spread, below {multiple(gate.limit)}"
+        return told
     below = line.high is not None and line.high < gate.limit
     return (
         f"not after correction, {told}" if below else f"the interval holds {multiple(gate.limit)}"

@@ -14,6 +14,7 @@ from ...errors import UsageError
 from ...methods.multilevel import Line, Multilevel, failing_of, multilevel
 from ...report import Caution, Word, figures, merged
 from ...stats import Friedman, adjusted, door, friedman, nemenyi_difference
+from ..looking import looks_at
 from ..sides import Side, comparable, sides_of
 from .result import PairLine, Place, Ranking
 
@@ -72,7 +73,7 @@ def rank_variants(
         If a name is unknown, an option out of its range, or there are fewer than two variants.
     """
     manifest = trial.manifest
-    times = manifest.looks if looks is None else looks
+    look = looks_at([manifest], looks, always_valid=False)
     known = [
         v for v in manifest.variants if variants is None or v in {*variants, manifest.baseline}
     ]
@@ -83,14 +84,14 @@ def rank_variants(
         both = comparable(a, b)
         if both is None:
             continue
-        failing += _failing(both, (1 - confidence) / 2 / times)
+        failing += _failing(both, look.alpha(confidence) / 2)
         result = multilevel(
             *both,
             confidence=confidence,
             margin=margin,
             correction="none",
             weights=weights,
-            looks=times,
+            looks=look,
         )
         line = result.these if result.these is not None else result.benchmarks[0]
         if line.speedup is not None:
@@ -99,7 +100,7 @@ def rank_variants(
         raise UsageError(
             "there are no two variants to compare", str(trial.path), "measure a second variant"
         )
-    told = tuple(_lines(pairs, (1 - confidence) / times))
+    told = tuple(_lines(pairs, look.alpha(confidence)))
     names = list(dict.fromkeys(n for p in pairs for n in (p.result.candidate, p.result.baseline)))
     published = _friedman(names, sides) if ranked else None
     info = trial.metric(metric)
@@ -109,6 +110,7 @@ def rank_variants(
         metric=metric,
         better=info.better,
         confidence=confidence,
+        **look.fields(confidence),
         margin=margin,
         sessions=trial.sessions,
         variants=tuple(names),
@@ -149,8 +151,8 @@ def _warning() -> Caution:
 
 def _lines(pairs: Sequence[_Pair], risk: float) -> list[PairLine]:
     """Turn each pair so that the better variant stands first, and correct for their number."""
-    differ = adjusted([_counted(pair.line, pair.line.pvalue) for pair in pairs], "holm")
-    alike = adjusted([_counted(pair.line, pair.line.pvalue_equivalent) for pair in pairs], "holm")
+    differ = adjusted([_counted(pair, pair.line.pvalue) for pair in pairs], "holm")
+    alike = adjusted([_counted(pair, pair.line.pvalue_equivalent) for pair in pairs], "holm")
     told = []
     for pair, p, q in zip(pairs, differ.tolist(), alike.tolist(), strict=True):
         line, result = pair.line, pair.result
@@ -180,11 +182,11 @@ def _lines(pairs: Sequence[_Pair], risk: float) -> list[PairLine]:
     return told
 
 
-def _counted(line: Line, pvalue: float | None) -> float:
-    """Give a p-value for the correction: without spread it counts as the smallest."""
+def _counted(pair: _Pair, pvalue: float | None) -> float:
+    """Give a p-value for the correction: without spread it counts as 1."""
     if pvalue is not None:
         return pvalue
-    return 0.0 if line.error == 0 else math.nan
+    return 1.0 if any(line.reason == "no-spread" for line in pair.result.benchmarks) else math.nan
 
 
 def _turned(word: Word) -> Word:
