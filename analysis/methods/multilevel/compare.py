@@ -33,14 +33,13 @@ from .cautions import (
 )
 from .contrast import run_tables, tables_of
 from .design import Layout, layout_of
-from .failing import failing_of
+from .failing import failed_lines, failing_of
 from .law import Law
+from .line_numbers import WIDEST
 from .lines import (
-    WIDEST,
     Judged,
     benchmark_lines,
     estimates_of,
-    failed_lines,
     suite_lines,
 )
 from .looks import Looks

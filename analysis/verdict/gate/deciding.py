@@ -32,6 +32,7 @@ def gate(
     *,
     on: On = "suite",
     failing: Sequence[str] = (),
+    metric: str | None = None,
 ) -> Gate:
     """Decide a condition such as ``slower>2%`` for one or several candidates.
 
@@ -57,6 +58,8 @@ def gate(
     failing : sequence of str
         Candidates that cannot be compared because none of their runs succeeded, although runs of the
         baseline did: proven, for that reason (``fails-always``).
+    metric : str, optional
+        What was compared, for the record.
 
     Returns
     -------
@@ -93,6 +96,7 @@ def gate(
     gated = [_candidate(one, asked, on) for one in found]
     return Gate(
         condition=asked.text,
+        metric=metric,
         limit=asked.limit,
         on=on,
         confidence=round(1 - found[0].look_alpha, 15) if found else None,

@@ -96,6 +96,8 @@ def _of_failures(gate: Gate, one: GatedCandidate) -> str:
 def conclusion(gate: Gate) -> str:
     """Say the whole answer in one sentence."""
     head = {"passed": "passed", "proven": "not passed", "undecided": "undecided"}[gate.outcome]
+    if gate.metric not in (None, "wall"):
+        head += f" by {gate.metric}"
     if len(gate.candidates) == 1:
         (one,) = gate.candidates
         return f"{head}: {figures.shorten(one.candidate, 40)}: {answer(gate, one)}"

@@ -8,6 +8,7 @@ from ....faces import hands_on
 
 if TYPE_CHECKING:
     from .cautions import failing_cautions as failing_cautions
+    from .dead import failed_lines as failed_lines
     from .judging import (
         Failing as Failing,
         Fails as Fails,
@@ -22,6 +23,7 @@ else:
         __name__,
         {
             "cautions": "failing_cautions",
+            "dead": "failed_lines",
             "shares": "fisher",
             "judging": "Failing Fails failing_of failing_over_hosts",
             "permutation": "SidesCells cell_pvalue",

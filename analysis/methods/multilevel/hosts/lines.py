@@ -16,7 +16,8 @@ from ..decision import Decisions, decide
 from ..estimates import Estimates
 from ..failing import Failing
 from ..law import Law
-from ..lines import Decided, corrected, decided, end_of, number_of, similar_line, spread_of
+from ..line_numbers import Decided, corrected, decided, end_of, number_of, spread_of
+from ..lines import similar_line
 from ..result import BenchmarkLine, Group, Line
 from ..suite import similar_half
 from .result import HostEffect, MoreHosts
