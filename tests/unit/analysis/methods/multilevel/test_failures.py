@@ -30,7 +30,7 @@ def test_fisher_is_scipys(table):
 
 def side(name, failed, *, sessions=6, first=1, better="lower", counts=True, seed=0):
     """Make a side of benchmarks: of each how many of 8 runs fail in each session."""
-    rng = np.random.default_rng([seed, len(name)])
+    rng = np.random.default_rng([seed, *name.encode()])
     rows, ids, lost = {}, {}, {}
     for bench, told in failed.items():
         good = [RUNS - n for n in told]
