@@ -84,6 +84,7 @@ class RowShape:
     outcome: str
     repeats: int | None = None
     disturbed: bool | None = None
+    suspended: int | None = None
     started_at: str | None = None
     wall_ns: int | None = None
     before_s: float | None = None

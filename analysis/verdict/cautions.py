@@ -9,7 +9,7 @@ from ..data import Trial, not_judged
 from ..report import Caution
 from .result import CandidateVerdict
 from .sides import Side
-from .waiting import waiting_cautions
+from .waiting import suspended_cautions, waiting_cautions
 
 __all__ = ["method_cautions", "question_cautions", "run_cautions"]
 
@@ -31,6 +31,7 @@ def run_cautions(trial: Trial, sides: Collection[Side], metric: str) -> Iterator
     yield from trial.cautions
     yield from _failed(trial, {one.name for one in sides})
     yield from waiting_cautions(trial, {one.name for one in sides}, metric)
+    yield from suspended_cautions(trial, {one.name for one in sides})
     for one in sides:
         yield from (caution for caution in one.cautions if caution.code not in _OF_THE_TRIAL)
 

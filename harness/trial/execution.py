@@ -185,17 +185,19 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
             reason += (
                 f", and judges {named} from now on" if named else ", and names no metric any more"
             )
-        done = manifest.needed
+        done, rows = manifest.needed, rows_done(path, manifest)
         return Ending(
             trial=path,
             status="complete",
             reason=reason,
             done=done,
             planned=done,
-            failed=rows_done(path, manifest).failed,
+            failed=rows.failed.total(),
+            failed_cells=rows.failed,
             session_ends=manifest.session_ends,
             given_up=manifest.given_up,
             repeating=manifest.repeating,
+            suspended=rows.suspended,
         )
     options = dataclasses.replace(options, folder=path.parent)
     with _ready(campaign, options, sessions, watcher, kept_bytes(path / OUTPUTS)) as means:
@@ -333,10 +335,12 @@ def _broken_off(
             reason=f"signal {error.number}",
             done=store.counted,
             planned=store.manifest.needed,
-            failed=store.failed,
+            failed=store.failed.total(),
+            failed_cells=store.failed,
             session_ends=store.manifest.session_ends,
             given_up=store.manifest.given_up,
             repeating=store.manifest.repeating,
+            suspended=store.suspended,
         )
     with contextlib.suppress(FairtrialError):
         store.finish("stopped", error.what.splitlines()[0])

@@ -147,7 +147,7 @@ def _of_host(found: Diagnosis, of: Callable[..., list[Finding]]) -> Iterator[Cau
     if one := of("throttle", "temperature"):
         said = f"heat slowed the host down: {_what(one)}{_when(found, one)}"
         yield Caution("host-throttled", said)
-    if one := of("swap", "kernel_log", "clock"):
+    if one := of("swap", "kernel_log", "clock", "placement"):
         yield Caution("host-disturbed", f"the host was disturbed: {_what(one)}{_when(found, one)}")
 
 

@@ -17,7 +17,7 @@ _FAILED = {
     *("fails-more", "fails-always", "fails-in-one-session"),
 }
 _HAPPENED = {
-    *("waited-for-cpu", "waited-unequally"),
+    *("waited-for-cpu", "waited-unequally", "suspended-runs"),
     *("disturbed-runs", "drift-within-sessions", "dependent-runs", "first-run-apart"),
     *("environment-changed", "input-changed", "sessions-left-out", "sessions-missing"),
 }
