@@ -271,7 +271,7 @@ def _names(matrix: PerformanceMatrix) -> set[str]:
 
 
 def _only(pair: _Pair, names: set[str]) -> _Pair:
-    ours, theirs = (without(matrix, _names(matrix) - names) for matrix in pair)
+    ours, theirs = (without(matrix, {*_names(matrix), *matrix.failed} - names) for matrix in pair)
     return ours, theirs
 
 

@@ -55,7 +55,7 @@ def agreement_of(
 def _missing(old: Effect, new: Effect, by_sessions: tuple[bool, bool]) -> str | None:
     """Say why there is no test."""
     for side, name in ((old, "old"), (new, "new")):
-        if side.reason == "fails-more":
+        if side.reason in ("fails-more", "fails-always"):
             return f"fails-more-{name}"
     for side, name in ((old, "old"), (new, "new")):
         if side.speedup is None:

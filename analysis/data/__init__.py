@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from .columns import verify_files as verify_files
     from .energy import energy_cautions as energy_cautions, require_steady as require_steady
+    from .failed import Cells as Cells, cells_of as cells_of
     from .matrix import (
         Layout as Layout,
         PerformanceMatrix as PerformanceMatrix,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .notes import always_said as always_said
     from .origin import (
         own_session as own_session,
+        session_order as session_order,
         set_apart as set_apart,
         trial_cautions as trial_cautions,
     )
@@ -66,9 +68,10 @@ else:
             "energy": "energy_cautions require_steady",
             "columns": "verify_files",
             "notes": "always_said",
+            "failed": "Cells cells_of",
             "matrix": "Layout PerformanceMatrix",
             "matrix_file": "Table read_table",
-            "origin": "own_session set_apart trial_cautions",
+            "origin": "own_session session_order set_apart trial_cautions",
             "pair": "Match match",
             "protocol": "FREE_SETTINGS SegmentStart campaign_text pinned_cpus segment_starts setting_leaves settings_of",
             "question": "NOT_ASKED not_judged question_of refuse_unasked",

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..record import Better
 from ..report import Caution, figures, page_of, short
-from ..stats import counted, door, median, numbers, read_only
+from ..stats import door, median, numbers, read_only
+from .failed import Failed, failures_of, failures_to_json, of_some
 from .ids import Ids, ids_of, ids_of_iterations, ids_of_runs
 from .levels import level_caution, of_processes, pooled_caution, require_iterations
 from .unit import Unit
@@ -50,9 +51,11 @@ class PerformanceMatrix:
         What a reader of the values should know, such as runs that were left out.
     trial : str or None
         The directory of the trial that the runs stem from; None when unknown.
-    failed : mapping of str to int
-        Measured runs of a benchmark that failed, where any did; also of benchmarks that have no
-        other runs.
+    failed, failed_by_session : mapping
+        Benchmark -> how many runs failed, if any; and session -> how many of it, where that is known.
+        Also of benchmarks that have no other runs.
+    session_order : tuple or None
+        The sessions' ids in the order of time, empty where unknown; None: by their numbers, if any.
     iterations : tuple of read-only float arrays, or None
         What processes measured of themselves, where that is known: `samples` are their means.
     run_of : tuple of read-only int arrays, or None
@@ -60,8 +63,7 @@ class PerformanceMatrix:
     metric, origin : str or None
         What was measured, and the file or folder that it was read from; None when unknown.
     with_zeros : PerformanceMatrix or None
-        Benchmarks that have runs of 0, of which no ratio of runs exists; for `analysis.multilevel`
-        only (`Trial.matrix` fills it when asked to).
+        Benchmarks that have runs of 0, of which no ratio exists; for `analysis.multilevel` only.
     outermost : {"session", "host"}
         What `sessions` are: "host" where each host of a fleet is taken as one session.
     """
@@ -76,6 +78,8 @@ class PerformanceMatrix:
     cautions: tuple[Caution, ...] = ()
     trial: str | None = None
     failed: Mapping[str, int] = field(default_factory=dict)
+    failed_by_session: Mapping[str, Mapping[Any, int]] = field(default_factory=dict)
+    session_order: tuple[Any, ...] | None = None
     iterations: tuple[NDArray[np.float64], ...] | None = None
     run_of: tuple[NDArray[np.int64], ...] | None = None
     metric: str | None = None
@@ -97,7 +101,7 @@ class PerformanceMatrix:
         processes: Ids | None = None,
         cautions: Sequence[Caution] = (),
         trial: str | None = None,
-        failed: Mapping[str, int] | None = None,
+        failed: Failed | None = None,
         metric: str | None = None,
         origin: str | None = None,
     ) -> Self:
@@ -125,8 +129,8 @@ class PerformanceMatrix:
         trial : str, optional
             The directory of the trial that the runs stem from: with two of them a comparison says
             so, and never takes their blocks and sessions for the same ones.
-        failed : mapping of str to int, optional
-            Benchmark -> how many further runs failed.
+        failed : mapping of str to int or mapping, optional
+            Benchmark -> how many further runs failed, or ``{session: how many}``.
         metric, origin : str, optional
             What was measured, and where it was read.
 
@@ -134,7 +138,7 @@ class PerformanceMatrix:
         ------
         UsageError
             If `better` is unknown, ids do not fit the samples, a process stands in two blocks or
-            sessions, or a count is negative.
+            sessions, or a count is negative or of a session that is named otherwise.
         AnalysisError
             If a value is not a positive finite number.
         InsufficientDataError
@@ -153,6 +157,7 @@ class PerformanceMatrix:
         block_ids = ids_of(name, "blocks", blocks, names, arrays)
         session_ids = ids_of(name, "sessions", sessions, names, arrays)
         process_ids = ids_of(name, "processes", processes, names, arrays)
+        lost = failures_of(name, failed, session_ids)
         iterations = run_of = None
         if process_ids is not None:
             grouped = tuple(map(of_processes, arrays, process_ids))
@@ -178,10 +183,8 @@ class PerformanceMatrix:
             # a file holds it as its caution
             outermost="host" if any(c.code == "hosts-as-sessions" for c in cautions) else "session",
             trial=trial,
-            failed={
-                bench: counted(f"failed[{bench!r}]", n, least=0)
-                for bench, n in (failed or {}).items()
-            },
+            failed=lost.totals,
+            failed_by_session=lost.by_session,
         )
 
     @classmethod
@@ -239,6 +242,7 @@ class PerformanceMatrix:
             blocks=table.blocks,
             sessions=table.sessions,
             processes=table.processes,
+            failed=table.failed,
             cautions=table.cautions,
             metric=table.metric,
             origin=table.origin,
@@ -289,7 +293,8 @@ class PerformanceMatrix:
             iterations=None if self.iterations is None else pick(self.iterations),
             run_of=None if self.run_of is None else pick(self.run_of),
             with_zeros=None,
-            failed={bench: self.failed[bench] for bench in benchmarks if bench in self.failed},
+            failed=of_some(self.failed, benchmarks),
+            failed_by_session=of_some(self.failed_by_session, benchmarks),
         )
 
     @door
@@ -334,6 +339,7 @@ class PerformanceMatrix:
             "blocks": None if self.blocks is None else rows(self.blocks),
             "sessions": None if self.sessions is None else rows(self.sessions),
             "iterations": self._iterations_by_run(),
+            "failed": failures_to_json(self),
             "metric": self.metric,
             "origin": self.origin,
             "cautions": [caution.text for caution in self.cautions],

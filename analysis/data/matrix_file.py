@@ -14,6 +14,7 @@ from ..errors import AnalysisError, UsageError
 from ..record import Better
 from ..report import Caution
 from ..stats import shown
+from .failed import Failed, failures_from_json
 
 __all__ = ["Table", "read_table"]
 
@@ -45,6 +46,7 @@ class Table:
     blocks: dict[str, list[Any]] | None = None
     sessions: dict[str, list[Any]] | None = None
     processes: dict[str, list[int]] | None = None
+    failed: Failed | None = None
     metric: str | None = None
     origin: str | None = None
 
@@ -327,6 +329,8 @@ def _particulars(path: Path, data: dict[str, Any], located: dict[str, Any]) -> d
         if extra[key] is not None and not _are_ids(extra[key]):
             what = f"{key!r} must be an object of lists of whole numbers, or of names"
             raise AnalysisError(what, str(path))
+    if data.get("failed") is not None:
+        extra["failed"] = failures_from_json(data["failed"], data.get("sessions"), str(path))
     texts, codes = (_texts(path, data, key) for key in ("cautions", "caution_codes"))
     codes += ["noted"] * (len(texts) - len(codes))  # files of the first version have texts only
     extra["cautions"] = tuple(map(Caution, codes, texts))

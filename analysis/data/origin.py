@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..report import Caution, figures
 from .matrix import PerformanceMatrix
 
-__all__ = ["apart", "own_session", "pair_cautions", "set_apart", "trial_cautions"]
+__all__ = ["apart", "own_session", "pair_cautions", "session_order", "set_apart", "trial_cautions"]
 
 _NAME = 40  # columns for a variant's name in a sentence
 
@@ -79,7 +79,26 @@ def set_apart(matrix: PerformanceMatrix, trial: str) -> PerformanceMatrix:
             row.flags.writeable = False
         return done
 
-    return replace(matrix, blocks=marked(matrix.blocks), sessions=marked(matrix.sessions))
+    order = session_order(matrix)
+    return replace(
+        matrix,
+        blocks=marked(matrix.blocks),
+        sessions=marked(matrix.sessions),
+        session_order=tuple(f"{trial}/{label}" for label in order),
+        failed_by_session={
+            bench: {f"{trial}/{label}": n for label, n in counts.items()}
+            for bench, counts in matrix.failed_by_session.items()
+        },
+    )
+
+
+def session_order(matrix: PerformanceMatrix) -> tuple[Any, ...]:
+    """Give the ids of a matrix's sessions in the order of time; empty where that is unknown."""
+    if matrix.session_order is not None or matrix.sessions is None:
+        return matrix.session_order or ()
+    if any(row.dtype.kind == "U" for row in matrix.sessions):
+        return ()  # names tell no order
+    return tuple(np.unique(np.concatenate(matrix.sessions)).tolist())
 
 
 def own_session(matrix: PerformanceMatrix, name: str) -> PerformanceMatrix:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from ..errors import InsufficientDataError, UsageError
 from ..report import Caution
 from ..stats import read_only
 from .energy import energy_cautions, require_steady
+from .failed import failures_of_rows
 from .levels import level_caution
 from .matrix import PerformanceMatrix, check_positive
 from .trial_columns import TrialColumns
@@ -200,8 +202,12 @@ def _matrix(
         column.of_runs(row)[0].size > row.size for row in rows.values()
     )
     below = [column.of_runs(row) for row in rows.values()] if column and several else None
-    counts = np.bincount(trial.benchmark[failed], minlength=len(trial.manifest.benchmarks))
-    named = zip(trial.manifest.benchmarks, counts.tolist(), strict=True)
+    lost = np.flatnonzero(failed)
+    lost = lost[np.argsort(trial.benchmark[lost], kind="stable")]  # as the campaign has them
+    failures = failures_of_rows(
+        [trial.manifest.benchmarks[k] for k in trial.benchmark[lost].tolist()],
+        trial.session[lost].tolist(),
+    )
     matrix = PerformanceMatrix(
         name=variant,
         benchmarks=tuple(rows),
@@ -215,7 +221,25 @@ def _matrix(
         metric=metric,
         cautions=cautions,
         trial=str(trial.path.resolve()),
-        failed={bench: count for bench, count in named if count},
+        failed=failures.totals,
+        failed_by_session=failures.by_session,
+        session_order=_order(trial),
         outermost=trial.outermost,
     )
     return matrix.at_level(trial.level)
+
+
+def _order(trial: TrialColumns) -> tuple[int, ...] | None:
+    """Give the sessions of a merged trial by when its parts began; () where time tells no order."""
+    if {"sessions-of-hosts", "hosts-as-sessions"} & {caution.code for caution in trial.cautions}:
+        return ()
+    try:
+        parts = sorted(
+            trial.manifest.merged_from,
+            key=lambda part: (datetime.fromisoformat(part.started), part.first),
+        )
+    except (TypeError, ValueError):  # no time, or one without the other's zone
+        return ()
+    order = [n for part in parts for n in range(part.first, part.last + 1)]
+    later = sorted(set(np.unique(trial.session).tolist()) - set(order))  # gone on with since
+    return (*order, *later) if order else None

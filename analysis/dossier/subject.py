@@ -272,7 +272,7 @@ def _chosen(matrix: PerformanceMatrix, benchmarks: Sequence[str] | None) -> Perf
     if benchmarks is None:
         return matrix
     zeros = () if matrix.with_zeros is None else matrix.with_zeros.benchmarks
-    return without(matrix, {*matrix.benchmarks, *zeros} - set(benchmarks))
+    return without(matrix, {*matrix.benchmarks, *zeros, *matrix.failed} - set(benchmarks))
 
 
 def _order(verdict: Verdict, matrices: Mapping[str, PerformanceMatrix]) -> list[str]:

@@ -318,6 +318,7 @@ def _from_file(source: str, how: Reading, *, lists: bool = False) -> _Read:
         blocks=table.blocks,
         sessions=table.sessions,
         processes=table.processes,
+        failed=table.failed,
         cautions=table.cautions,
         metric=table.metric,
         origin=table.origin,

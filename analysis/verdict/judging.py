@@ -204,7 +204,9 @@ def judge_sides(
     everything = tuple(dict.fromkeys((*candidate.benchmarks, *baseline.benchmarks)))
     known_names("benchmark", benchmarks, everything, candidate.name)
     if benchmarks is not None:
-        candidate, baseline = (without(one, set(one.benchmarks) - set(benchmarks)) for one in given)
+        candidate, baseline = (
+            without(one, {*one.benchmarks, *one.failed} - set(benchmarks)) for one in given
+        )
     asked = _Asked(
         confidence=confidence,
         margin=margin,

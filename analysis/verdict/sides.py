@@ -45,8 +45,13 @@ def comparable(
 
 
 def without(matrix: PerformanceMatrix, names: Collection[str]) -> PerformanceMatrix:
-    """Leave benchmarks out, also those that have runs of 0."""
+    """Leave benchmarks out, also those that have runs of 0, and those of which all runs failed."""
     kept = matrix.select([bench for bench in matrix.benchmarks if bench not in names])
+    kept = replace(
+        kept,
+        failed={b: n for b, n in matrix.failed.items() if b not in names},
+        failed_by_session={b: n for b, n in matrix.failed_by_session.items() if b not in names},
+    )
     zeros = matrix.with_zeros
     if zeros is None:
         return kept
@@ -106,7 +111,7 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
     told = _cautions(variant, metric, matrix, floored)
     kept: PerformanceMatrix | None = matrix
     if benchmarks is not None:
-        left_out = _names(matrix) - set(benchmarks)
+        left_out = {*_names(matrix), *matrix.failed} - set(benchmarks)
         kept = without(matrix, left_out) if _names(matrix) - left_out else None
     # its cautions are said once, with the trial's; the methods need not say them again
     return Side(

@@ -12,7 +12,10 @@ from .result import Doubt
 __all__ = ["OPEN", "doubts", "marks", "named"]
 
 OPEN = 6  # cautions that stand open; the others are folded
-_FAILED = {"failed-left-out", "fails-more"}
+_FAILED = {
+    *("failed-left-out", "failures-without-sessions"),
+    *("fails-more", "fails-always", "fails-in-one-session"),
+}
 _HAPPENED = {
     *("waited-for-cpu", "waited-unequally", "suspended-runs"),
     *("disturbed-runs", "drift-within-sessions", "dependent-runs", "first-run-apart"),

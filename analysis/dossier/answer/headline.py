@@ -203,7 +203,7 @@ def _reason(result: Multilevel) -> str:
     line = leading(result)
     if line is None:
         return ""
-    if isinstance(line, BenchmarkLine) and line.reason == "fails-more":
+    if isinstance(line, BenchmarkLine) and line.reason in ("fails-more", "fails-always"):
         total = line.failed_candidate + line.runs_candidate
         return f"it fails {line.failed_candidate} of {total} runs"
     if isinstance(line, BenchmarkLine) and line.reason == "below-resolution":

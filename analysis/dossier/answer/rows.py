@@ -5,7 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from ...methods.multilevel import BenchmarkLine, Line, Multilevel, advice_text, reason_text
+from ...methods.multilevel import (
+    BenchmarkLine,
+    Line,
+    Multilevel,
+    advice_text,
+    failed_text,
+    reason_text,
+)
 from ...plots import style_of
 from ...report import Value, figures, said
 from ..written import Written
@@ -126,8 +133,10 @@ def _row(
 
 
 def _advice(line: Line, result: Multilevel) -> str:
-    """Say in full why a line is undecided though its interval is not, and what would decide."""
+    """Say in full why a line is undecided though its interval is not, what would decide, what failed."""
     told = [advice_text(line, result.outermost)]
+    if isinstance(line, BenchmarkLine):
+        told.append(failed_text(line))
     if isinstance(line, BenchmarkLine) and line.reason is None:
         count = sum(one.low is not None for one in result.benchmarks)
         if line.outcome != line.outcome_uncorrected:
@@ -141,9 +150,9 @@ def _mean(value: float | None, unit: str) -> Value:
 
 def _note(line: BenchmarkLine, result: Multilevel, *, lacking: bool) -> str:
     """Say why there is no interval, or why the word is not what it says."""
-    if line.reason == "fails-more":
+    if line.reason in ("fails-more", "fails-always"):
         return f"fails {line.failed_candidate} of {line.failed_candidate + line.runs_candidate}"
-    if told := reason_text(line):
+    if line.reason is not None and (told := reason_text(line)):
         return told
     if line.low is None:
         return _without(result, line.sessions)

@@ -264,8 +264,12 @@ def _of_matrix(matrix: PerformanceMatrix, place: int, metric: str) -> Iterator[R
             values={metric: inner},
             session=None if matrix.sessions is None else matrix.sessions[place][k].item(),
         )
-    for k in range(matrix.failed.get(matrix.benchmarks[place], 0)):
-        yield Run(number=values.size + k + 1, values={}, ok=False)
+    bench = matrix.benchmarks[place]
+    where: list[int | str | None] = [None] * matrix.failed.get(bench, 0)
+    if bench in matrix.failed_by_session:
+        where = [label for label, n in matrix.failed_by_session[bench].items() for _ in range(n)]
+    for k, session in enumerate(where):
+        yield Run(number=values.size + k + 1, values={}, ok=False, session=session)
 
 
 def _checked(leaving: Leaving, where: str) -> Leaving:

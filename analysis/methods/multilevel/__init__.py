@@ -15,7 +15,12 @@ if TYPE_CHECKING:
         differences_of as differences_of,
     )
     from .estimates import FLAT as FLAT, Parts as Parts, satterthwaite as satterthwaite
-    from .failures import fisher as fisher
+    from .failing import (
+        Fails as Fails,
+        failed_text as failed_text,
+        failing_of as failing_of,
+        fisher as fisher,
+    )
     from .hosts import (
         Disagreement as Disagreement,
         HostEffect as HostEffect,
@@ -50,7 +55,7 @@ else:
             "compare": "multilevel",
             "differences": "Differences Shift differences_of",
             "estimates": "FLAT Parts satterthwaite",
-            "failures": "fisher",
+            "failing": "Fails failed_text failing_of fisher",
             "hosts": "Disagreement HostEffect HostLevel MoreHosts over_hosts",
             "law": "Law",
             "looks": "LookFields Looks LooksRule",

@@ -9,6 +9,7 @@ import numpy as np
 from ...data import Match, Unit
 from ...report import Caution, figures
 from .design import Layout
+from .failing import failing_cautions
 from .lines import Judged
 from .result import BenchmarkLine
 
@@ -99,15 +100,7 @@ def benchmark_cautions(
             f"judged by fewer than the {_count(sessions, noun)} of the others: {figures.listed(uneven)}",
             tuple(uneven),
         )
-    for line in lines:
-        if line.reason == "fails-more":
-            runs = line.runs_candidate + line.failed_candidate
-            yield Caution(
-                "fails-more",
-                f"{line.name}: the candidate fails in {line.failed_candidate} of {runs} runs, the "
-                f"baseline in {line.failed_baseline} of {line.runs_baseline + line.failed_baseline}",
-                (line.name,),
-            )
+    yield from failing_cautions(lines)
     yield from _zero_cautions(judged, lines)
 
 

@@ -33,18 +33,19 @@ from .cautions import (
 )
 from .contrast import run_tables, tables_of
 from .design import Layout, layout_of
+from .failing import failed_lines, failing_of
 from .law import Law
+from .line_numbers import WIDEST
 from .lines import (
-    WIDEST,
     Judged,
     benchmark_lines,
     estimates_of,
-    failed_lines,
     suite_lines,
 )
 from .looks import Looks
 from .resolution import resolution_of
 from .result import Multilevel
+from .session_values import dependence_in, session_cautions
 from .suite import suite_of_cells
 
 __all__ = ["multilevel"]
@@ -147,8 +148,13 @@ def multilevel(
         unit=ours.unit,
         correction=correction,
     )
-    lines = (*benchmark_lines(judged, ours, theirs), *failed_lines(*whole))
+    failing = failing_of(*whole, risk=law.alpha / 2, always_valid=always_valid)
+    lines = (
+        *benchmark_lines(judged, ours, theirs, failing),
+        *failed_lines(*whole, failing),
+    )
     suite = suite_lines(judged)
+    dependence = dependence_in(layout, tables, ours, theirs)
     sessions = _sessions(layout)
     return Multilevel(
         candidate=ours.name,
@@ -169,6 +175,7 @@ def multilevel(
         similar=None if suite is None else suite[1],
         occasions=_occasions(layout, sign, law, np.where(zeroed, 0.0, weighing)),
         outermost=layout.outermost,
+        dependence=dependence,
         cautions=(
             *data_cautions(pair),
             *design_cautions(layout),
@@ -177,6 +184,14 @@ def multilevel(
                 lines,
                 (ours.name, theirs.name),
                 layout.outermost if layout.design == "separate" else "run",
+            ),
+            *session_cautions(
+                layout,
+                tables,
+                zeroed=zeroed,
+                lines=lines,
+                these=None if suite is None else suite[0],
+                dependence=dependence,
             ),
             *(
                 ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data import PerformanceMatrix
-from ...errors import AnalysisError
 from ...report import Word
 from ...stats import Correction
 from .advice import Scatter, advise
 from .contrast import Tables
-from .decision import Decisions, decide, word_by_interval
+from .decision import decide, word_by_interval
 from .design import PAIRS, Design
-from .estimates import Estimates, LawName, floored, of_differences, of_sides
-from .failures import fails_more
+from .estimates import Estimates, floored, of_differences, of_sides
+from .failing import Failing
 from .law import Law
+from .line_numbers import corrected, decided, end_of, number_of, spread_of
 from .resolution import Resolution, Source
 from .result import BenchmarkLine, Line, MoreSessions
 from .suite import (
@@ -31,22 +31,9 @@ from .suite import (
     suite_of_means,
 )
 
-__all__ = [
-    "Judged",
-    "benchmark_lines",
-    "corrected",
-    "decided",
-    "end_of",
-    "estimates_of",
-    "failed_lines",
-    "number_of",
-    "similar_line",
-    "spread_of",
-    "suite_lines",
-]
+__all__ = ["Judged", "benchmark_lines", "estimates_of", "similar_line", "suite_lines"]
 
 Floats = NDArray[np.float64]
-WIDEST = 700.0  # logs whose exponential is a number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -100,7 +87,10 @@ def unjudged(found: Estimates) -> Estimates:
 
 
 def benchmark_lines(
-    judged: Judged, ours: PerformanceMatrix, theirs: PerformanceMatrix
+    judged: Judged,
+    ours: PerformanceMatrix,
+    theirs: PerformanceMatrix,
+    failing: Mapping[str, Failing],
 ) -> tuple[BenchmarkLine, ...]:
     """Give a line for each benchmark that both matrices have.
 
@@ -110,7 +100,7 @@ def benchmark_lines(
         If a speedup leaves the range of numbers.
     """
     d = decide(judged.each, judged.law, judged.margin, judged.correction)
-    reasons = [_reason(judged, ours, theirs, k) for k in range(len(ours.benchmarks))]
+    reasons = [_reason(judged, failing[name], k) for k, name in enumerate(ours.benchmarks)]
     words: list[Word] = [
         "undecided" if reason else word for reason, word in zip(reasons, d.outcome, strict=True)
     ]
@@ -143,55 +133,18 @@ def benchmark_lines(
                 session_ids=tuple(t.rows[i] for i in there),
                 differences=() if values is None else tuple(values[there, k].tolist()),
                 reason=reasons[k],
+                **failing[name].numbers,
                 **_clock(judged, k),
             )
         )
     return tuple(lines)
 
 
-def failed_lines(
-    candidate: PerformanceMatrix, baseline: PerformanceMatrix
-) -> tuple[BenchmarkLine, ...]:
-    """Give a line for each benchmark of which all the candidate's runs failed, and not the baseline's."""
-    runs = dict(zip(baseline.benchmarks, baseline.runs, strict=True))
-    known = set(candidate.benchmarks)
-    return tuple(
-        BenchmarkLine(
-            name=name,
-            **dict.fromkeys(
-                (
-                    *("speedup", "low", "high", "error", "freedom", "pvalue", "pvalue_equivalent"),
-                    *("more_sessions", "pvalue_adjusted", "pvalue_equivalent_adjusted"),
-                    *("mean_candidate", "mean_baseline", "spread_candidate", "spread_baseline"),
-                )
-            ),
-            outcome="undecided",
-            outcome_uncorrected="undecided",
-            runs_candidate=0,
-            runs_baseline=runs[name],
-            failed_candidate=count,
-            failed_baseline=baseline.failed.get(name, 0),
-            sessions=0,
-            session_ids=(),
-            differences=(),
-            reason="fails-more",
-        )
-        for name, count in candidate.failed.items()
-        if count and name not in known and name in runs
-    )
-
-
-def _reason(
-    judged: Judged, ours: PerformanceMatrix, theirs: PerformanceMatrix, k: int
-) -> str | None:
-    name = ours.benchmarks[k]
+def _reason(judged: Judged, failing: Failing, k: int) -> str | None:
+    if failing.reason is not None:
+        return failing.reason
     if judged.zeroed[k] and np.isnan(judged.each.estimate[k]):
         return "below-resolution"
-    failed = ours.failed.get(name, 0), theirs.failed.get(name, 0)
-    if any(failed) and fails_more(
-        failed[0], len(ours.samples[k]), failed[1], len(theirs.samples[k])
-    ):
-        return "fails-more"
     if judged.each.error[k] == 0:
         return "no-spread"
     return "confounded" if judged.design == "confounded" else None
@@ -350,102 +303,3 @@ def _suite_scatter(judged: Judged, found: Estimates) -> Scatter | None:
         within=np.full(errors.shape, np.nan),
         step=found.widening,
     )
-
-
-# ---- numbers
-
-
-class Decided(TypedDict):
-    """What every line has of its estimate and its decision, by the names of its fields."""
-
-    name: str
-    speedup: float | None
-    low: float | None
-    high: float | None
-    error: float | None
-    freedom: float | None
-    law: LawName | None
-    errors: tuple[float, ...] | None
-    freedoms: tuple[float, ...] | None
-    pvalue: float | None
-    pvalue_equivalent: float | None
-    pvalue_welch: float | None
-    step_added: float | None
-
-
-class Corrected(TypedDict):
-    """What a benchmark's line has besides, of the correction for how many they are."""
-
-    pvalue_adjusted: float | None
-    pvalue_equivalent_adjusted: float | None
-    outcome_uncorrected: Word
-
-
-def decided(found: Estimates, d: Decisions, k: int, name: str) -> Decided:
-    """Give the numbers of a line, from entry `k` of estimates and decisions.
-
-    Raises
-    ------
-    AnalysisError
-        If the speedup leaves the range of numbers.
-    """
-    known = not math.isnan(d.low[k])
-    errors, freedoms = (found.parts or found.own_parts()).of(k)
-    return {
-        "name": name,
-        "speedup": exponential(float(found.estimate[k]), name),
-        "low": end_of(d.low[k]),
-        "high": end_of(d.high[k]),
-        "error": number_of(found.error[k], d.low[k]),
-        "freedom": number_of(found.freedom[k], d.low[k]),
-        "law": found.laws[math.isnan(found.freedom[k])] if known else None,
-        "errors": errors if known else None,
-        "freedoms": freedoms if known else None,
-        "pvalue": number_of(d.pvalue[k]),
-        "pvalue_equivalent": number_of(d.pvalue_equivalent[k]),
-        "pvalue_welch": number_of(d.pvalue_welch[k]),
-        "step_added": number_of(found.widening[k], d.low[k]),
-    }
-
-
-def corrected(d: Decisions, k: int) -> Corrected:
-    """Give the numbers of a benchmark's line after, and its word before, the correction."""
-    return {
-        "pvalue_adjusted": number_of(d.pvalue_adjusted[k]),
-        "pvalue_equivalent_adjusted": number_of(d.pvalue_equivalent_adjusted[k]),
-        "outcome_uncorrected": d.outcome_uncorrected[k],
-    }
-
-
-def exponential(log: float, where: str) -> float | None:
-    """Give a ratio from its log; None for nan.
-
-    Raises
-    ------
-    AnalysisError
-        If it leaves the range of numbers.
-    """
-    if math.isnan(log):
-        return None
-    if abs(log) > WIDEST:
-        raise AnalysisError(
-            "the speedup leaves the range of numbers",
-            where,
-            "look for values that are no measurements: they lie too far apart",
-        )
-    return math.exp(log)
-
-
-def end_of(log: float) -> float | None:
-    """Give the end of an interval, cut where it leaves the range of numbers; None for nan."""
-    return None if math.isnan(log) else math.exp(min(max(log, -WIDEST), WIDEST))
-
-
-def spread_of(sd: float) -> float | None:
-    """Give the relative standard deviation of values whose logs have this one; None for nan."""
-    return None if math.isnan(sd) else math.expm1(min(sd, WIDEST))
-
-
-def number_of(value: float, needed: float = 0.0) -> float | None:
-    """Give a number, None for nan, or where what it belongs to is nan."""
-    return None if math.isnan(value) or math.isnan(needed) else float(value)

@@ -92,14 +92,15 @@ def _row(result: Multilevel, line: BenchmarkLine) -> tuple[Cell, ...]:
 
 
 def _verdict(result: Multilevel, line: Line) -> tuple[Cell, ...]:
-    note = reason_text(line) or advice_text(line, result.outermost)
+    notes = [advice_text(line, result.outermost), reason_text(line)]
     if (
         isinstance(line, BenchmarkLine)
         and not line.reason
         and line.outcome != line.outcome_uncorrected
     ):
         count = sum(one.low is not None for one in result.benchmarks)
-        note = "; ".join(text for text in (f"after correction for {count}", note) if text)
+        notes.insert(0, f"after correction for {count}")
+    note = "; ".join(text for text in notes if text)
     return (
         Value(speedup_text(line), line.speedup),
         interval_text(line),

@@ -11,8 +11,10 @@ from ...run_numbers import Better
 from ...stats import Correction
 from .design import Design
 from .estimates import LawName
+from .failing import Fails
 from .looks import LooksRule
 from .resolution import Source
+from .session_values import Dependence
 
 __all__ = ["REFERENCES", "BenchmarkLine", "Group", "Line", "MoreSessions", "Multilevel"]
 
@@ -189,9 +191,16 @@ class BenchmarkLine(Line):
         Where sides are paired: the sessions behind it, or within one session its blocks.
     differences : tuple of float
         The log differences of these, positive when the candidate is better.
-    reason : {"confounded", "fails-more", "below-resolution", "no-spread"} or None
+    reason : {"confounded", "fails-more", "fails-always", "below-resolution", "no-spread"} or None
         Why the word is "undecided" in spite of numbers. "no-spread": session values do not differ, and
         the clock's step is unknown.
+    fails : Fails or None
+        How many runs failed in each session of both sides; None where that is not known.
+    pvalue_fails, pvalue_fails_adjusted : float or None
+        One-sided, of "the candidate does not fail in a larger share of its runs": whole sessions are
+        dealt out anew. After Holm's correction over the benchmarks. None without sessions.
+    fails_proven : bool
+        Whether failing is proven, which stops a gate.
     resolution : float or None
         The clock's step in the unit of the values; None where it is unknown.
     resolution_source : {"exact", "runs", "other benchmarks"} or None
@@ -217,6 +226,10 @@ class BenchmarkLine(Line):
     session_ids: tuple[str, ...]
     differences: tuple[float, ...]
     reason: str | None
+    fails: Fails | None = None
+    pvalue_fails: float | None = None
+    pvalue_fails_adjusted: float | None = None
+    fails_proven: bool = False
     resolution: float | None = None
     resolution_source: Source | None = None
     step_log: float | None = None
@@ -263,6 +276,9 @@ class Multilevel(Result):
     outermost : {"session", "host"}
         What is drawn at random above all: the answer holds for more of it, and more of it would
         decide. Hosts of several hosts' verdicts, and where each host is taken as one session.
+    dependence : Dependence or None
+        Whether a session resembles the one before it; None with fewer than eight sessions, and where
+        their order is not known.
     """
 
     method: ClassVar[str] = "multilevel"
@@ -290,6 +306,7 @@ class Multilevel(Result):
     similar: Line | None
     occasions: str | None
     outermost: Unit = "session"
+    dependence: Dependence | None = None
     references: tuple[str, ...] = REFERENCES
 
     @property

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from ...data import Unit
 from ...report import figures
+from .failing import failed_text
 from .looks import LooksRule
 from .result import BenchmarkLine, Line, MoreSessions
 
@@ -123,16 +124,18 @@ def _decimals(line: Line) -> int:
 
 
 def reason_text(line: Line) -> str:
-    """Say why a benchmark is undecided whatever its interval is.
+    """Say why a benchmark is undecided whatever its interval is, and how many runs failed.
 
-    Empty without a reason, and where sides are confounded: that is said of all of them.
+    Empty without either, and where sides are confounded: that is said of all of them.
     """
     if not isinstance(line, BenchmarkLine):
         return ""
-    if line.reason == "fails-more":
-        runs = line.failed_candidate + line.runs_candidate
-        return f"candidate fails {line.failed_candidate} of {runs}"
-    return _REASONS.get(line.reason or "", "")
+    if line.fails_proven:
+        return f"gate stops: {failed_text(line)}"
+    if line.reason == "fails-always":
+        return f"no run succeeds: {failed_text(line)}"
+    told = _REASONS.get(line.reason or "", ""), failed_text(line)
+    return "; ".join(text for text in told if text)
 
 
 def advice_text(line: Line, noun: Unit, *, short: bool = False) -> str:

@@ -39,8 +39,12 @@ def undecided_by(result: Multilevel, failed: Mapping[str, int]) -> Multilevel:
             replace(
                 line,
                 outcome="undecided",
-                reason="fails-more",
+                reason="fails-always",
                 failed_candidate=line.failed_candidate + failed.get(line.name, 0),
+                fails=None,  # the test of the other hosts says nothing of those
+                pvalue_fails=None,
+                pvalue_fails_adjusted=None,
+                fails_proven=True,
             )
             for line in result.benchmarks
         ),

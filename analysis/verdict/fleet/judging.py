@@ -370,9 +370,9 @@ def _partly(candidates: Sequence[CandidateVerdict], found: _Gathered) -> Iterato
         crashed = tuple(found.crashed.get(one.variant, {}))
         if crashed:
             yield Caution(
-                "fails-more",
+                "fails-always",
                 f"every run of {one.variant} failed on {figures.listed(crashed, _NAMED)}, where the "
-                "baseline did not: whatever the other hosts say, nothing is decided",
+                "baseline did not: whatever the other hosts say, nothing is decided, and a gate stops (exit 1)",
                 (one.variant, *crashed),
             )
         hosts = tuple(found.results.get(one.variant, {}))

@@ -136,9 +136,7 @@ def _note(
     reason: str | None, more: Mapping[str | None, int | None], name: str | None, mark: str
 ) -> str:
     told = ""
-    if reason == "fails-more":
-        told = "fails more"
-    elif reason is not None:
+    if reason is not None:
         told = reason.replace("-", " ")
     elif name in more:
         count = more[name]

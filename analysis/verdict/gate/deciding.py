@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...errors import UsageError
-from ...methods.multilevel import Law, Multilevel
+from ...methods.multilevel import BenchmarkLine, Law, Multilevel, failed_text
 from ...report import Caution, merged
 from ...stats import adjusted, door
 from .condition import Condition, parse_condition
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["gate"]
 
 _SESSIONS = ("paired", "separate", "hosts")  # designs whose replication is the session, or the host
+_FAILS = ("fails-more", "fails-always")  # what the verdict says of a line whatever its speed
 _DOUBT = {"confounded": "confounded"}  # of a design that cannot decide; the others: one session
 
 
@@ -56,7 +57,7 @@ def gate(
         proven; of "suite" neither may the suite be, whose risk is its own.
     failing : sequence of str
         Candidates that cannot be compared because none of their runs succeeded, although runs of the
-        baseline did: proven, for that reason.
+        baseline did: proven, for that reason (``fails-always``).
     metric : str, optional
         What was compared, for the record.
 
@@ -64,7 +65,8 @@ def gate(
     -------
     Gate
         `outcome` "passed", "proven" or "undecided" and the exit code. Only the designs "paired" and
-        "separate" decide; a candidate that fails significantly more often is "proven" in any.
+        "separate" decide. What the verdict proves of failing runs (`fails_proven`) is "proven" here;
+        a candidate of which no run of a benchmark succeeds never passes.
 
     Raises
     ------
@@ -137,7 +139,9 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
     # a line without spread has no p, and takes the place of the largest
     corrected = dict(zip(ranks, adjusted(list(ranks.values()), "holm").tolist(), strict=True))
     benchmarks = tuple(
-        _line(line, terms, p, corrected.get(k), line.reason)
+        _failing(line, p, corrected.get(k))
+        if line.reason in _FAILS
+        else _line(line, terms, p, corrected.get(k), line.reason)
         for k, (line, (p, _)) in enumerate(zip(one.benchmarks, chances, strict=True))
     )
     if one.these is None:
@@ -146,7 +150,8 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
     else:
         alone = _line(one.these, terms, *_chance(one.these, terms), None)
         suite = replace(alone, name="suite", pvalue_condition_adjusted=None)
-    fails = any(line.reason == "fails-more" for line in benchmarks)
+    reasons = [line.reason for line in benchmarks]
+    fails = next((reason for reason in _FAILS if reason in reasons), None)
     return GatedCandidate(
         candidate=one.candidate,
         baseline=one.baseline,
@@ -161,7 +166,7 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
         risk_total=one.risk_total,
         always_valid=one.always_valid,
         outcome=_outcome(suite, benchmarks, on),
-        reason="fails-more" if fails else terms.doubt,
+        reason=fails or terms.doubt,
         suite=suite,
         benchmarks=benchmarks,
     )
@@ -172,7 +177,11 @@ def _outcome(suite: GateLine | None, benchmarks: Sequence[GateLine], on: On) -> 
     if any(line.outcome == "proven" for line in benchmarks):
         return "proven"
     if on == "suite":
-        return "undecided" if suite is None else suite.outcome
+        # where no run of a benchmark succeeds there is nothing to pass
+        dead = any(line.reason in _FAILS for line in benchmarks)
+        if suite is None or (dead and suite.outcome == "passed"):
+            return "undecided"
+        return suite.outcome
     passed = bool(benchmarks) and all(line.outcome == "passed" for line in benchmarks)
     return "passed" if passed else "undecided"
 
@@ -195,14 +204,27 @@ def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
     return p, p
 
 
+def _failing(line: BenchmarkLine, p: float | None, rank: float | None) -> GateLine:
+    """Take over what the verdict says of a benchmark whose runs fail: the gate makes no test of its own."""
+    return GateLine(
+        name=line.name,
+        speedup=line.speedup,
+        low=line.low,
+        high=line.high,
+        pvalue_condition=p,
+        pvalue_condition_adjusted=None if p is None else rank,
+        outcome="proven" if line.fails_proven else "undecided",
+        reason=line.reason,
+        failures=failed_text(line),
+    )
+
+
 def _line(
     line: Line, terms: _Terms, p: float | None, rank: float | None, reason: str | None
 ) -> GateLine:
     """Decide a line: `rank` is its p after the correction, or the place of a line without spread."""
     outcome: Outcome = "undecided"
-    if reason == "fails-more":
-        outcome = "proven"
-    elif terms.doubt is not None:
+    if terms.doubt is not None:
         reason = terms.doubt
     elif rank is None or line.low is None:
         reason = "no-interval" if reason in (None, "no-spread") else reason
@@ -219,6 +241,7 @@ def _line(
         pvalue_condition_adjusted=None if p is None else rank,
         outcome=outcome,
         reason=reason,
+        failures=failed_text(line) if isinstance(line, BenchmarkLine) else "",
     )
 
 
@@ -237,7 +260,7 @@ def _failed(name: str, found: Sequence[Multilevel]) -> GatedCandidate:
         risk_total=None,
         always_valid=False,
         outcome="proven",
-        reason="fails-more",
+        reason="fails-always",
         suite=None,
         benchmarks=(),
     )

@@ -34,9 +34,13 @@ class GateLine:
     outcome : {"passed", "proven", "undecided"}
         Ruled out, proven, or neither.
     reason : str or None
-        Why it is so whatever the interval says: "fails-more", "confounded", "one-session",
-        "below-resolution", "no-interval"; None where the interval decides.
+        Why it is so whatever the interval says: "fails-more", "fails-always", "confounded",
+        "one-session", "below-resolution", "no-interval"; None where the interval decides.
+    failures : str
+        How many runs of both sides failed, in words; empty where none did.
     """
+
+    unlisted: ClassVar[frozenset[str]] = frozenset({"failures"})
 
     name: str
     speedup: float | None
@@ -46,6 +50,7 @@ class GateLine:
     pvalue_condition_adjusted: float | None
     outcome: Outcome
     reason: str | None
+    failures: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +58,8 @@ class GatedCandidate:
     """One candidate at the gate.
 
     `suite` is the line of these benchmarks together, that of the only benchmark where there is one,
-    and None where nothing was measured. `reason` is "fails-more" where the candidate fails
-    significantly more often than the baseline, "confounded" or "one-session" where the design cannot
+    and None where nothing was measured. `reason` is "fails-more" or "fails-always" where
+    the verdict says so of a benchmark, or of all of them, "confounded" or "one-session" where the design cannot
     decide; None where the intervals decide. Of a candidate without any run that succeeded nothing
     else is known: the other fields are None, 0 and empty. `looks`, `look_alpha`, `looks_rule` and
     `risk_total` are those of the comparison. `outermost` is what the interval holds for

@@ -9,12 +9,14 @@ __all__ = ["SAID", "answer", "bounds", "conclusion", "multiple", "why"]
 
 SAID: dict[Outcome, str] = {"passed": "ruled out", "proven": "proven", "undecided": "undecided"}
 _REASONS = {
-    "fails-more": "the candidate fails significantly more often",
+    "fails-more": "fails more (its speed is undecided in the verdict)",
+    "fails-always": "no run succeeded",
     "confounded": "session and variant cannot be told apart",
     "one-session": "within one session; the next one may differ",
     "below-resolution": "below the clock's resolution",
     "no-interval": "no interval: too few sessions, or they do not differ",
 }
+_FAILS = {"fails-more": "it fails more often", "fails-always": "no run succeeded"}
 _DIGITS = 4  # a bound and the limit often share three
 
 
@@ -31,7 +33,11 @@ def bounds(line: GateLine) -> str:
 
 
 def why(gate: Gate, line: GateLine) -> str:
-    """Say what decided a line, or keeps it undecided."""
+    """Say what decided a line, or keeps it undecided, and how many runs failed."""
+    return "; ".join(text for text in (_why(gate, line), line.failures) if text)
+
+
+def _why(gate: Gate, line: GateLine) -> str:
     if line.reason is not None:
         return _REASONS.get(line.reason, line.reason)
     if line.outcome == "passed":
@@ -50,9 +56,8 @@ def answer(gate: Gate, one: GatedCandidate) -> str:
     """Say a candidate's outcome and its ground, in one clause."""
     if one.reason is not None and not one.benchmarks:
         return f"{gate.condition} counts as proven: no run of the candidate succeeded"
-    if one.reason == "fails-more":
-        names = [line.name for line in one.benchmarks if line.reason == "fails-more"]
-        return f"{gate.condition} counts as proven: it fails more often on {figures.listed(names)}"
+    if one.reason in _FAILS:
+        return _of_failures(gate, one)
     if one.reason is not None:
         return f"{gate.condition} is undecided: {_REASONS.get(one.reason, one.reason)}"
     proven = one.named("proven")
@@ -67,6 +72,25 @@ def answer(gate: Gate, one: GatedCandidate) -> str:
     found = f"{multiple(one.suite.speedup)} {bounds(one.suite)}"
     told = {"passed": "ruled out for", "proven": "proven of", "undecided": "undecided for"}
     return f"{gate.condition} is {told[one.outcome]} the suite, {found}: {why(gate, one.suite)}"
+
+
+def _of_failures(gate: Gate, one: GatedCandidate) -> str:
+    """Say what failing runs make of a candidate: whether they stop it, or keep it from passing."""
+    stopped = [
+        f"{told} on {figures.listed(names)}"
+        for reason, told in _FAILS.items()
+        if (
+            names := [x.name for x in one.benchmarks if (x.reason, x.outcome) == (reason, "proven")]
+        )
+    ]
+    if stopped:
+        return f"{gate.condition} counts as proven: {', and '.join(stopped)}"
+    dead = figures.listed([x.name for x in one.benchmarks if x.reason == "fails-always"])
+    slower = [x.name for x in one.benchmarks if x.outcome == "proven"]
+    if one.outcome == "proven":
+        of = f"on {figures.listed(slower)}" if slower else "of the suite"
+        return f"{gate.condition} is proven {of}; no run succeeded on {dead}"
+    return f"{gate.condition} is undecided: no run succeeded on {dead}, which proves nothing yet"
 
 
 def conclusion(gate: Gate) -> str:

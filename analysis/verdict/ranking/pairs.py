@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ...data import PerformanceMatrix, Trial, always_said
 from ...errors import UsageError
-from ...methods.multilevel import Line, Multilevel, multilevel
+from ...methods.multilevel import Line, Multilevel, failing_of, multilevel
 from ...report import Caution, Word, figures, merged
 from ...stats import Friedman, adjusted, door, friedman, nemenyi_difference
 from ..cautions import question_cautions
@@ -81,11 +81,13 @@ def rank_variants(
         v for v in manifest.variants if variants is None or v in {*variants, manifest.baseline}
     ]
     sides = sides_of(trial, metric, known, benchmarks)
-    pairs = []
+    pairs: list[_Pair] = []
+    failing: list[Caution] = []
     for a, b in combinations(sides.values(), 2):
         both = comparable(a, b)
         if both is None:
             continue
+        failing += _failing(both, look.alpha(confidence) / 2)
         result = multilevel(
             *both,
             confidence=confidence,
@@ -126,9 +128,25 @@ def rank_variants(
         cautions=merged(
             question_cautions(unasked),
             always_said(trial, (one for side in sides.values() for one in side.cautions)),
+            failing,
             () if published is None else (_warning(),),
         ),
     )
+
+
+def _failing(both: tuple[PerformanceMatrix, PerformanceMatrix], risk: float) -> Iterator[Caution]:
+    """Say which variant of a pair is proven to fail more: a rank says nothing of that."""
+    for ours, theirs in (both, both[::-1]):
+        found = failing_of(ours, theirs, risk=risk, always_valid=False)
+        for bench, one in found.items():
+            if one.proven and one.reason is not None:
+                lost = [side.failed.get(bench, 0) for side in (ours, theirs)]
+                yield Caution(
+                    one.reason,
+                    f"{bench}: {ours.name} fails in {lost[0]} runs, {theirs.name} in {lost[1]}: ranks "
+                    "say nothing of runs that fail",
+                    (ours.name, theirs.name, bench),
+                )
 
 
 def _warning() -> Caution:

@@ -52,9 +52,9 @@ def word(line: Line, unit: str) -> str:
 
 def advice(line: Line, result: Multilevel) -> str:
     """Say why a line is undecided, or what would settle it."""
+    told = advice_text(line, result.outermost, short=True)
     if isinstance(line, BenchmarkLine):
-        if line.reason is not None:
-            return reason_text(line)
-        if line.outcome == "undecided" and line.outcome_uncorrected != "undecided":
-            return f"after correction for {len(result.benchmarks)}"
-    return advice_text(line, result.outermost, short=True)
+        if line.outcome == "undecided" != line.outcome_uncorrected and line.reason is None:
+            told = f"after correction for {len(result.benchmarks)}"
+        told = "; ".join(text for text in (told, reason_text(line)) if text)
+    return told

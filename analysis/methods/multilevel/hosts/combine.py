@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from ....errors import InsufficientDataError
 from ....report import Caution, figures
 from ..estimates import Estimates, Parts, in_groups, of_differences
+from ..failing import failing_cautions, failing_over_hosts
 from ..law import Law
 from ..looks import Looks
 from ..result import Multilevel
@@ -36,6 +37,10 @@ __all__ = ["groups_of", "inner_of", "outer_of", "over_hosts"]
 Floats = NDArray[np.float64]
 
 _FEW = 5  # hosts below which little is known of others like them
+_OF_ALL = {  # said of all hosts together, or of a host's own words, which are not shown
+    *("few-benchmarks", "fails-more", "fails-always", "fails-in-one-session"),
+    *("failures-without-sessions", "few-sessions"),
+}
 
 
 def over_hosts(
@@ -83,9 +88,12 @@ def over_hosts(
     alpha = look.alpha(first.confidence)
     table = table_of(results, weights)
     on_these, like_these, outer, outer_suite = _levels(table, first, weights, alpha)
-    lines = benchmark_lines(like_these)
+    failing = failing_over_hosts(
+        [{line.name: line for line in one.benchmarks} for one in results.values()], risk=alpha / 2
+    )
+    lines = benchmark_lines(like_these, failing)
     suite = suite_lines(like_these)
-    own = benchmark_lines(on_these)
+    own = benchmark_lines(on_these, failing)
     own_suite = suite_lines(on_these)
     found = disagreements_of(table, alpha)
     level = HostLevel(
@@ -117,7 +125,12 @@ def over_hosts(
         similar=suite[1] if suite else None,
         occasions=None,
         outermost="host",
-        cautions=(*_cautions(table, level), *_common_cautions(results)),
+        dependence=None,
+        cautions=(
+            *failing_cautions(lines),
+            *_cautions(table, level),
+            *_common_cautions(results),
+        ),
     )
     return whole, level
 
@@ -325,7 +338,7 @@ def _common_cautions(results: Mapping[str, Multilevel]) -> list[Caution]:
     holds: dict[tuple[Caution, str], list[str]] = {}
     for host, one in results.items():
         for caution in one.cautions:
-            if caution.code not in ("few-benchmarks", "fails-more"):  # said of all hosts together
+            if caution.code not in _OF_ALL:
                 # the numbers of one host are not another's
                 own = caution.text if caution.code == "unequal-sessions" else ""
                 holds.setdefault((caution, own), []).append(host)

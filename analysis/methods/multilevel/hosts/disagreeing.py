@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..differences import Differences, differences_of
 from ..estimates import Estimates
-from ..lines import number_of
+from ..line_numbers import number_of
 from .result import Disagreement
 from .table import HostTable
 

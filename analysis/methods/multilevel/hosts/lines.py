@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,9 +14,10 @@ from ....stats import Correction
 from ..advice import Scatter, advise
 from ..decision import Decisions, decide
 from ..estimates import Estimates
-from ..failures import fails_more
+from ..failing import Failing
 from ..law import Law
-from ..lines import Decided, corrected, decided, end_of, number_of, similar_line, spread_of
+from ..line_numbers import Decided, corrected, decided, end_of, number_of, spread_of
+from ..lines import similar_line
 from ..result import BenchmarkLine, Group, Line
 from ..suite import similar_half
 from .result import HostEffect, MoreHosts
@@ -48,7 +50,7 @@ class Level:
     sign: int
 
 
-def benchmark_lines(level: Level) -> tuple[BenchmarkLine, ...]:
+def benchmark_lines(level: Level, failing: Mapping[str, Failing]) -> tuple[BenchmarkLine, ...]:
     """Give a line for each benchmark.
 
     Raises
@@ -57,21 +59,24 @@ def benchmark_lines(level: Level) -> tuple[BenchmarkLine, ...]:
         If a speedup leaves the range of numbers.
     """
     d = decide(level.found, level.law, level.margin, level.correction)
-    return tuple(_line(level, d, k) for k in range(len(level.table.benchmarks)))
+    return tuple(_line(level, d, k, failing[name]) for k, name in enumerate(level.table.benchmarks))
 
 
-def _line(level: Level, d: Decisions, k: int) -> BenchmarkLine:
+def _line(level: Level, d: Decisions, k: int, failing: Failing) -> BenchmarkLine:
     table = level.table
     mine = table.of(k)
     estimates = table.each.estimate[:, k]
     there = np.flatnonzero(~np.isnan(estimates)).tolist()
-    failed = [sum(line.failed_candidate for line in mine), sum(x.failed_baseline for x in mine)]
-    runs = [sum(line.runs_candidate for line in mine), sum(line.runs_baseline for line in mine)]
-    reason = next((line.reason for line in mine if line.reason), None) if not there else None
-    if there and math.isnan(d.low[k]) and any(line.reason == "no-spread" for line in mine):
+    reason: str | None = failing.reason
+    if reason is None and not there:
+        reason = next((line.reason for line in mine if line.reason), None)
+    if (
+        reason is None
+        and there
+        and math.isnan(d.low[k])
+        and any(x.reason == "no-spread" for x in mine)
+    ):
         reason = "no-spread"
-    if any(failed) and fails_more(failed[0], runs[0], failed[1], runs[1]):
-        reason = "fails-more"
     outcome: Word = "undecided" if reason else d.outcome[k]
     return BenchmarkLine(
         **_decided(level, level.found, d, k, table.benchmarks[k]),
@@ -83,14 +88,15 @@ def _line(level: Level, d: Decisions, k: int) -> BenchmarkLine:
         mean_baseline=_mean([line.mean_baseline for line in mine]),
         spread_candidate=_spread([line.spread_candidate for line in mine]),
         spread_baseline=_spread([line.spread_baseline for line in mine]),
-        runs_candidate=runs[0],
-        runs_baseline=runs[1],
-        failed_candidate=failed[0],
-        failed_baseline=failed[1],
+        runs_candidate=sum(line.runs_candidate for line in mine),
+        runs_baseline=sum(line.runs_baseline for line in mine),
+        failed_candidate=sum(line.failed_candidate for line in mine),
+        failed_baseline=sum(line.failed_baseline for line in mine),
         sessions=len(there) if level.outer else int(level.found.values[k]),
         session_ids=tuple(table.hosts[i] for i in there) if level.outer else (),
         differences=tuple(estimates[there].tolist()) if level.outer else (),
         reason=reason,
+        **failing.numbers,
     )
 
 

@@ -283,3 +283,29 @@ def test_whole_number_of_5000_digits_in_a_file_is_no_number_here(tmp_path: Path)
     with pytest.raises(AnalysisError, match=r"m\.json:1:14: .* is not a positive finite") as error:
         PerformanceMatrix.read(path, better="lower")
     assert len(str(error.value)) < 500
+
+
+@pytest.mark.parametrize("sessions", [[1, 1, 2], ["mon", "mon", "tue"]])
+def test_failed_runs_come_back_from_json(tmp_path: Path, sessions: list[int | str]) -> None:
+    last = sessions[-1]
+    made = PerformanceMatrix.from_samples(
+        "new",
+        {"a": [1.0, 1.1, 1.2]},
+        better="lower",
+        sessions={"a": sessions},
+        failed={"a": {last: 2}, "dead": {sessions[0]: 3, last: 1}, "total": 4},
+    )
+    path = tmp_path / "new.json"
+    path.write_text(json.dumps(made.to_dict()))
+    found = PerformanceMatrix.read(path, better="lower")
+    assert found.failed == made.failed == {"a": 2, "dead": 4, "total": 4}
+    assert found.failed_by_session == made.failed_by_session
+
+
+@pytest.mark.parametrize("wrong", [7, {"a": -1}, {"a": True}, {"a": {"1": "x"}}, {"a": {"x": 1}}])
+def test_failed_runs_that_are_none_are_refused(tmp_path: Path, wrong: object) -> None:
+    path = tmp_path / "new.json"
+    whole = {"samples": {"a": [1.0, 2.0]}, "sessions": {"a": [1, 2]}, "failed": wrong}
+    path.write_text(json.dumps(whole))
+    with pytest.raises(AnalysisError, match="failed"):
+        PerformanceMatrix.read(path, better="lower")

@@ -205,6 +205,18 @@ def test_a_merged_trial_can_be_merged_and_no_run_stands_there_twice(night, tmp_p
         merge_trials([nights[1], tmp_path / "two"], tmp_path / "more")
 
 
+def test_sessions_keep_their_order_in_time_whatever_was_merged_first(night, tmp_path):
+    nights = [night(k) for k in (1, 2, 3)]
+    merge_trials([nights[0], nights[2]], tmp_path / "two")
+    merge_trials([tmp_path / "two", nights[1]], tmp_path / "three")
+    whole = read_trial(tmp_path / "three")
+    assert [one.trial[-1] for one in whole.manifest.merged_from] == ["1", "3", "2"]
+    assert {whole.matrix(name).session_order for name in whole.manifest.variants} == {
+        (1, 2, 5, 6, 3, 4)
+    }
+    assert read_trial(nights[0]).matrix("a").session_order is None  # by their numbers
+
+
 def test_a_manifest_names_no_sessions_that_were_not_planned(night):
     wrong = night(1, appended=(Appended(at="then", first=2, last=3),))
     with pytest.raises(

@@ -113,11 +113,15 @@ def test_many_benchmarks_have_bins_and_the_whole_table(subject: Make) -> None:
     assert sum(one.count for one in bins) + len(listed) == len(column.every) == 70
 
 
-def failing(variant: str, benchmark: str, sessions: tuple[int, ...]) -> Callable[[Any], None]:
+def failing(
+    variant: str, benchmark: str, sessions: tuple[int, ...], blocks: tuple[int, ...] = (1, 2, 3)
+) -> Callable[[Any], None]:
     def change(trial: Any) -> None:
         trial.rows = [
             replace(row, outcome="exit", exit_code=1)
-            if (row.variant, row.benchmark) == (variant, benchmark) and row.session in sessions
+            if (row.variant, row.benchmark) == (variant, benchmark)
+            and row.session in sessions
+            and row.block in blocks
             else row
             for row in trial.rows
         ]
@@ -131,11 +135,13 @@ def test_absent_sessions_and_failures_are_said_on_their_lines(subject: Make) -> 
     (column,) = gather(one).columns
     row = next(row for row in rows_of(column) if row.name.whole == "bench-1")
     assert (row.note, row.lacking, len(row.sessions)) == ("4 of 5 sessions", True, 4)
-    # two sessions more make it Fisher's business: 9 of 15 against 0 of 15
-    more = subject({"base": EVEN, "fast": FAST}, change=failing("fast", "bench-1", (1, 2, 3)))
+    assert "failed 3 of 15, baseline 0 of 15; p .50" in row.advice
+    # two of three runs of every session: one of 252 dealings
+    change = failing("fast", "bench-1", (1, 2, 3, 4, 5), blocks=(2, 3))
+    more = subject({"base": EVEN, "fast": FAST}, change=change)
     (column,) = gather(more).columns
     row = next(row for row in rows_of(column) if row.name.whole == "bench-1")
-    assert (row.note, row.word, row.filled) == ("fails 9 of 15", "undecided", False)
+    assert (row.note, row.word, row.filled) == ("fails 10 of 15", "undecided", False)
 
 
 def test_cautions_are_numbered_and_mark_their_lines(subject: Make) -> None:

@@ -56,7 +56,16 @@ def comparison(
     known |= look.fields(confidence)
     reason = dict(reasons or {})
     known["benchmarks"] = tuple(
-        line(BenchmarkLine, name, given, confidence, reason=reason.get(name))
+        line(
+            BenchmarkLine,
+            name,
+            given,
+            confidence,
+            reason=reason.get(name),
+            fails_proven=reason.get(name) == "fails-more",
+            failed_candidate=0,
+            failed_baseline=0,
+        )
         for name, given in benchmarks.items()
     )
     known["these"] = None if these is None else line(Line, "these", these, confidence)
