@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-NEEDED = ("analysis", "configs", "docs", "harness", "tests", "runs/sample", "runs/README.md")
+NEEDED = ("analysis", "configs", "docs", "harness", "tests", "tests/data", "runs/sample", "runs/README.md")
 NEEDED += ("pyproject.toml", "README.md", "CHANGELOG.md")
 TABLE, END = "\n\nCHECKS = (\n", ")\n"
 
