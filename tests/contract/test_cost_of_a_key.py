@@ -78,7 +78,7 @@ for path in map(pathlib.Path, sys.argv[1:]):
 @pytest.fixture
 def tree(tmp_path):
     """Give a copy of the tree, as far as campaigns reach."""
-    skipped = shutil.ignore_patterns("__pycache__", "calibration", "analysis", "e2e", "data")
+    skipped = shutil.ignore_patterns("__pycache__", "calibration", "analysis", "e2e")
     for name in NEEDED:
         source, place = ROOT / name, tmp_path / "tree" / name
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -235,9 +235,10 @@ def test_failed_runs_are_said_under_quiet_too(lab):
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert line.startswith("6 runs were not ok (bad / a: 3, bad / b: 3): see ")
+    trial = f"runs/{lab.trial().name}"
     told = lab.run_fairtrial("run", path, "--json", "-q")
     assert json.loads(told.stdout)["failed_cells"] == {"bad / a": 3, "bad / b": 3}
-    again = lab.run_fairtrial("run", path, "-q", "--resume", "--trial", lab.trials()[0])
+    again = lab.run_fairtrial("run", path, "-q", "--resume", "--trial", trial)
     assert (again.returncode, again.stderr.splitlines()) == (1, [line])
 
 
