@@ -18,6 +18,8 @@ def _(found: FleetDiagnosis) -> Page:
     if found.findings:
         some = sum(bool(one.codes) for one in looked)
         told = f"something stands out on {some} of {len(looked)} hosts"
+    if found.metric != "wall":
+        told = f"{found.metric}: {told}"
     return Page(
         title=f"Diagnosis of {found.name}",
         sections=(

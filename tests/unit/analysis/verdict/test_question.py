@@ -235,6 +235,8 @@ def test_hosts_of_a_fleet_are_held_to_one_question(load_of, fleet_folder):
     folder = fleet(asked("rps"), asked("rps"))
     assert judge_fleet(folder).metric == diagnose_fleet(folder).metric == "rps"
     assert joined_trial(open_fleet(folder)).questions == ("rps",)
+    for answer in (judge_fleet(folder), diagnose_fleet(folder)):
+        assert "rps" in str(answer).splitlines()[0]
 
 
 @pytest.mark.parametrize(

@@ -357,7 +357,7 @@ def test_the_runner_needs_numpy_only_under_a_rule():
         "from analysis.record import StopRule\n"
         "from types import SimpleNamespace as N\n"
         "from harness.trial.deciding.session_stop import SessionStop\n"
-        "c = N(benchmarks=('x',), variants=('a',), baseline='a', cells=(1,))\n"
+        "c = N(benchmarks=('x',), variants=('a',), baseline='a', cells=(1,), judge=(), counters=None)\n"
         "SessionStop(StopRule(width=1.0), c, 1)\n"
         "assert 'numpy' in sys.modules, 'imported before the first run'\n"
         "heavy = {'scipy.stats', 'numba', 'analysis.methods.hpt', 'matplotlib'} & set(sys.modules)\n"
