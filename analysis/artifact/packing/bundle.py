@@ -15,6 +15,8 @@ from ..archive import MOST_BYTES, MOST_ENTRIES, Weighed, write_archive
 from ..claims import Claim, claims_text
 from ..claims_file import read_claims
 from ..contents import Contents
+from ..limited import Commands
+from ..passing import passing_folder
 from .about import read_about
 from .answers import Answered, answer
 from .describing import described
@@ -55,8 +57,8 @@ def pack_bundle(request: Request, output: Path) -> Bundled:
         claims = read_claims(_read(request.claims), str(request.claims))
     named = None if request.about is None else read_about(request.about)
     _accept_place(output)
-    with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
-        staging = Staging(Path(place), request.max_bytes)
+    with passing_folder() as place, Commands(place.homes, place.lock) as commands:
+        staging = Staging(place.content, request.max_bytes)
         found = gather(request.sources, staging, hide_hosts=request.redact is not None)
         found, about, cautions = pack_campaigns(request, found, staging, named=named, output=output)
         # names go before anything is computed or hashed: results and hashes are of what is packed
@@ -73,6 +75,7 @@ def pack_bundle(request: Request, output: Path) -> Bundled:
             staging,
             seed=request.seed,
             claims_file=str(request.claims),
+            commands=commands,
             tell=request.tell,
         )
         if answered.claims:
