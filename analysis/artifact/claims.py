@@ -19,6 +19,7 @@ __all__ = [
     "StoredClaim",
     "Weighing",
     "claims_text",
+    "coarse_words",
     "is_coarse",
     "pointed",
     "read_stored_claims",
@@ -275,6 +276,16 @@ def is_coarse(claim: Claim) -> bool:
     if expected == 0:
         return False  # half and double of nothing are nothing
     return any(end <= expected / 2 or end >= 2 * expected for end in ends)
+
+
+def coarse_words(numbers: Sequence[str]) -> str:
+    """Say which claims that is true of."""
+    one = len(numbers) == 1
+    return (
+        f"claim{'' if one else 's'} {', '.join(numbers)}: rounded to {'its' if one else 'their'} digits, "
+        f"half or double of what {'it expects' if one else 'they expect'} would do as well; "
+        "write more digits, or none"
+    )
 
 
 def _stands(found: Any, claim: Claim) -> bool:  # noqa: ANN401 - a number of JSON

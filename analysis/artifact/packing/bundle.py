@@ -12,7 +12,7 @@ from pathlib import Path
 from ...errors import StoreError, UsageError
 from ...report import Caution
 from ..archive import MOST_BYTES, MOST_ENTRIES, Weighed, write_archive
-from ..claims import Claim, claims_text
+from ..claims import Claim, claims_text, coarse_words, is_coarse
 from ..claims_file import read_claims
 from ..contents import Contents
 from ..limited import Commands
@@ -88,7 +88,13 @@ def pack_bundle(request: Request, output: Path) -> Bundled:
         sha256=sha256,
         contents=contents,
         claims=answered.claims,
-        cautions=(*cautions, *_silent(answered), *_failing(answered), *_over_limits(contents)),
+        cautions=(
+            *cautions,
+            *_silent(answered),
+            *_failing(answered),
+            *_coarse(answered),
+            *_over_limits(contents),
+        ),
     )
 
 
@@ -98,6 +104,13 @@ def _failing(answered: Answered) -> list[Caution]:
         for k, why in enumerate(answered.whys, 1)
         if why
     ]
+
+
+def _coarse(answered: Answered) -> list[Caution]:
+    numbers = [str(k) for k, one in enumerate(answered.claims, 1) if is_coarse(one.claim)]
+    if not numbers:
+        return []
+    return [Caution("claim-coarse", coarse_words(numbers), tuple(numbers))]
 
 
 def _silent(answered: Answered) -> list[Caution]:

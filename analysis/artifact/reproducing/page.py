@@ -35,7 +35,7 @@ def _(found: Reproduction) -> Page:
     sections = [Section(tuple(Sentence(text) for text in _answer(found)))]
     if found.claims:
         sections.append(Section(tuple(_claims(found)), "claims"))
-    if found.all:
+    if found.results:
         sections.append(Section((_results(found),), "stored results"))
     sections += [
         Section(tuple(_differences(one)), f"{one.name} {_AMISS[one.standing]}")
@@ -145,6 +145,10 @@ def _answer(found: Reproduction) -> Iterator[str]:
         stated = any(one.grade == "surroundings" for one in found.report.differences)
         but = ", but for the versions that it states" * (stated and found.report.holds)
         yield f"the report {_REPORT[found.report.standing]}{but}"
+    others = [shown(one.name) for one in found.documents if not one.holds]
+    if others:
+        verb = "says" if len(others) == 1 else "say"
+        yield f"{' and '.join(others)} {verb} something else than what comes out"
     if found.claims:
         wrong = [one for one in found.claims if not one.holds]
         if wrong:
@@ -256,13 +260,14 @@ def _results(found: Reproduction) -> Table:
                 ),
                 shorten(_line(one.command), _COMMAND),
             )
-            for one in found.all
+            for one in found.results
         ),
     )
 
 
 def _differences(one: Recomputation) -> Iterator[Block]:
-    yield Command(f"fairtrial {_line(one.command)}")
+    if one.command:
+        yield Command(f"fairtrial {_line(one.command)}")
     if one.reason is not None:
         yield Sentence(shown(one.reason))
     wrong = [each for each in one.differences if each.grade == "different"]

@@ -16,7 +16,7 @@ from ...report import Caution
 from ...version import VERSION
 from ...words import shorten, shown
 from ..archive import MOST_BYTES, MOST_ENTRIES, Archive, open_archive
-from ..claims import read_stored_claims, weigh_claim
+from ..claims import coarse_words, is_coarse, read_stored_claims, weigh_claim
 from ..contents import Analysis, Contents
 from ..limited import Commands, LimitReachedError, Limits
 from ..passing import Passing, passing_folder
@@ -26,6 +26,7 @@ from .checking import check_archive, unpack_bundle, unpack_into
 from .documents import compare_documents, document_of
 from .result import ClaimCheck, Recomputation, Reproduction
 from .surroundings import OtherVersion, Surroundings, other_versions
+from .told import UNHELD, held_documents
 
 __all__ = ["USUAL", "reproduce"]
 
@@ -84,6 +85,7 @@ def reproduce(
             recomputing = _Recomputing(archive, contents, place, commands, say)
             results = recomputing.results()
             claims = tuple(recomputing.claims())
+            documents = tuple(held_documents(archive, contents, place, claims))
         report = None if contents.report is None else results[-1]
         others = other_versions(contents)
         return Reproduction(
@@ -100,17 +102,21 @@ def reproduce(
             analyses=results if report is None else results[:-1],
             report=report,
             claims=claims,
+            documents=documents,
             missing=contents.missing,
             redacted=contents.redacted,
             measurable=tuple(one.name for one in contents.sources if one.campaign is not None),
             badges=badges_of(archive, contents, results, claims),
-            cautions=tuple(_cautions(contents, results, others)),
+            cautions=tuple(_cautions(contents, results, claims, others)),
             references=(SOURCE,),
         )
 
 
 def _cautions(
-    contents: Contents, results: Sequence[Recomputation], others: Sequence[OtherVersion]
+    contents: Contents,
+    results: Sequence[Recomputation],
+    claims: Sequence[ClaimCheck],
+    others: Sequence[OtherVersion],
 ) -> Iterator[Caution]:
     if not results:
         yield Caution(
@@ -127,6 +133,16 @@ def _cautions(
     if stopped:
         what = f"{len(stopped)} of {len(results)} results were not computed: a limit was reached"
         yield Caution("bundle-limit", what, tuple(stopped))
+    unheld = [name for name in UNHELD if name in contents.files]
+    if contents.tool_version != VERSION and unheld:
+        what = (
+            f"{' and '.join(unheld)} are of fairtrial {contents.tool_version}, so that they were not "
+            "held against the results: what they say is their authors' word"
+        )
+        yield Caution("bundle-page-not-held", what, tuple(unheld))
+    coarse = [str(one.number) for one in claims if one.is_coarse]
+    if coarse:
+        yield Caution("claim-coarse", coarse_words(coarse), tuple(coarse))
     if contents.redacted is not None:
         kinds = ", ".join(contents.redacted.what)
         yield Caution(
@@ -216,6 +232,7 @@ class _Recomputing:
                 expected=claim.expected,
                 digits=claim.digits,
                 packed=stored.found,
+                is_coarse=is_coarse(claim),
             )
             printed = self._printed.get(stored.result)
             if asked.get(stored.result) != claim.command:

@@ -61,7 +61,7 @@ class Recomputation:
     @property
     def is_page(self) -> bool:
         """Whether it is a report, most of whose numbers say where something is drawn."""
-        return self.command[:1] == ("report",)
+        return self.command[:1] in {("report",), ()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +85,8 @@ class ClaimCheck:
         Whether the claim holds of the value now; None where there is no value.
     reason : str or None
         Why there is none, or why it does not hold.
+    is_coarse : bool
+        Whether its digits let it hold for half or double of what it expects.
     """
 
     number: int
@@ -98,6 +100,7 @@ class ClaimCheck:
     now: Any = None
     holds: bool | None = None
     reason: str | None = None
+    is_coarse: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +140,9 @@ class Reproduction(Result):
         Each stored result, and the report.
     claims : tuple of ClaimCheck
         Each claim.
+    documents : tuple of Recomputation
+        Files that tell of the results (``README.md``, ``claims.json``, the citation, the crate), beside
+        what they would be here; without a command.
     missing : tuple of Missing
         What the bundle says that it lacks.
     redacted : RedactionRecord or None
@@ -163,6 +169,7 @@ class Reproduction(Result):
     analyses: tuple[Recomputation, ...]
     report: Recomputation | None
     claims: tuple[ClaimCheck, ...]
+    documents: tuple[Recomputation, ...]
     missing: tuple[Missing, ...]
     redacted: RedactionRecord | None
     measurable: tuple[str, ...]
@@ -170,6 +177,11 @@ class Reproduction(Result):
 
     @property
     def all(self) -> tuple[Recomputation, ...]:
+        """Every stored result, and what tells of them."""
+        return (*self.results, *self.documents)
+
+    @property
+    def results(self) -> tuple[Recomputation, ...]:
         """Every stored result, the report last."""
         return self.analyses if self.report is None else (*self.analyses, self.report)
 
@@ -183,7 +195,7 @@ class Reproduction(Result):
             return "differs"
         if stopped:
             return "unfinished"
-        if not self.all:
+        if not self.results:
             return "nothing stored"
         return "same bytes" if all(one.standing == "same bytes" for one in self.all) else "within"
 

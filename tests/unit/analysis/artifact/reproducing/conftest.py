@@ -53,7 +53,7 @@ def bundle(tmp_path, answers) -> Callable[..., Path]:
         name: str = "artifact.zip",
         **changes: object,
     ) -> Path:
-        files = handmade.files_of(handmade.SAMPLE) | {"README.md": b"# A sample\n"}
+        files = handmade.files_of(handmade.SAMPLE)
         files |= {f"analyses/{name}.json": data for name, data in answers.items()}
         edit(files)
         return handmade.write_bundle(tmp_path / name, handmade.sealed(files, **changes))

@@ -10,6 +10,7 @@ from importlib.metadata import version
 import pytest
 
 from analysis.artifact.archive import open_archive
+from analysis.artifact.claims import pointed
 from analysis.artifact.limited import Commands, LimitReachedError, Limits
 from analysis.artifact.reproducing import reproduce, review_page
 from analysis.errors import StoreError, UsageError
@@ -26,7 +27,7 @@ def test_an_untouched_bundle_gives_the_same_bytes(bundle):
     assert [one.standing for one in found.analyses] == ["same bytes"] * 2
     assert found.numbers["numbers"] == found.numbers["same"] > 100
     assert found.other_versions == ()
-    assert found.files == 13
+    assert found.files == 12
 
 
 def _edited(name, change):
@@ -160,12 +161,15 @@ def test_every_changed_missing_and_added_file_is_named(bundle, tmp_path):
         files = {name: archive.read(name) for name in archive.entries}
     files["trials/sample/plan.jsonl"] += b"\n"
     files["analyses/extra.json"] = b"{}"
-    del files["README.md"]
+    del files["trials/sample/environment.jsonl"]
     with pytest.raises(StoreError) as refused:
         reproduce(write_bundle(tmp_path / "b.zip", files))
     assert "trials/sample/plan.jsonl does not have the hash" in refused.value.what
     assert "analyses/extra.json is not listed" in refused.value.what
-    assert "README.md is listed in bundle.json and not there" in refused.value.what
+    assert (
+        "trials/sample/environment.jsonl is listed in bundle.json and not there"
+        in refused.value.what
+    )
     assert "SHA256SUMS" not in refused.value.what
     files = {name: data for name, data in files.items() if name != "analyses/extra.json"}
 
@@ -244,8 +248,10 @@ CLAIMS = [
 ]
 
 
-def _claims(*changes, command=("verdict", "trials/sample", "--json"), found=(2.2, "faster")):
+def _claims(*changes, command=("verdict", "trials/sample", "--json")):
     def edit(files):
+        document = json.loads(files["analyses/verdict.json"])
+        found = [pointed(document, pointer) for _, pointer, *_ in CLAIMS]
         rows = [
             {
                 "text": text,
