@@ -103,7 +103,7 @@ def _bundle(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     check_file(args.output)
 
     from ..artifact.packing import Request, pack_bundle
-    from ..artifact.redacting import redact_folder, wanted_of
+    from ..artifact.redacting import known_here, redact_folder, wanted_of
 
     wanted = None if args.redact is None else wanted_of(args.redact)
     with interruptible():
@@ -116,7 +116,9 @@ def _bundle(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
                 binaries=args.binaries,
                 seed=args.seed,
                 max_bytes=args.max_bytes,
-                redact=None if wanted is None else partial(redact_folder, wanted=wanted),
+                redact=None
+                if wanted is None
+                else partial(redact_folder, wanted=wanted, known=known_here()),
                 tell=line_to(err) if err.isatty() else lambda _: None,
             ),
             args.output,

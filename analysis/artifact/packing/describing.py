@@ -70,10 +70,16 @@ def described(
         metadata=about.metadata,
         files=_records(weighed),
     )
-    _add(weighed, README, page_of_bundle(contents, answered.claims, about.description, root))
+    page = page_of_bundle(contents, answered.claims, about.description, root)
+    _add(weighed, README, page)
     contents = replace(contents, files=_records(weighed))
-    _add(weighed, CRATE, crate_of(contents, about.description, day))
+    crate = crate_of(contents, about.description, day)
+    _add(weighed, CRATE, crate)
     contents = replace(contents, files=_records(weighed))
+    if redacted is not None:
+        told = {README: page, CRATE: crate, BUNDLE: contents_text(contents)}
+        record = replace(redacted.record, left=redacted.left(root, told))
+        contents = replace(contents, redacted=record)
     _add(weighed, BUNDLE, contents_text(contents))
     sums = "".join(f"{weighed[name].sha256}  {name}\n" for name in sorted(weighed, key=str.encode))
     _add(weighed, SUMS, sums.encode())
