@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
+from ..words import normal
 from .arguments import SIDE, add_confidence, add_json, add_reading, reading, show
 from .files import write_file
 
@@ -45,6 +46,7 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--variant",
         action="append",
+        type=normal,
         metavar="V",
         help="only this candidate of the trial; may be given several times",
     )

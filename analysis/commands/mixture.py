@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
 from ..printer import printer_on
+from ..words import normal
 from .arguments import (
     SIDE,
     add_confidence,
@@ -50,7 +51,9 @@ def add(subparsers: Subparsers) -> None:
         "With several variants: who is best in a single run.",
     )
     parser.add_argument("sources", metavar="SOURCE", nargs="+")
-    parser.add_argument("--benchmark", metavar="NAME", help="look at this benchmark in detail")
+    parser.add_argument(
+        "--benchmark", type=normal, metavar="NAME", help="look at this benchmark in detail"
+    )
     add_reading(parser)
     parser.add_argument(
         "--and",

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from analysis.words import normal
+
 from .arguments import (
     RUNS,
     add_command,
@@ -53,6 +55,7 @@ campaign.yaml --resume --sessions +2   append two sessions to the newest trial
     )
     parser.add_argument(
         "--only",
+        type=normal,
         metavar="BENCHMARK:VARIANT",
         help="execute this cell alone, a warm-up and a run, and show its output; nothing is stored",
     )

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
+from ...words import normal
 from ..arguments import add_confidence, add_reading, number
 
 if TYPE_CHECKING:
@@ -17,10 +18,18 @@ __all__ = ["add_choice", "add_judging", "asked", "candidates_of", "weights"]
 def add_choice(parser: argparse.ArgumentParser) -> None:
     """Add ``--variant`` and ``--benchmark``."""
     parser.add_argument(
-        "--variant", action="append", metavar="V", help="this candidate only; may be given again"
+        "--variant",
+        action="append",
+        type=normal,
+        metavar="V",
+        help="this candidate only; may be given again",
     )
     parser.add_argument(
-        "--benchmark", action="append", metavar="B", help="this benchmark only; may be given again"
+        "--benchmark",
+        action="append",
+        type=normal,
+        metavar="B",
+        help="this benchmark only; may be given again",
     )
 
 
