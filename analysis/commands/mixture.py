@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
 from ..printer import printer_on
-from ..words import normal
 from .arguments import (
     SIDE,
     add_confidence,
@@ -19,6 +18,7 @@ from .arguments import (
     add_resamples,
     add_seed,
     line_to,
+    named,
     number,
     reading,
     show,
@@ -52,7 +52,7 @@ def add(subparsers: Subparsers) -> None:
     )
     parser.add_argument("sources", metavar="SOURCE", nargs="+")
     parser.add_argument(
-        "--benchmark", type=normal, metavar="NAME", help="look at this benchmark in detail"
+        "--benchmark", type=named, metavar="NAME", help="look at this benchmark in detail"
     )
     add_reading(parser)
     parser.add_argument(

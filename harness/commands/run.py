@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from analysis.words import normal
-
 from .arguments import (
     RUNS,
     add_command,
@@ -55,7 +53,7 @@ campaign.yaml --resume --sessions +2   append two sessions to the newest trial
     )
     parser.add_argument(
         "--only",
-        type=normal,
+        type=_name,
         metavar="BENCHMARK:VARIANT",
         help="execute this cell alone, a warm-up and a run, and show its output; nothing is stored",
     )
@@ -98,6 +96,13 @@ campaign.yaml --resume --sessions +2   append two sessions to the newest trial
     add_share(parser)
     add_talk(parser)
     parser.set_defaults(run=_run)
+
+
+def _name(text: str) -> str:
+    """Read names, which trials store in their normal form (NFC)."""
+    from analysis.words import normal
+
+    return normal(text)
 
 
 def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:

@@ -6,8 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
-from ...words import normal
-from ..arguments import add_confidence, add_reading, number
+from ..arguments import add_confidence, add_reading, named, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,14 +19,14 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--variant",
         action="append",
-        type=normal,
+        type=named,
         metavar="V",
         help="this candidate only; may be given again",
     )
     parser.add_argument(
         "--benchmark",
         action="append",
-        type=normal,
+        type=named,
         metavar="B",
         help="this benchmark only; may be given again",
     )
