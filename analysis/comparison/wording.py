@@ -40,6 +40,8 @@ _REASONS = {
     "one-session-new": f"the second has fewer than two {{noun}}s, so {_UNKNOWN}",
     "no-value-old": "the first has no value",
     "no-value-new": "the second has no value",
+    "no-spread-old": "the first's sessions do not differ, and its clock's step is unknown",
+    "no-spread-new": "the second's sessions do not differ, and its clock's step is unknown",
     "fails-more-old": "in the first the candidate fails more often than the baseline",
     "fails-more-new": "in the second the candidate fails more often than the baseline",
     "too-wide": "the second is too short to see it",
@@ -105,11 +107,14 @@ def _conditions(result: TrialComparison) -> str:
         False: "The campaigns differ",
         None: "Whether the campaigns are the same is not known",
     }[result.same_campaign]
+    names = f"{result.old.host}, {result.new.host}"
     host = {
         True: f"one machine measured both ({result.new.host})",
-        False: f"two machines measured them ({result.old.host}, {result.new.host})",
+        False: f"two machines measured them ({names})",
         None: "whether one machine measured both is not known",
     }[result.same_host]
+    if result.same_host is None and result.old.host_id == result.new.host_id is not None:
+        host += f": one machine id has two names ({names}), as after renaming or cloning a machine"
     if result.environment is None:
         around = "the environment of at least one is not known"
     elif not result.environment:

@@ -1,24 +1,41 @@
-"""Two programs with two speeds each: measured by their campaigns in configs/modes, and explained.
+"""Programs with two speeds each: measured as the campaigns in configs/modes say, and explained.
 
-Authority: the programs themselves, which were written to be slow at one stack position in four, and with
-two of eight seeds. What others take of the host's time is in `wall` and not in the time that the
-programs account for themselves: on a busy host the modes drown in the one, and stand out in the other.
+Authority: the programs themselves. How slow a processor is at what the programs of configs/modes do is
+its own matter, so what has to be explained is planted here: programs with the same output that are
+slow at one stack position in four, and with two of eight seeds, by a time that they wait.
 """
 
 from __future__ import annotations
 
 import ctypes
 import json
-import platform
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from analysis.data import read_trial
-
 CONFIGS = Path(__file__).resolve().parents[2] / "configs" / "modes"
+PLANTED = Path(__file__).with_name("planted.h")
+BY_PLACE = """
+#include <stdint.h>
+int main(void)
+{
+    _Alignas(16) volatile unsigned char buffer[16] = {0};
+    printf("sum 0\\n");
+    return take((uintptr_t)buffer % 64 == 48 ? 12 : 4);
+}
+"""
+BY_SEED = """
+int main(void)
+{
+    unsigned char drawn;
+    if (getrandom(&drawn, sizeof drawn, 0) != (ssize_t)sizeof drawn)
+        return 1;
+    unsigned seed = drawn % 8;
+    printf("seed %u\\nkeys 819200\\n", seed);
+    return take(seed == 3 || seed == 6 ? 12 : 4);
+}
+"""
 _QUERY, _NO_RANDOMIZATION = 0xFFFFFFFF, 0x0040000
 
 
@@ -32,8 +49,11 @@ def aslr_can_be_switched_off() -> bool:
     return True
 
 
-def measured(lab, name):
-    """Execute a campaign as it is, but on no CPU in particular: another trial may hold the best one."""
+def measured(lab, name, program=None):
+    """Execute a campaign, with another program in place of its own, on no CPU in particular.
+
+    The best CPU may be held by another trial.
+    """
     if not shutil.which("cc"):
         pytest.skip("there is no C compiler 'cc' on PATH")
     shutil.copytree(CONFIGS, lab.folder, dirs_exist_ok=True)
@@ -41,6 +61,12 @@ def measured(lab, name):
     text = path.read_text(encoding="utf-8")
     assert text.count("  cpus: auto") == 1
     path.write_text(text.replace("  cpus: auto", "  cpus: none"), encoding="utf-8")
+    if program is not None:
+        source, code = program
+        assert (lab.folder / source).exists()
+        (lab.folder / source).write_text(
+            PLANTED.read_text(encoding="utf-8") + code, encoding="utf-8"
+        )
     done = lab.run_fairtrial("run", path)
     assert done.returncode == 0, done.stderr
     assert [row["outcome"] for row in lab.read_rows()] == ["ok"] * 93
@@ -67,24 +93,10 @@ def area(mode):
     return (1 + mode["inside"] - mode["outside"]) / 2
 
 
-def slow_arc(trial):
-    """Find the 16 bytes of 64 that are slow, wherever arguments and environment put them."""
-    read = read_trial(trial)
-    used = read.measured
-    cpu, place = read.values("cpu")[used], read.numbers["padding_bytes"][used] % 64
-    inside = [np.mod(place - first, 64) < 16 for first in range(64)]
-    medians = [(np.median(cpu[one]), np.median(cpu[~one])) for one in inside]
-    return max(medians, key=lambda one: one[0] / one[1])
-
-
 def test_padding_decides_how_fast_a_program_is(lab):
     if not aslr_can_be_switched_off():
         pytest.skip("address space layout randomization cannot be switched off here")
-    trial = measured(lab, "padding.yaml")
-    slow, fast = slow_arc(trial)
-    if platform.machine() != "x86_64" and slow <= 1.4 * fast:
-        pytest.skip("loads that cross two cache lines are as fast as others here")
-    assert slow > 1.4 * fast  # there is something to be explained
+    trial = measured(lab, "padding.yaml", ("straddle.c", BY_PLACE))
     mode = explained(lab, trial, "cpu")
     assert mode["factor"] == "padding_bytes mod 64"
     assert (mode["kind"], mode["causal"], mode["may_follow"]) == ("randomized", True, False)
@@ -106,7 +118,7 @@ def test_padding_decides_how_fast_a_program_is(lab):
 
 
 def test_two_of_eight_seeds_make_a_program_slow(lab):
-    trial = measured(lab, "seeds.yaml")
+    trial = measured(lab, "seeds.yaml", ("seeds.c", BY_SEED))
     mode = explained(lab, trial, "cpu")
     assert mode["factor"] == "seed (levels)"
     assert (mode["kind"], mode["causal"]) == ("observed", False)
@@ -115,3 +127,12 @@ def test_two_of_eight_seeds_make_a_program_slow(lab):
     assert area(mode) >= 0.98
     assert ": seed 3 or 6 in " in mode["sentence"]
     assert "it is a cause" not in mode["sentence"]
+
+
+@pytest.mark.parametrize("name", ["padding.yaml", "seeds.yaml"])
+def test_the_campaigns_as_they_are(lab, name):
+    trial = measured(lab, name)
+    done = lab.run_fairtrial("sources", trial, "--metric", "cpu", "--json")
+    assert done.returncode == 0, done.stderr
+    # whether there are two speeds to be explained is the processor's matter
+    assert {mode["benchmark"] for mode in json.loads(done.stdout)["modes"]} <= {"straddle", "table"}

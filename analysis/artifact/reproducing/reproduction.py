@@ -21,6 +21,7 @@ from ..contents import Analysis, Contents
 from ..limited import Commands, LimitReachedError, Limits
 from ..passing import Passing, passing_folder
 from ..recomputing import Recomputed, recompute
+from .asked_then import as_asked_then
 from .badges import SOURCE, badges_of
 from .checking import check_archive, unpack_bundle, unpack_into
 from .documents import compare_documents, document_of
@@ -198,7 +199,8 @@ class _Recomputing:
             self._commands.hold()
             said = shorten(shown(" ".join(one.command)), _MOST_SAID)
             self._say(f"computing {shown(one.name)}: fairtrial {said}")
-            fresh = recompute(one.command, self._folder, self._commands)
+            command = as_asked_then(one.command, self._folder, stored)
+            fresh = recompute(command, self._folder, self._commands)
             self._commands.hold()  # to compare two long documents takes its time too
         except FairtrialError as error:
             limited = isinstance(error, LimitReachedError)
