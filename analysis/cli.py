@@ -10,7 +10,12 @@ import importlib
 from typing import TYPE_CHECKING
 
 from .commands.bundle import size_in_bytes
-from .commands.reproduction import unpack_artifact, write_reproduction, write_rerun
+from .commands.reproduction import (
+    passing_folder,
+    unpack_artifact,
+    write_reproduction,
+    write_rerun,
+)
 from .commands.sharing.comparing import write_comparison
 from .commands.verdict import write_verdict
 
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMMANDS",
+    "passing_folder",
     "register",
     "size_in_bytes",
     "unpack_artifact",

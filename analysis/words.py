@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Iterable
 
-__all__ = ["shorten", "shown"]
+__all__ = ["alike", "normal", "shorten", "shown"]
 
 # What has no glyph of its own but an effect: controls, marks and overrides of direction (UAX 9),
 # separators of lines, invisible and deprecated formats, tags, halves of surrogate pairs (they come
@@ -39,3 +41,20 @@ def _picture(found: re.Match[str]) -> str:
     if number < 0x20:
         return chr(0x2400 + number)
     return "\u2421" if number == 0x7F else f"U+{number:04X}"
+
+
+def normal(name: str) -> str:
+    """Give a name in its normal form (NFC), in which it is stored and compared."""
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
+
+
+def alike(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Give the pairs of names that a reader may take for one: but for case, width or form the same."""
+    seen: dict[str, str] = {}
+    found = []
+    for name in names:
+        key = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+        other = seen.setdefault(key, name)
+        if other != name:
+            found.append((other, name))
+    return found

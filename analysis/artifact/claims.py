@@ -19,6 +19,8 @@ __all__ = [
     "StoredClaim",
     "Weighing",
     "claims_text",
+    "coarse_words",
+    "is_coarse",
     "pointed",
     "read_stored_claims",
     "said_of",
@@ -223,7 +225,8 @@ def _stored(one: object, name: str) -> StoredClaim:
         (one.get("is") in get_args(Relation), "is compared in an unknown way"),
         (digits is None or (type(digits) is int and 0 <= digits <= 15), "has no number of digits"),
         (type(one.get("holds")) is bool, "does not say whether it held"),
-        (not isinstance(expected, dict | list), "expects more than one value"),
+        (_is_single(expected), "expects more than one value, or a number that none can be"),
+        (_is_single(one.get("found")), "found more than one value, or a number that none can be"),
         (
             one.get("is") not in {"at_least", "at_most"} or _is_number(expected),
             "expects no number",
@@ -245,7 +248,44 @@ def _stored(one: object, name: str) -> StoredClaim:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Tell whether it is a number that a result can be: finite, and of 64 bits where it is whole."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return -(2**63) <= value < 2**63 if isinstance(value, int) else math.isfinite(value)
+
+
+def _is_single(value: object) -> bool:
+    return value is None or isinstance(value, str | bool) or _is_number(value)
+
+
+def is_coarse(claim: Claim) -> bool:
+    """Tell whether its digits let a claim hold for half of what it expects, or for double of it.
+
+    "Twice as fast, to 0 digits" holds of 1.5, which is another sentence.
+    """
+    if claim.digits is None or not _is_number(claim.expected):
+        return False
+    expected = Decimal(str(claim.expected))
+    step = Decimal(1).scaleb(-claim.digits)
+    rounded = _rounded(expected, step)
+    # what is nearer than this to the rounded number is taken for it
+    ends = [rounded - step / 2] * (claim.relation != "at_most")
+    ends += [rounded + step / 2] * (claim.relation != "at_least")
+    if expected < 0:
+        expected, ends = -expected, [-end for end in ends]
+    if expected == 0:
+        return False  # half and double of nothing are nothing
+    return any(end <= expected / 2 or end >= 2 * expected for end in ends)
+
+
+def coarse_words(numbers: Sequence[str]) -> str:
+    """Say which claims that is true of."""
+    one = len(numbers) == 1
+    return (
+        f"claim{'' if one else 's'} {', '.join(numbers)}: rounded to {'its' if one else 'their'} digits, "
+        f"half or double of what {'it expects' if one else 'they expect'} would do as well; "
+        "write more digits, or none"
+    )
 
 
 def _stands(found: Any, claim: Claim) -> bool:  # noqa: ANN401 - a number of JSON

@@ -10,7 +10,8 @@ __all__ = ["LONGEST", "TakenNames", "collisions", "fault_of_name", "folded"]
 
 LONGEST = 1024  # bytes of a path
 _LONGEST_PART = 255  # bytes of a part of it, on every common file system
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+# and what turns the direction of the letters behind it, so that another name is seen
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _HALF = re.compile("[\ud800-\udfff]")  # of a pair: bytes that were no UTF-8
 _DRIVE = re.compile("[A-Za-z]:")
 

@@ -8,14 +8,13 @@ own home, no colour, one width, UTC and UTF-8.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import AnalysisError, UsageError
+from .limited import Commands, LimitReachedError
 
 __all__ = ["COMMANDS", "OPTIONS", "Recomputed", "fault_of_command", "recompute"]
 
@@ -48,7 +47,6 @@ OPTIONS = frozenset(
     --workers""".split()  # noqa: SIM905 - a table of words
 )
 _ARITHMETIC = ("BLIS_", "MKL_", "NPY_", "OMP_", "OPENBLAS_")  # variables of these libraries
-_ENTRY = ("-P", "-m", "harness")  # the one command line, of the same installation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,9 +97,7 @@ def without_stdout(words: Sequence[str]) -> list[str]:
     return found
 
 
-def recompute(
-    command: Sequence[str], folder: Path, *, timeout_s: float | None = None
-) -> Recomputed:
+def recompute(command: Sequence[str], folder: Path, commands: Commands) -> Recomputed:
     """Execute a command of the judge in a folder, and give what it printed.
 
     Parameters
@@ -110,13 +106,15 @@ def recompute(
         Arguments of ``fairtrial``, with paths relative to `folder`.
     folder : Path
         The root of the unpacked bundle; it is only read.
-    timeout_s : float, optional
-        How long it may take, in seconds.
+    commands : Commands
+        Executes it, within limits.
 
     Raises
     ------
     UsageError
         If the command is none that a bundle may ask for (`fault_of_command`).
+    LimitReachedError
+        If it took more than it may.
     AnalysisError
         If it gave no answer; the message quotes what it said.
     """
@@ -126,35 +124,24 @@ def recompute(
         raise UsageError(
             f"the command is not executed: {fault}", said, "ask who made the bundle what it is for"
         )
-    with tempfile.TemporaryDirectory(prefix="fairtrial-") as home:
-        try:
-            done = subprocess.run(
-                [sys.executable, *_ENTRY, *command],
-                cwd=folder,
-                env=_surroundings(Path(home)),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                check=False,
-                timeout=timeout_s,
-            )
-        except subprocess.TimeoutExpired:
-            raise AnalysisError(
-                f"the command gave no answer in {timeout_s:g} s", said, "give it more time"
-            ) from None
-        except OSError as error:  # an argument of any length, a folder without permission
-            raise AnalysisError(
-                f"the command cannot be executed: {error.strerror or error}",
-                f"{said[:200]} ...",
-                "shorten its arguments, or see that this user may execute fairtrial",
-            ) from error
-    if done.returncode not in ANSWERS:
+    try:
+        done = commands.run(command, folder, _surroundings)
+    except LimitReachedError as error:
+        raise LimitReachedError(error.what, said, error.fix) from None
+    except OSError as error:  # an argument of any length, a folder without permission
+        raise AnalysisError(
+            f"the command cannot be executed: {error.strerror or error}",
+            f"{said[:200]} ...",
+            "shorten its arguments, or see that this user may execute fairtrial",
+        ) from error
+    if done.exit_code not in ANSWERS:
         told = done.stderr.decode("utf-8", "replace").strip()
         raise AnalysisError(
-            f"the command gave no answer (exit {done.returncode}): {told[-2000:]}",
+            f"the command gave no answer (exit {done.exit_code}): {told[-2000:]}",
             said,
             "execute it in the unpacked bundle to see all of what it says",
         )
-    return Recomputed(stdout=done.stdout, exit_code=done.returncode)
+    return Recomputed(stdout=done.stdout, exit_code=done.exit_code)
 
 
 def _surroundings(home: Path) -> Mapping[str, str]:
@@ -178,6 +165,8 @@ def _surroundings(home: Path) -> Mapping[str, str]:
         "FAIRTRIAL_CACHE": str(Path(cache).absolute()),
         "PYTHONPATH": os.pathsep.join(str(Path(place).absolute()) for place in sys.path if place),
         "HOME": str(home),
+        "TMPDIR": str(home),
+        "JOBLIB_TEMP_FOLDER": str(home),
         "XDG_STATE_HOME": str(home),
         "XDG_CONFIG_HOME": str(home),
         "MPLCONFIGDIR": str(home),

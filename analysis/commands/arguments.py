@@ -41,6 +41,7 @@ __all__ = [
     "headed",
     "line_to",
     "metric_of",
+    "named",
     "number",
     "reading",
     "show",
@@ -203,6 +204,13 @@ def number(text: str) -> float:
         return float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+def named(text: str) -> str:
+    """Read a name, which trials store in its normal form (NFC)."""
+    from ..words import normal
+
+    return normal(text)
 
 
 def reading(args: argparse.Namespace) -> Reading:

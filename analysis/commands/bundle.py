@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from .arguments import add_json, line_to, show
 from .files import check_file
+from .interrupting import interruptible
 
 if TYPE_CHECKING:
     from .arguments import Subparsers
@@ -102,22 +103,25 @@ def _bundle(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     check_file(args.output)
 
     from ..artifact.packing import Request, pack_bundle
-    from ..artifact.redacting import redact_folder, wanted_of
+    from ..artifact.redacting import known_here, redact_folder, wanted_of
 
     wanted = None if args.redact is None else wanted_of(args.redact)
-    bundled = pack_bundle(
-        Request(
-            sources=args.sources,
-            claims=args.claims,
-            about=args.about,
-            campaign=args.campaign,
-            binaries=args.binaries,
-            seed=args.seed,
-            max_bytes=args.max_bytes,
-            redact=None if wanted is None else partial(redact_folder, wanted=wanted),
-            tell=line_to(err) if err.isatty() else lambda _: None,
-        ),
-        args.output,
-    )
+    with interruptible():
+        bundled = pack_bundle(
+            Request(
+                sources=args.sources,
+                claims=args.claims,
+                about=args.about,
+                campaign=args.campaign,
+                binaries=args.binaries,
+                seed=args.seed,
+                max_bytes=args.max_bytes,
+                redact=None
+                if wanted is None
+                else partial(redact_folder, wanted=wanted, known=known_here()),
+                tell=line_to(err) if err.isatty() else lambda _: None,
+            ),
+            args.output,
+        )
     show(bundled, out, as_json=args.json)
     return 0 if bundled.all_hold else 1

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
-from .arguments import SIDE, add_confidence, add_json, add_reading, reading, show
+from .arguments import SIDE, add_confidence, add_json, add_reading, named, reading, show
 from .files import write_file
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--variant",
         action="append",
+        type=named,
         metavar="V",
         help="only this candidate of the trial; may be given several times",
     )

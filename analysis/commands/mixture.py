@@ -20,6 +20,7 @@ from .arguments import (
     headed,
     line_to,
     metric_of,
+    named,
     number,
     reading,
     show,
@@ -52,7 +53,9 @@ def add(subparsers: Subparsers) -> None:
         "With several variants: who is best in a single run.",
     )
     parser.add_argument("sources", metavar="SOURCE", nargs="+")
-    parser.add_argument("--benchmark", metavar="NAME", help="look at this benchmark in detail")
+    parser.add_argument(
+        "--benchmark", type=named, metavar="NAME", help="look at this benchmark in detail"
+    )
     add_reading(parser)
     parser.add_argument(
         "--and",

@@ -5,17 +5,19 @@ An artifact is checked and computed anew here. What executes a campaign of it is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from .arguments import line_to, show
 from .files import write_file
+from .interrupting import interruptible
 
 if TYPE_CHECKING:
     from ..artifact.reproducing import Received
 
-__all__ = ["unpack_artifact", "write_reproduction", "write_rerun"]
+__all__ = ["passing_folder", "unpack_artifact", "write_reproduction", "write_rerun"]
 
 Form = Literal["text", "json", "md"]
 _PAGE = "rerun"  # the files with the answer, in the new folder
@@ -31,6 +33,8 @@ def write_reproduction(
     max_entries: int | None,
     max_bytes: int | None,
     timeout_s: float | None,
+    timeout_each_s: float | None,
+    max_memory: int | None,
     quiet: bool,
 ) -> int:
     """Check an artifact, compute it anew, and write what came out; give the exit code.
@@ -47,8 +51,10 @@ def write_reproduction(
         A new folder to unpack into, which stays.
     max_entries, max_bytes : int or None
         What is accepted at most; None for what is usual.
-    timeout_s : float or None
-        The longest time of a command, in seconds.
+    timeout_s, timeout_each_s : float or None
+        The longest time of all commands together, None for what is usual; and of one, in seconds.
+    max_memory : int or None
+        The most bytes that they may take together; None for what is usual.
     quiet : bool
         Whether nothing is told on the way.
 
@@ -57,16 +63,23 @@ def write_reproduction(
     FairtrialError
         If it cannot be read, is damaged, or is refused.
     """
-    from ..artifact.reproducing import reproduce, review_page
+    from ..artifact.limited import Limits
+    from ..artifact.reproducing import USUAL, reproduce, review_page
     from ..report import as_markdown
 
-    found = reproduce(
-        path,
-        folder=folder,
-        timeout_s=timeout_s,
-        say=(lambda _: None) if quiet else line_to(err),
-        **_limits(max_entries, max_bytes),
+    limits = Limits(
+        total_s=USUAL.total_s if timeout_s is None else timeout_s,
+        each_s=timeout_each_s,
+        memory_bytes=USUAL.memory_bytes if max_memory is None else max_memory,
     )
+    with interruptible():
+        found = reproduce(
+            path,
+            folder=folder,
+            limits=limits,
+            say=(lambda _: None) if quiet else line_to(err),
+            **_accepted(max_entries, max_bytes),
+        )
     if form == "md":
         out.write(as_markdown.render(review_page(found)))
     else:
@@ -91,7 +104,25 @@ def unpack_artifact(
     """
     from ..artifact.reproducing import receive_bundle
 
-    return receive_bundle(path, folder, names=tuple(trials), **_limits(max_entries, max_bytes))
+    with interruptible():
+        return receive_bundle(
+            path, folder, names=tuple(trials), **_accepted(max_entries, max_bytes)
+        )
+
+
+@contextlib.contextmanager
+def passing_folder() -> Iterator[Path]:
+    """Give a folder that goes at the end, however that comes.
+
+    Raises
+    ------
+    UsageError
+        If none can be made.
+    """
+    from ..artifact import passing
+
+    with interruptible(), passing.passing_folder() as folder:
+        yield folder.content
 
 
 def write_rerun(
@@ -129,6 +160,6 @@ def write_rerun(
     return found.exit_code
 
 
-def _limits(max_entries: int | None, max_bytes: int | None) -> dict[str, int]:
+def _accepted(max_entries: int | None, max_bytes: int | None) -> dict[str, int]:
     limits = {"max_entries": max_entries, "max_bytes": max_bytes}
     return {name: value for name, value in limits.items() if value is not None}

@@ -33,6 +33,7 @@ from .notes import (
     imported_cautions,
     merged_cautions,
     misstated,
+    name_cautions,
     sequential,
 )
 from .planned import compare_with_plan, judged_rows
@@ -152,6 +153,7 @@ def read_trial(path: str | Path) -> Trial:
         said = f"{done} of {most}{needed} planned runs are there"
         cautions.append(Caution("runs-missing", said))
     cautions += [*drift_cautions(path), *given_up_cautions(manifest), *merged_cautions(manifest)]
+    cautions += name_cautions(manifest)
     cautions += imported_cautions(path, manifest)
     cautions += misstated(manifest, arrays)
     if manifest.sequential:

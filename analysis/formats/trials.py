@@ -27,6 +27,7 @@ from ..foreign import (
     tool_of,
 )
 from ..record import MANIFEST, Better, is_fleet
+from ..words import normal
 
 _MATRICES = (
     "wide-csv",
@@ -96,8 +97,13 @@ def trial_and_variant(text: str) -> tuple[Path, str | None] | None:
             "fairtrial import FILE -o runs/NAME",
         )
     if Path(path).is_dir() or is_foreign(Path(path)):
-        return Path(path), variant
+        return Path(path), None if variant is None else _as_named(Path(path), variant)
     return None
+
+
+def _as_named(path: Path, variant: str) -> str:
+    """Give a variant's name as a trial has it: in its normal form, but for names of other tools."""
+    return variant if variant.isascii() or _has_variant(path, variant) else normal(variant)
 
 
 def _has_variant(path: Path, variant: str) -> bool:

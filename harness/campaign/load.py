@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+from analysis.words import normal
+
 from ..errors import CampaignError, Problem, UsageError
 from .model import Campaign
 from .own import OwnDefaults
 from .resolve.campaign import Resolver
 from .schema.check import check_shape
 from .schema.defaults import Table, todays_defaults
-from .schema.kinds import NAME
+from .schema.letters import NAME
 from .source.text_file import decoded, read_bytes
 from .source.yaml_marks import read_document
 
@@ -82,7 +84,7 @@ def campaign_name(path: Path) -> str:
     document = read_document(decoded(read_bytes(path), path), str(path))
     given = document.value.get("name") if isinstance(document.value, dict) else None
     if isinstance(given, str) and NAME.fullmatch(given):
-        return str(given)
+        return normal(str(given))
     raise CampaignError([*document.problems, *check_shape(document).problems])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..errors import UsageError
-from .schema.kinds import NAME
+from .schema.letters import NAME, NAME_NEEDS
 from .source.excerpt import quote
 
 _FILE = Path(__file__).with_name("starter.yaml")
@@ -27,7 +27,7 @@ def starter_text(name: str) -> str:
     if not NAME.fullmatch(name):
         raise UsageError(
             f"a campaign cannot be named {quote(name)}",
-            fix="use at most 100 letters, digits and . _ + -, beginning with a letter or digit",
+            fix=f"use {NAME_NEEDS}",
         )
     text = _FILE.read_text(encoding="utf-8")
     # In quotes, so that a name such as 'null' stays a text.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..screen import View
     from .arguments import Subparsers
 
+_LIMITS = ("timeout", "timeout_each", "max_memory")
 _ALONE = ("sessions", "trial", "yes_execute", "metric", "confidence", "share", "verbose")
 
 
@@ -66,7 +67,19 @@ artifact.zip -C FOLDER                    keep what was unpacked, in a new folde
         "--timeout",
         type=float,
         metavar="SECONDS",
-        help="longest time of one command that computes a result (default: none)",
+        help="longest time of all that is computed anew, together (default: 600)",
+    )
+    parser.add_argument(
+        "--timeout-each",
+        type=float,
+        metavar="SECONDS",
+        help="longest time of one command (default: none but that of all)",
+    )
+    parser.add_argument(
+        "--max-memory",
+        type=_size,
+        metavar="N",
+        help="the most memory of all commands together, such as 8G (default: 4 GiB)",
     )
     again = parser.add_argument_group("measuring again")
     again.add_argument("--rerun", action="store_true", help="execute the campaign, and compare")
@@ -97,17 +110,21 @@ artifact.zip -C FOLDER                    keep what was unpacked, in a new folde
 def _reproduce(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ..errors import UsageError
 
-    if args.timeout is not None and not args.timeout > 0:
-        raise UsageError("--timeout must be above 0", None, "write --timeout 600, or leave it out")
+    for name in ("timeout", "timeout_each"):
+        seconds = getattr(args, name)
+        if seconds is not None and not 0 < seconds < math.inf:
+            fix = f"write {_option(name)} 600, or leave it out"
+            raise UsageError(f"{_option(name)} must be a time above 0", None, fix)
     if args.rerun:
-        if args.timeout is not None:
-            fix = "the campaign's own limits hold; leave --timeout out"
-            raise UsageError("--timeout goes without --rerun", None, fix)
+        for name in _LIMITS:
+            if getattr(args, name) is not None:
+                fix = f"the campaign's own limits hold; leave {_option(name)} out"
+                raise UsageError(f"{_option(name)} goes without --rerun", None, fix)
         return _rerun(args, out, err)
     for name in _ALONE:
         if getattr(args, name):
-            option = name.replace("_", "-")
-            raise UsageError(f"--{option} goes with --rerun", None, "add --rerun, or leave it out")
+            what = f"{_option(name)} goes with --rerun"
+            raise UsageError(what, None, "add --rerun, or leave it out")
     from analysis.cli import write_reproduction
 
     return write_reproduction(
@@ -119,8 +136,14 @@ def _reproduce(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         max_entries=args.max_entries,
         max_bytes=args.max_bytes,
         timeout_s=args.timeout,
+        timeout_each_s=args.timeout_each,
+        max_memory=args.max_memory,
         quiet=args.quiet,
     )
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _size(text: str) -> int:
@@ -203,15 +226,10 @@ def _place(into: Path, *, consent: bool) -> Iterator[Path]:
     if consent:
         yield into
         return
-    from ..errors import UsageError
+    from analysis.cli import passing_folder
 
-    try:
-        passing = tempfile.TemporaryDirectory(prefix="fairtrial-")
-    except OSError as error:
-        what = f"no temporary folder can be made: {error.strerror}"
-        raise UsageError(what, None, "set TMPDIR to a folder that can be written") from None
-    with passing as place:
-        yield Path(place) / "artifact"
+    with passing_folder() as place:
+        yield place / "artifact"
 
 
 def _show(intents: list[Intent], view: View, into: Path) -> None:

@@ -53,6 +53,7 @@ campaign.yaml --resume --sessions +2   append two sessions to the newest trial
     )
     parser.add_argument(
         "--only",
+        type=_name,
         metavar="BENCHMARK:VARIANT",
         help="execute this cell alone, a warm-up and a run, and show its output; nothing is stored",
     )
@@ -95,6 +96,13 @@ campaign.yaml --resume --sessions +2   append two sessions to the newest trial
     add_share(parser)
     add_talk(parser)
     parser.set_defaults(run=_run)
+
+
+def _name(text: str) -> str:
+    """Read names, which trials store in their normal form (NFC)."""
+    from analysis.words import normal
+
+    return normal(text)
 
 
 def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:

@@ -92,7 +92,7 @@ class Lab:
                 stderr=stderr,
                 text=True,
             )
-        process.err_path = err
+        process.out_path, process.err_path = out, err
         self.started.append(process)
         return process
 

@@ -333,6 +333,74 @@ def test_a_killed_check_leaves_the_named_folder_whole_or_not_at_all(lab, sample_
     assert artifact.read_bytes() == whole
 
 
+@pytest.fixture
+def endless(lab, sample_artifact):
+    """Begin to check an artifact whose one result takes for ever; give the process, and its command's."""
+    seed = 10**9 + os.getpid()
+    words = ["resample", "trials/sample:gzip-1", "trials/sample:gzip-6", "--json"]
+    words += ["--resamples", "10000000", "--seed", str(seed)]
+    analysis = {"name": "a", "command": words, "seed": seed, "result": "analyses/a.json"}
+    artifact = sample_artifact(analyses=[analysis])
+    (lab.folder / "tmp").mkdir()
+    lab.environment["TMPDIR"] = str(lab.folder / "tmp")
+
+    def start(*words):
+        process = lab.start_fairtrial("reproduce", artifact, *words)
+        (child,) = processes.wait_until(lambda: processes.processes_with(str(seed)), "it computes")
+        return process, child
+
+    return start
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_signal_ends_the_commands_and_removes_the_folder(lab, endless, number, times):
+    process, child = endless()
+    for _ in range(times):
+        process.send_signal(number)
+    assert lab.ended(process)[0] == 130
+    assert not processes.command_line(child)
+    assert list((lab.folder / "tmp").iterdir()) == []
+
+
+def test_after_a_kill_nothing_computes_on_and_the_next_call_removes_the_folder(
+    lab, endless, sample_artifact
+):
+    process, child = endless()
+    process.kill()
+    process.wait()
+    processes.wait_until(lambda: not processes.command_line(child), "the command ends")
+    (left,) = (lab.folder / "tmp").iterdir()
+    other = sample_artifact(analyses=[])
+    done = lab.run_fairtrial("reproduce", other)
+    assert done.returncode == 0, done.stderr
+    assert not left.exists()
+    assert list((lab.folder / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [(["--timeout", 3], "3 s"), (["--timeout-each", 2], "2 s"), (["--max-memory", 1000], "memory")],
+)
+def test_a_limit_ends_what_takes_for_ever_and_says_so(lab, endless, words, fix):
+    process, child = endless(*words)
+    code, told = lab.ended(process)
+    assert code == 7, told
+    said = " ".join(process.out_path.read_text().split())
+    assert fix in said
+    assert "a limit was reached" in said
+    assert not processes.command_line(child)
+    assert list((lab.folder / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["timeout", "timeout-each"])
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf"])
+def test_a_limit_of_no_time_is_refused(lab, sample_artifact, name, seconds):
+    refused = lab.run_fairtrial("reproduce", sample_artifact(), f"--{name}={seconds}")
+    assert refused.returncode == 2
+    assert f"--{name}" in refused.stderr
+
+
 def test_no_space_is_said_and_nothing_is_left(lab, sample_artifact):
     artifact = sample_artifact(analyses=[])
     before = tree(lab.folder)

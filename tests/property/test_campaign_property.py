@@ -211,7 +211,8 @@ def loader_accepts(campaign: object) -> bool:
 
 
 def test_the_full_campaign_has_every_key():
-    for name, section in EDITOR["$defs"].items():
+    sections = {name: one for name, one in EDITOR["$defs"].items() if name != "Name"}
+    for name, section in sections.items():
         where = {
             "VariantSection": FULL["variants"]["a"] | FULL["variants"]["b"],
             "BenchmarkSection": FULL["benchmarks"]["text"],

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...errors import FairtrialError, UsageError
 from ..claims import Claim, StoredClaim, pointed, weigh_claim
 from ..contents import Analysis, ReportMade
+from ..limited import Commands
 from ..recomputing import Recomputed, recompute
 from .commands import bound, default_commands, seed_of
 from .gathering import Gathered
@@ -56,6 +55,7 @@ def answer(
     *,
     seed: int,
     claims_file: str,
+    commands: Commands,
     tell: Callable[[str], None],
 ) -> Answered:
     """Execute the commands of a bundle in its folder, and store what they print.
@@ -72,6 +72,8 @@ def answer(
         For commands with random draws that say none.
     claims_file : str
         The file of the claims, as messages call it.
+    commands : Commands
+        Executes them.
     tell : callable
         Takes a line that says what is under way.
 
@@ -88,7 +90,7 @@ def answer(
         wanted.setdefault(claim.command)
     reports = {one: _report_command(one) for one in found}
     tell(f"computing {len(wanted) + len(reports)} results ...")
-    printed = _printed([*wanted, *reports.values()], staging.root)
+    printed = _printed([*wanted, *reports.values()], staging.root, commands)
     documents = _documents(claims, printed, claims_file)
     results: dict[tuple[str, ...], Analysis] = {}
     numbers = {"of a claim": 0}
@@ -166,23 +168,17 @@ def _reports(
 
 
 def _printed(
-    commands: Sequence[tuple[str, ...]], root: Path
+    wanted: Sequence[tuple[str, ...]], root: Path, commands: Commands
 ) -> dict[tuple[str, ...], Recomputed | FairtrialError]:
     """Execute commands beside each other; an error is an answer too."""
 
     def one(command: tuple[str, ...]) -> Recomputed | FairtrialError:
         try:
-            return recompute(command, root)
+            return recompute(command, root, commands)
         except FairtrialError as error:
             return error
 
-    workers = min(_MOST_WORKERS, len(os.sched_getaffinity(0)))
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            return dict(zip(commands, pool.map(one, commands), strict=True))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)  # Ctrl-C starts no further ones
-            raise
+    return dict(zip(wanted, commands.each(one, wanted, most=_MOST_WORKERS), strict=True))
 
 
 def _bound_claims(

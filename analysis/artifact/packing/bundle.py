@@ -12,9 +12,11 @@ from pathlib import Path
 from ...errors import StoreError, UsageError
 from ...report import Caution
 from ..archive import MOST_BYTES, MOST_ENTRIES, Weighed, write_archive
-from ..claims import Claim, claims_text
+from ..claims import Claim, claims_text, coarse_words, is_coarse
 from ..claims_file import read_claims
 from ..contents import Contents
+from ..limited import Commands
+from ..passing import passing_folder
 from .about import read_about
 from .answers import Answered, answer
 from .describing import described
@@ -55,8 +57,8 @@ def pack_bundle(request: Request, output: Path) -> Bundled:
         claims = read_claims(_read(request.claims), str(request.claims))
     named = None if request.about is None else read_about(request.about)
     _accept_place(output)
-    with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
-        staging = Staging(Path(place), request.max_bytes)
+    with passing_folder() as place, Commands(place.homes, place.lock) as commands:
+        staging = Staging(place.content, request.max_bytes)
         found = gather(request.sources, staging, hide_hosts=request.redact is not None)
         found, about, cautions = pack_campaigns(request, found, staging, named=named, output=output)
         # names go before anything is computed or hashed: results and hashes are of what is packed
@@ -73,6 +75,7 @@ def pack_bundle(request: Request, output: Path) -> Bundled:
             staging,
             seed=request.seed,
             claims_file=str(request.claims),
+            commands=commands,
             tell=request.tell,
         )
         if answered.claims:
@@ -85,7 +88,13 @@ def pack_bundle(request: Request, output: Path) -> Bundled:
         sha256=sha256,
         contents=contents,
         claims=answered.claims,
-        cautions=(*cautions, *_silent(answered), *_failing(answered), *_over_limits(contents)),
+        cautions=(
+            *cautions,
+            *_silent(answered),
+            *_failing(answered),
+            *_coarse(answered),
+            *_over_limits(contents),
+        ),
     )
 
 
@@ -95,6 +104,13 @@ def _failing(answered: Answered) -> list[Caution]:
         for k, why in enumerate(answered.whys, 1)
         if why
     ]
+
+
+def _coarse(answered: Answered) -> list[Caution]:
+    numbers = [str(k) for k, one in enumerate(answered.claims, 1) if is_coarse(one.claim)]
+    if not numbers:
+        return []
+    return [Caution("claim-coarse", coarse_words(numbers), tuple(numbers))]
 
 
 def _silent(answered: Answered) -> list[Caution]:

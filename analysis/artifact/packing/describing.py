@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...errors import StoreError
-from ...record import RESOLVED
 from ...version import VERSION
 from ..archive import Content, Weighed, of_bytes, of_file, weigh
 from ..contents import (
@@ -18,29 +15,25 @@ from ..contents import (
     KIND,
     SCHEMA,
     SUMS,
-    BundleSource,
     Contents,
     FileRecord,
     Missing,
     SmokeRun,
     contents_text,
 )
-from ..executed import executed_lines
 from ..tarball import tar_of
 from .about import ABOUT, About
 from .answers import Answered
-from .documents import CRATE, Told, crate_text, readme_text
+from .documents import CRATE
 from .gathering import Gathered
 from .libraries import libraries_of_this
 from .needs import container_kind, needs_of, times_of
 from .request import CLAIMS, Redacted
 from .staging import Staging
-from .wheel import WHEEL
+from .telling import README, crate_of, page_of_bundle
 
 __all__ = ["described"]
 
-_README = "README.md"
-_WHEEL = f"software/{WHEEL}"
 _LONG_SESSION_S = 600  # a small run takes one cell only, where a session takes longer
 
 
@@ -59,90 +52,38 @@ def described(
     weighed = {one.content.name: one for one in map(weigh, files)}
     day = _day(found, about, staging)
     needs = needs_of(found, root, sum(one.bytes for one in weighed.values()))
-    missing = _scrubbed(staging.missing, redacted)
-    sources = tuple(one.source for one in found)
-    page = readme_text(
-        Told(
-            metadata=about.metadata,
-            description=about.description,
-            sources=sources,
-            analyses=answered.analyses,
-            report=answered.report,
-            claims=answered.claims,
-            smoke=smoke,
-            whole=_whole(found),
-            needs=needs,
-            container=container,
-            missing=missing,
-            redacted=None if redacted is None else redacted.record,
-            executed=_executed(sources, root),
-            python=platform.python_version(),
-            wheel=_WHEEL if _WHEEL in weighed else None,
-        )
-    )
-    _add(weighed, _README, page.encode("utf-8", "backslashreplace"))
-    _add(weighed, CRATE, _crate(about, answered, sources, day, _records(weighed)))
     contents = Contents(
         schema=SCHEMA,
         kind=KIND,
         tool_version=VERSION,
         python=platform.python_version(),
         libraries=libraries_of_this(staging.names),
-        sources=sources,
+        sources=tuple(one.source for one in found),
         analyses=answered.analyses,
         report=answered.report,
         claims=CLAIMS if answered.claims else None,
         smoke=smoke,
         needs=needs,
         container=container,
-        missing=missing,
+        missing=_scrubbed(staging.missing, redacted),
         redacted=None if redacted is None else redacted.record,
         metadata=about.metadata,
         files=_records(weighed),
     )
+    page = page_of_bundle(contents, answered.claims, about.description, root)
+    _add(weighed, README, page)
+    contents = replace(contents, files=_records(weighed))
+    crate = crate_of(contents, about.description, day)
+    _add(weighed, CRATE, crate)
+    contents = replace(contents, files=_records(weighed))
+    if redacted is not None:
+        told = {README: page, CRATE: crate, BUNDLE: contents_text(contents)}
+        record = replace(redacted.record, left=redacted.left(root, told))
+        contents = replace(contents, redacted=record)
     _add(weighed, BUNDLE, contents_text(contents))
     sums = "".join(f"{weighed[name].sha256}  {name}\n" for name in sorted(weighed, key=str.encode))
     _add(weighed, SUMS, sums.encode())
     return contents, list(weighed.values())
-
-
-def _crate(
-    about: About,
-    answered: Answered,
-    sources: Sequence[BundleSource],
-    day: str | None,
-    files: Mapping[str, FileRecord],
-) -> bytes:
-    """Give the crate, with words of its own where the authors have none."""
-    return crate_text(
-        name=about.metadata.title or f"Artifact: {', '.join(one.name for one in sources)}",
-        description=about.description
-        or "Raw measurements, what was measured, and every result with the command that gives it.",
-        date=day,
-        metadata=about.metadata,
-        files=files,
-        analyses=answered.analyses,
-        wheel=_WHEEL if _WHEEL in files else None,
-        python=platform.python_version(),
-    )
-
-
-def _executed(sources: Sequence[BundleSource], root: Path) -> list[str]:
-    """Give the commands of all campaigns that can be measured again, each once."""
-    found: dict[str, None] = {}
-    for source in sources:
-        resolved = root / source.path / RESOLVED
-        if source.campaign is not None and resolved.is_file():  # the first version stored none
-            try:
-                stored = json.loads(resolved.read_bytes())
-                found |= dict.fromkeys(executed_lines(stored["campaign"]))
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise StoreError(
-                    "what the campaign came to cannot be read",
-                    f"{source.name}/{RESOLVED}",
-                    "restore the file from a copy of the trial",
-                ) from error
-    return list(found)
 
 
 def _packed(staging: Staging) -> list[Content]:
@@ -193,22 +134,6 @@ def _smoke(found: Sequence[Gathered]) -> SmokeRun | None:
             return SmokeRun(command=("run", campaign, "--only", cell))
         return SmokeRun(command=("run", campaign, "--sessions", "1"), time_s=session)
     return None
-
-
-def _whole(found: Sequence[Gathered]) -> list[tuple[str, ...]]:
-    """Give the commands that measure all trials again: the command line may have changed the file's."""
-    return [
-        (
-            "run",
-            campaign,
-            "--sessions",
-            str(one.manifest.sessions),
-            "--seed",
-            str(one.manifest.seed),
-        )
-        for one in found
-        if one.manifest is not None and (campaign := one.source.campaign) is not None
-    ]
 
 
 def _container(

@@ -32,13 +32,14 @@ from ...record import (
     read_manifest,
     trial_place,
 )
+from ...words import normal
 from ..contents import FLEET_PLACE, BundleSource
 from .staging import Staging, file_hash
 
 __all__ = ["Gathered", "gather"]
 
 _RECORDS = (CAMPAIGN, RESOLVED, ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS, IMPORT)
-_SAFE = re.compile(r"[^A-Za-z0-9._+-]+")
+_SAFE = re.compile(r"[^\w.+-]+")
 _MOST_FILES = 20_000  # of a folder of another tool
 
 
@@ -354,7 +355,10 @@ def _files_in(folder: Path) -> list[str]:
 def _named(wanted: str, names: set[str]) -> str:
     """Give a name that is safe on every system, and that no other source has."""
     ending = "".join(Path(wanted).suffixes[-2:])
-    plain = _SAFE.sub("_", wanted).lstrip(".-")[:150] or "source"
+    plain = (
+        _SAFE.sub("_", normal(wanted)).lstrip(".-")[:150].encode()[:200].decode("utf-8", "ignore")
+    )
+    plain = plain or "source"
     name, number = plain, 1
     while name.casefold() in names:
         number += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,13 +21,16 @@ class Redacted:
     Attributes
     ----------
     record : RedactionRecord
-        What the bundle says of it.
+        What the bundle says of it, but for what is left.
     scrub : callable
         Takes the same names out of a text that is written later.
+    left : callable
+        Says where names are left: in the bundle's folder, and in texts that lie in no file yet.
     """
 
     record: RedactionRecord
     scrub: Callable[[str], str]
+    left: Callable[[Path, Mapping[str, bytes]], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

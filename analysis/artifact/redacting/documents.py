@@ -8,13 +8,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .scrubber import Scrubber
 from .wanted import Kind
 
-__all__ = ["decoded", "encoded", "json_text", "learn_fields", "plain_text", "values", "yaml_text"]
+__all__ = [
+    "campaign_values",
+    "decoded",
+    "encoded",
+    "json_text",
+    "learn_fields",
+    "plain_text",
+    "values",
+    "yaml_text",
+]
 
 # a string, and what makes a key of it
 _LITERAL = re.compile(r'("(?:[^"\\\x00-\x1f]|\\.)*")(\s*:)?')
@@ -112,34 +121,112 @@ def json_text(scrubber: Scrubber, text: str) -> str:
 
 def yaml_text(scrubber: Scrubber, text: str) -> str:
     """Take names out of YAML, comments included; keys stay, and so does what is no YAML at all."""
-    spans = _key_spans(text)
-    if spans is None:
+    root = _composed(text)
+    if root is None:
         return text
+    spans = [(begin, end, text[begin:end]) for begin, end in _key_spans(root)]
+    for node in _variables(root):
+        literal = literal_of(node.value)
+        if literal is not None:
+            stand_in = scrubber.field("env", literal, sort="value")
+            if stand_in != literal:
+                begin, end = node.start_mark.index, node.end_mark.index
+                line_ends = text[begin:end][len(text[begin:end].rstrip()) :]  # of a block
+                spans.append((begin, end, stand_in + line_ends))
     parts, at = [], 0
-    for begin, end in spans:
-        parts += [scrubber.text(text[at:begin]), text[begin:end]]
+    for begin, end, written in sorted(spans):
+        parts += [scrubber.text(text[at:begin]), written]
         at = end
     return "".join([*parts, scrubber.text(text[at:])])
 
 
-def _key_spans(text: str) -> list[tuple[int, int]] | None:
+_REFERENCE = re.compile(r"(?<!\{)(?:\{\{)*\{([A-Za-z_][A-Za-z0-9_-]*)\}")
+
+
+def literal_of(written: str) -> str | None:
+    """Give the value that a campaign writes for a variable; None where a template makes it."""
+    if _REFERENCE.search(written):
+        return None
+    return written.replace("{{", "{").replace("}}", "}")
+
+
+def campaign_values(text: str) -> tuple[set[str] | None, list[str]]:
+    """Give the values of variables that a campaign says, and those that its templates put into them.
+
+    Of what is no YAML: None, and nothing.
+    """
+    root = _composed(text)
+    if root is None:
+        return None, []
+    literals: set[str] = set()
+    names: set[str] = set()
+    for node in _variables(root):
+        literal = literal_of(node.value)
+        if literal is None:
+            names |= set(_REFERENCE.findall(node.value))
+        else:
+            literals.add(literal)
+    put = [
+        scalar.value
+        for key, value in _pairs(root)
+        if key.value in names
+        for scalar in _scalars(value)
+    ]
+    return literals, put
+
+
+def _composed(text: str) -> Any:  # noqa: ANN401 - a node of YAML
     import yaml
 
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        return yaml.compose(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
-    found: list[tuple[int, int]] = []
+
+
+def _pairs(root: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - nodes of YAML
+    """Give every key of a document with its value."""
+    import yaml
+
     nodes: list[Any] = [root]
+    seen: set[int] = set()  # an alias may lead into what holds it
     while nodes:
         node = nodes.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
         if isinstance(node, yaml.MappingNode):
-            for key, value in node.value:
-                found.append((key.start_mark.index, key.end_mark.index))
-                nodes.append(value)
+            yield from ((key, one) for key, one in node.value if isinstance(key, yaml.ScalarNode))
+            nodes += [value for _, value in node.value]
         elif isinstance(node, yaml.SequenceNode):
             nodes += node.value
-    return sorted(found)
+
+
+def _key_spans(root: Any) -> list[tuple[int, int]]:  # noqa: ANN401 - a node of YAML
+    return [(key.start_mark.index, key.end_mark.index) for key, _ in _pairs(root)]
+
+
+def _variables(root: Any) -> Iterator[Any]:  # noqa: ANN401 - nodes of YAML
+    """Give the values of environment variables: ``env`` of anything, and ``environment: {set: ...}``."""
+    import yaml
+
+    for key, value in _pairs(root):
+        named = value
+        if key.value == "environment" and isinstance(value, yaml.MappingNode):
+            named = next((one for name, one in value.value if name.value == "set"), None)
+        elif key.value != "env":
+            continue
+        if isinstance(named, yaml.MappingNode):
+            yield from (one for _, one in named.value if isinstance(one, yaml.ScalarNode))
+
+
+def _scalars(node: Any) -> Iterator[Any]:  # noqa: ANN401 - nodes of YAML
+    import yaml
+
+    if isinstance(node, yaml.ScalarNode):
+        yield node
+    elif isinstance(node, yaml.SequenceNode):
+        yield from (one for one in node.value if isinstance(one, yaml.ScalarNode))
 
 
 def plain_text(scrubber: Scrubber, text: str) -> str:

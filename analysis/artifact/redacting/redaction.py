@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ...errors import FairtrialError, StoreError
@@ -12,14 +12,17 @@ from ...record import CAMPAIGN, FLEET, MANIFEST
 from ..contents import FLEET_PLACE, RedactionRecord
 from ..packing import Redacted
 from .documents import decoded, encoded, learn_fields, own_fields, plain_text, yaml_text
+from .known import Known
 from .scrubber import Scrubber
-from .trial_files import kept_names, learn_trial, redact_fleet, redact_trial
+from .trial_files import kept_names, learn_machine, learn_trial, redact_fleet, redact_trial
 from .wanted import Wanted
 
 __all__ = ["redact_folder"]
 
+_FOREIGN = frozenset({"campaigns", "container", "sources", "trials"})  # other files are made here
 
-def redact_folder(root: Path, wanted: Wanted) -> Redacted:
+
+def redact_folder(root: Path, wanted: Wanted, known: Known | None = None) -> Redacted:
     """Take names out of all files of a bundle's folder.
 
     First every file is read for the names that it says, then each is written anew where it holds one
@@ -32,6 +35,8 @@ def redact_folder(root: Path, wanted: Wanted) -> Redacted:
         The folder, with ``trials/``, ``campaigns/`` and ``sources/``.
     wanted : Wanted
         What is to be taken out.
+    known : Known, optional
+        Further names that the packer knows: those that the files hold are taken out too.
 
     Raises
     ------
@@ -39,7 +44,7 @@ def redact_folder(root: Path, wanted: Wanted) -> Redacted:
         If a file cannot be read or written.
     """
     try:
-        return _redacted(root, wanted)
+        return _redacted(root, wanted, known or Known())
     except OSError as error:
         raise StoreError(
             f"names cannot be taken out: {error.strerror or error}",
@@ -48,7 +53,7 @@ def redact_folder(root: Path, wanted: Wanted) -> Redacted:
         ) from error
 
 
-def _redacted(root: Path, wanted: Wanted) -> Redacted:
+def _redacted(root: Path, wanted: Wanted, known: Known) -> Redacted:
     files = sorted(
         (path for path in root.rglob("*") if path.is_file() and not path.is_symlink()),
         key=lambda path: path.relative_to(root).as_posix().encode(),
@@ -62,7 +67,7 @@ def _redacted(root: Path, wanted: Wanted) -> Redacted:
             scrubber.learn_folder(name)
         else:
             scrubber.learn(kind, name)
-    _learn(scrubber, root, files, trials)
+    _learn(scrubber, root, files, trials, known)
     before: dict[str, str] = {}
 
     def write(path: Path, data: bytes) -> None:
@@ -89,14 +94,17 @@ def _redacted(root: Path, wanted: Wanted) -> Redacted:
             after = yaml_text(scrubber, text)
         if after != text:
             write(path, encoded(after))
-    _list_left(scrubber, root, files)
     record = RedactionRecord(
         what=wanted.kinds,
         replaced=scrubber.replaced,
         files={name: before[name] for name in sorted(before, key=str.encode)},
-        left=scrubber.left,
     )
-    return Redacted(record=record, scrub=scrubber.text)
+
+    def left(root: Path, told: Mapping[str, bytes]) -> tuple[str, ...]:
+        _list_left(scrubber, root, told)
+        return scrubber.left
+
+    return Redacted(record=record, scrub=scrubber.text, left=left)
 
 
 def _tag(trials: list[Path]) -> str:
@@ -128,32 +136,50 @@ def _foreign_names(root: Path) -> Iterator[str]:
         yield from (*manifest.variants, *manifest.benchmarks, *manifest.metrics)
 
 
-def _learn(scrubber: Scrubber, root: Path, files: list[Path], trials: list[Path]) -> None:
-    """Read the names that the files say, before any is written anew."""
+def _learn(
+    scrubber: Scrubber, root: Path, files: list[Path], trials: list[Path], known: Known
+) -> None:
+    """Read the names that the files say, before any is written anew; then those that somebody knows."""
     for trial in trials:
         learn_trial(scrubber, trial)
+    texts = []
     for path in files:
         where = path.relative_to(root)
         if where.parts[0] == "campaigns" and not _is_campaign(where):
             continue  # data of a program may speak of anybody
         text = decoded(path.read_bytes())
         if text is not None:
-            scrubber.learn_homes(text)
+            texts.append(text)
+            for trial in trials:
+                learn_machine(scrubber, trial, text)
             if where.parts[0] == "sources":
                 learn_fields(scrubber, text)
+    known.tell(scrubber, texts)
+    for text in texts:
+        scrubber.learn_homes(text)  # by now it is known whose they may be
 
 
-def _list_left(scrubber: Scrubber, root: Path, files: list[Path]) -> None:
-    """List what still holds a name: by file, and outputs by trial."""
-    for path in files:
+def _list_left(scrubber: Scrubber, root: Path, told: Mapping[str, bytes]) -> None:
+    """List what still holds a name: by file, and outputs by trial; and texts that lie in no file yet."""
+    for path in sorted(
+        path for path in root.rglob("*") if path.is_file() and not path.is_symlink()
+    ):
         where = path.relative_to(root)
+        if where.suffix == ".whl":
+            continue  # our own code
         scrubber.look(where.as_posix(), "names of files")
-        data = path.read_bytes()
-        text = decoded(data)
         name = where.as_posix()
         if where.parts[0] == "trials" and len(where.parts) > 3:
             name = "/".join((*where.parts[:3], "..."))
-        if text is None:
-            scrubber.leave(where.as_posix(), "binary, names in it are not replaced")
-            text = data.decode("utf-8", "surrogateescape")
-        scrubber.look(text, name)
+        ours = where.parts[0] not in _FOREIGN
+        _look(scrubber, path.read_bytes(), where.as_posix(), name, ours=ours)
+    for name, data in told.items():
+        _look(scrubber, data, name, name, ours=True)
+
+
+def _look(scrubber: Scrubber, data: bytes, file: str, name: str, *, ours: bool) -> None:
+    text = decoded(data)
+    if text is None:
+        scrubber.leave(file, "binary, names in it are not replaced")
+        text = data.decode("utf-8", "surrogateescape")
+    scrubber.look(text, name, ours=ours)

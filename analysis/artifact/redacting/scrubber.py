@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ...record import PLACEHOLDER, placeholder_of
 from .wanted import Kind
 
-__all__ = ["Scrubber"]
+__all__ = ["Scrubber", "is_telling"]
 
 _MOST = 500  # names that are looked for; a program may write any number of paths
 _TAGGED = ("machine", "boot")
@@ -32,6 +32,13 @@ _HOME = re.compile(  # begins with its slash, which is found fast; also as in -I
     r"(?:(?:home|Users)/(?P<user>[^/\s:;,'\"()<>|\\]+)|root(?![\w.-]))"
 )
 _HOMES = ("/home/", "/users/", "/root")
+_SHORTEST_VALUE = 6  # characters of a variable's value that is looked for in texts
+_EVERYWHERE = re.compile(
+    r"[\d.,:+-]+|[a-z_-]{1,19}|(?:[A-Za-z]{1,3}(?:_[A-Z]{2})?\.)(?:UTF-?8|utf-?8)|[a-z]{2}_[A-Z]{2}"
+    r"|(?:x86|amd64|arm|aarch|i\d86|ppc|s390|riscv|mips)[\w-]*|xterm[\w-]*|(?i:true|false)"
+)
+_PART = r"[^/\s:;,'\"()<>|\\]+/"  # of a path, with the slash behind it
+_LONG = 8  # characters of a value that is found inside of words too, as in -pSECRET
 _SYSTEM = frozenset("bin boot dev etc lib lib32 lib64 libx32 proc run sbin sys usr".split())  # noqa: SIM905
 
 
@@ -66,6 +73,7 @@ class Scrubber:
         self._words = {name.casefold() for name in self._kept}
         self._names: dict[tuple[Kind, str], _Name] = {}
         self._folders: dict[str, str] = {}
+        self._users: dict[str, re.Pattern[str]] = {}  # -> a path that ends with it
         self._numbers: Counter[str] = Counter()
         self._pattern: re.Pattern[str] | None = None
         self._stands: dict[str, _Name] = {}
@@ -83,6 +91,9 @@ class Scrubber:
         `like` is the placeholder of another name of the same thing.
         """
         text = unicodedata.normalize("NFC", text.strip())
+        if kind == "user" and self._is_distinct(text):
+            home = rf"(?<![\w.~-])/(?:{_PART})*?{re.escape(text)}(?![\w.-])"
+            self._users[text] = re.compile(home)
         if kind not in self._kinds or not text or _is_placeholder(text):
             return
         key = (kind, _key(kind, text))
@@ -91,7 +102,9 @@ class Scrubber:
                 kind=kind,
                 text=text,
                 placeholder=like or self._next(sort or kind),
-                searched=kind != "env" and self._is_distinct(text),
+                searched=sort != "hash"
+                and self._is_distinct(text)
+                and (kind != "env" or is_telling(text)),
             )
             self._pattern = None
         if kind == "host" and sort is None and "." in text and not re.fullmatch(r"[\d.]+", text):
@@ -108,8 +121,20 @@ class Scrubber:
             self._folders[plain] = f"/{self._next('folder')}"
             self._pattern = None
 
+    def learn_home(self, path: str) -> None:
+        """Take note of a home folder, wherever it lies."""
+        plain = path.rstrip("/")
+        if "paths" in self._kinds and plain.startswith("/") and plain not in self._folders:
+            self._folders[plain] = f"/{self._next('home')}"
+            self._pattern = None
+
     def learn_homes(self, text: str) -> None:
         """Take note of the home folders that a text names, and of whose they are."""
+        if "paths" in self._kinds:
+            for user, home in self._users.items():
+                for match in home.finditer(text) if user in text else ():
+                    if _HOME.match(match[0]) is None and "redacted-" not in match[0]:
+                        self.learn_home(match[0])
         for match in _HOME.finditer(text):
             if len(self._names) + len(self._folders) >= _MOST and match[0] not in self._folders:
                 self.leave("paths", f"more than {_MOST:,} names; further home folders are left")
@@ -154,11 +179,29 @@ class Scrubber:
             text = _HOME.sub(self._own_home, text)
         return self._compiled().sub(self._stand_in, text)
 
+    def takes(self, kind: Kind) -> bool:
+        """Tell whether names of a kind are taken out."""
+        return kind in self._kinds
+
+    def inside(self, value: str) -> str:
+        """Give a value with the values that stand anywhere in it replaced, longer ones first."""
+        known = [one for one in self._names.values() if one.kind == "env" and self._is_sought(one)]
+        for one in sorted(known, key=lambda one: (-len(one.text), one.text)):
+            value = value.replace(one.text, one.placeholder)
+        return value
+
     def touches(self, text: str) -> bool:
         """Tell whether `text` may change it: a quick look, without regard to words."""
         self._compiled()
         folded = text.casefold()
         return any(needle in folded for needle in self._needles)
+
+    def _is_sought(self, one: _Name) -> bool:
+        """Tell whether texts are searched for a name; a path in a known folder goes with its folder."""
+        return one.searched and not (
+            one.kind == "env"
+            and any(f"{one.text}/".startswith(f"{folder}/") for folder in self._folders)
+        )
 
     def _own_home(self, match: re.Match[str]) -> str:
         if match["user"] is None:
@@ -169,14 +212,14 @@ class Scrubber:
         if self._pattern is None:
             self._stands = {}
             words = [(len(folder), _behind(folder)) for folder in self._folders]
-            searched = [one for one in self._names.values() if one.searched]
+            searched = [one for one in self._names.values() if self._is_sought(one)]
             for name in self._kept:  # what the data call something may hold a name, and stays whole
                 if any(_count(one.text, name) for one in searched):
                     words.append((len(name), _whole(name)))
             for one in searched:
                 for spelled in _spellings(one.text):
                     self._stands[_key(one.kind, spelled)] = one
-                    whole = _whole(spelled)
+                    whole = _sought(one.kind, spelled)
                     words.append((len(spelled), f"(?i:{whole})" if one.kind == "host" else whole))
             words.sort(key=lambda word: (-word[0], word[1]))
             self._pattern = re.compile("|".join(text for _, text in words) or r"(?!)")
@@ -199,11 +242,13 @@ class Scrubber:
 
     # ---- what is told
 
-    def look(self, text: str, where: str) -> None:
-        """Count the names that are left in a text."""
+    def look(self, text: str, where: str, *, ours: bool = False) -> None:
+        """Count the names that are left in a text; in one that is `ours`, common words are no names."""
         folded = text.casefold()
         for one in self._names.values():
-            if one.kind == "env" or not _may_hold(one.text, folded):
+            if ((ours or one.kind == "env") and not self._is_sought(one)) or not _may_hold(
+                one.text, folded
+            ):
                 continue
             whole = _count(one.text, text)
             if whole:
@@ -244,6 +289,29 @@ def _is_placeholder(text: str) -> bool:
 def _behind(folder: str) -> str:
     """Give a pattern for a folder at the beginning of a path."""
     return rf"(?:(?<![\w.~/-])|(?<=(?<!\w)-[A-Za-z])){re.escape(folder)}(?![\w.-])"
+
+
+def is_telling(value: str) -> bool:
+    """Tell whether the value of a variable is worth looking for outside of its own field.
+
+    Not what stands everywhere: less than six characters, numbers, locales, processors, one or two words of
+    lower case (``production``), folders that every system has.
+    """
+    plain = value.strip()
+    return (
+        len(plain) >= _SHORTEST_VALUE
+        and _EVERYWHERE.fullmatch(plain) is None
+        and not all(part == "" or _is_system(part) for part in plain.split(":"))
+    )
+
+
+def _is_system(path: str) -> bool:
+    return path.startswith("/") and path.strip("/").partition("/")[0] in {*_SYSTEM, "opt", ""}
+
+
+def _sought(kind: Kind, name: str) -> str:
+    """Give a pattern for a name; a long value is found inside of words too."""
+    return re.escape(name) if kind == "env" and len(name) >= _LONG else _whole(name)
 
 
 def _whole(word: str) -> str:

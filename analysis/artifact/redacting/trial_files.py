@@ -27,16 +27,26 @@ from ...record import (
     encode,
     encode_checked,
 )
-from .documents import decoded, encoded, json_text, plain_text, values, yaml_text
-from .scrubber import Scrubber
+from .documents import (
+    campaign_values,
+    decoded,
+    encoded,
+    json_text,
+    plain_text,
+    values,
+    yaml_text,
+)
+from .known import arguments_of
+from .scrubber import Scrubber, is_telling
 
-__all__ = ["kept_names", "learn_trial", "redact_fleet", "redact_trial"]
+__all__ = ["kept_names", "learn_machine", "learn_trial", "redact_fleet", "redact_trial"]
 
 Row = dict[str, Any]
 _USERS = {"USER", "LOGNAME", "USERNAME", "SUDO_USER", "SLURM_JOB_USER"}
 _HOSTS = {"HOSTNAME", "HOST", "COMPUTERNAME", "SLURMD_NODENAME", "SLURM_SUBMIT_HOST"}
 _FOLDERS = {"PWD", "OLDPWD", "TMPDIR"}
 _UNKNOWN = "unknown"
+_MACHINE_ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
 _OUTPUT = re.compile(r"(?:.*/)?(?P<again>[wr]?)(?P<number>\d+)\.stdout")
 
 
@@ -63,18 +73,73 @@ def _asked(manifest: Row) -> Iterator[object]:
             yield from one.get("metrics") or ()
 
 
+def learn_machine(scrubber: Scrubber, trial: Path, text: str) -> None:
+    """Take note of the machine's id where a text says it: its hash is what the trial stores."""
+    stored = {
+        str(_part(row, "host").get("machine_id_sha256")) for row in _rows(trial / ENVIRONMENT)
+    }
+    for match in _MACHINE_ID.finditer(text):
+        if hashlib.sha256(match[0].encode()).hexdigest() in stored:
+            scrubber.learn("host", match[0], sort="machine")
+
+
 def learn_trial(scrubber: Scrubber, trial: Path) -> None:
     """Take note of the names that stand in fields of their own."""
     manifest = _object(trial / MANIFEST)
     _own_manifest(scrubber, manifest)
     folder = str(manifest.get("campaign_path") or "").rpartition("/")[0]
     scrubber.learn_folder(folder)
+    _learn_campaign(scrubber, trial)
     for row in _rows(trial / ENVIRONMENT):
         _own_environment(scrubber, row)
         process, variables = (_part(row, name) for name in ("process", "variables"))
         scrubber.learn_folder(str(process.get("cwd") or ""))
         for name in _FOLDERS & variables.keys():
             scrubber.learn_folder(str(variables[name]))
+
+
+def _learn_campaign(scrubber: Scrubber, trial: Path) -> None:
+    """Take note of the variables that the campaign sets, each value with its placeholder."""
+    literals, put = _of_campaign(trial)
+    for value in sorted(literals or ()):
+        scrubber.learn("env", value, sort="value")
+    for value in put:
+        if is_telling(value):
+            scrubber.learn("env", value, sort="value")
+        elif scrubber.takes("env"):
+            what = "a short or common value, which a template puts into a variable"
+            scrubber.leave(f"trials/{trial.name}/{CAMPAIGN}", what)
+    for value in sorted(set(_resolved_values(_object(trial / RESOLVED)))):
+        changed = scrubber.inside(value)
+        if value not in (literals or ()) and changed != value:  # as its template makes it anew
+            scrubber.learn("env", value, like=changed)
+
+
+def _of_campaign(trial: Path) -> tuple[set[str] | None, list[str]]:
+    """Give the values of variables that the campaign says, None where nobody knows, and of templates."""
+    path = trial / CAMPAIGN
+    text = decoded(path.read_bytes()) if path.is_file() else None
+    return (None, []) if text is None else campaign_values(text)
+
+
+def _variables_of(resolved: Row) -> Iterator[Row]:
+    """Give each mapping of variables that a resolved campaign holds."""
+    left: list[Any] = [resolved.get("campaign")]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            for key, value in one.items():
+                if key in {"env", "set_environment"} and isinstance(value, dict):
+                    yield value
+                else:
+                    left.append(value)
+        elif isinstance(one, list):
+            left += one
+
+
+def _resolved_values(resolved: Row) -> Iterator[str]:
+    for variables in _variables_of(resolved):
+        yield from (value for value in variables.values() if isinstance(value, str))
 
 
 def redact_trial(scrubber: Scrubber, trial: Path, write: Callable[[Path, bytes], None]) -> None:
@@ -111,13 +176,32 @@ def redact_trial(scrubber: Scrubber, trial: Path, write: Callable[[Path, bytes],
     for name, rule in rules.items():
         _rewrite_lines(trial / name, rule, write)
     _rewrite_measurements(scrubber, trial / MEASUREMENTS, altered, write)
-    for name in (RESOLVED, IMPORT):
-        _rewrite_text(trial / name, lambda text: json_text(scrubber, text), write)
+    _rewrite_text(trial / IMPORT, lambda text: json_text(scrubber, text), write)
+    literals, _ = _of_campaign(trial)
+    _rewrite_text(
+        trial / RESOLVED,
+        lambda text: json_text(scrubber, _own_resolved(scrubber, text, literals)),
+        write,
+    )
     _rewrite_text(trial / CAMPAIGN, lambda text: yaml_text(scrubber, text), write)
     _rewrite_manifest(scrubber, trial, write)
 
 
 # ---- fields of their own
+
+
+def _own_resolved(scrubber: Scrubber, text: str, literals: set[str] | None) -> str:
+    """Take the variables that a campaign sets out of its resolved form, short ones among them."""
+    resolved = _parsed(text.encode("utf-8", "surrogateescape"))
+    if resolved is None or not scrubber.takes("env"):
+        return text
+    changed = False
+    for variables in _variables_of(resolved):
+        for name, value in variables.items():
+            if isinstance(value, str) and (literals is None or value in literals):
+                variables[name] = scrubber.field("env", value, sort="value")
+                changed = changed or variables[name] != value
+    return json.dumps(resolved, indent=2) + "\n" if changed else text
 
 
 def _own_manifest(scrubber: Scrubber, manifest: Row) -> Row:
@@ -161,6 +245,8 @@ def _own_environment(scrubber: Scrubber, row: Row) -> Row:
         found["variables"] = variables
     kernel = dict(_part(row, "kernel"))
     if isinstance(kernel.get("boot_arguments"), str):
+        for argument in arguments_of(kernel["boot_arguments"])[1:]:
+            scrubber.learn("env", argument, sort="value")
         kernel["boot_arguments"] = scrubber.field("env", kernel["boot_arguments"], sort="arguments")
         found["kernel"] = kernel
     hidden = _part(row, "hidden_variables")
@@ -287,7 +373,7 @@ def _part(row: Row, name: str) -> Row:
 
 
 def _object(path: Path) -> Row:
-    return _parsed(path.read_bytes()) or {}
+    return (_parsed(path.read_bytes()) if path.is_file() else None) or {}
 
 
 def _rows(path: Path) -> Iterator[Row]:

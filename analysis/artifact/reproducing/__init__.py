@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .joint import joint_report as joint_report
     from .page import review_page as review_page
     from .receiving import Received as Received, receive_bundle as receive_bundle
-    from .reproduction import reproduce as reproduce
+    from .reproduction import USUAL as USUAL, reproduce as reproduce
     from .rerun import Rerun as Rerun, judge_reruns as judge_reruns
     from .result import Reproduction as Reproduction
 else:
@@ -22,7 +22,7 @@ else:
             "joint": "joint_report",
             "page": "review_page",
             "receiving": "Received receive_bundle",
-            "reproduction": "reproduce",
+            "reproduction": "USUAL reproduce",
             "rerun": "Rerun judge_reruns",
             "result": "Reproduction",
         },

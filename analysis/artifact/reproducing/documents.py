@@ -16,6 +16,8 @@ from fractions import Fraction
 from itertools import zip_longest
 from typing import Any, Literal
 
+from .surroundings import Surroundings
+
 __all__ = ["NEAR", "Comparison", "Difference", "Grade", "compare_documents", "document_of"]
 
 NEAR = 1e-9  # relative to the larger of two numbers
@@ -41,7 +43,7 @@ class Difference:
         ``number``, ``text``, ``type`` (another kind of value), ``missing`` (now) or ``added``.
     grade : str
         ``within`` (the same within 1e-9), ``wording`` or ``added`` (what another version of fairtrial
-        may change), or ``different``.
+        may change), ``surroundings`` (a version that a page states), or ``different``.
     stored, recomputed : JSON value
         Both values; a long text is shortened, and a list or an object is only named.
     relative : float or None
@@ -50,7 +52,7 @@ class Difference:
 
     pointer: str
     kind: Literal["number", "text", "type", "missing", "added"]
-    grade: Literal["within", "wording", "added", "different"]
+    grade: Literal["within", "wording", "added", "surroundings", "different"]
     stored: Any = None
     recomputed: Any = None
     relative: float | None = None
@@ -83,7 +85,9 @@ class Comparison:
     not_listed: int = 0
 
 
-def compare_documents(stored: bytes, fresh: bytes, *, same_tool: bool) -> Comparison:
+def compare_documents(
+    stored: bytes, fresh: bytes, *, same_tool: bool, surroundings: Surroundings | None = None
+) -> Comparison:
     """Compare what was stored with what comes out now.
 
     Parameters
@@ -93,6 +97,8 @@ def compare_documents(stored: bytes, fresh: bytes, *, same_tool: bool) -> Compar
     same_tool : bool
         Whether both are of the same version of fairtrial. If not, the texts of cautions and
         references may be others, and objects may have further keys.
+    surroundings : Surroundings, optional
+        The versions that either may state in its own way.
 
     Returns
     -------
@@ -100,15 +106,13 @@ def compare_documents(stored: bytes, fresh: bytes, *, same_tool: bool) -> Compar
         Bytes that are none of a JSON document are compared as a text, so this never fails.
     """
     one, two = _parsed(stored), _parsed(fresh)
+    walk = _Walk(same_tool=same_tool, surroundings=surroundings or Surroundings(()))
     if one is None or two is None:
-        walk = _Walk(same_tool=same_tool)
         walk.texts(stored, fresh)
+    elif len(one) == len(two) == 1:
+        walk.values("", one[0], two[0])
     else:
-        walk = _Walk(same_tool=same_tool)
-        if len(one) == len(two) == 1:
-            walk.values("", one[0], two[0])
-        else:
-            walk.values("", one, two)
+        walk.values("", one, two)
     return walk.comparison(same_bytes=stored == fresh)
 
 
@@ -123,6 +127,7 @@ class _Walk:
     """Both documents are walked once; what is found is counted here."""
 
     same_tool: bool
+    surroundings: Surroundings
     same: int = 0
     near: int = 0
     different: int = 0
@@ -147,7 +152,9 @@ class _Walk:
         left = [(pointer, stored, fresh)]
         while left:
             place, old, new = left.pop()
-            if isinstance(old, dict) and isinstance(new, dict):
+            if self.surroundings.explain(old, new):
+                self.tell(f"{place}/text", "text", "surroundings", old["text"], new["text"])
+            elif isinstance(old, dict) and isinstance(new, dict):
                 keys = [*old, *(key for key in new if key not in old)]
                 pairs = [
                     (f"{place}/{_escaped(key)}", old.get(key, _ABSENT), new.get(key, _ABSENT))
@@ -198,6 +205,9 @@ class _Walk:
 
     def texts(self, stored: bytes, fresh: bytes) -> None:
         """Compare what is no JSON: the text between numbers must be the same."""
+        fresh, changed = self.surroundings.as_packed(fresh)
+        for packed, here in changed:
+            self.tell("", "text", "surroundings", packed, here)
         old, new = list(_pieces(stored)), list(_pieces(fresh))
         for (between, number, at), other in zip_longest(old, new, fillvalue=(None, None, 0)):
             if between != other[0] or (number is None) != (other[1] is None):
@@ -214,7 +224,7 @@ class _Walk:
         self,
         pointer: str,
         kind: Literal["number", "text", "type", "missing", "added"],
-        grade: Literal["within", "wording", "added", "different"],
+        grade: Literal["within", "wording", "added", "surroundings", "different"],
         stored: Any,  # noqa: ANN401 - JSON
         recomputed: Any,  # noqa: ANN401 - JSON
         *,

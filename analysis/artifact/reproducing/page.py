@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shlex
 from collections.abc import Iterator
@@ -12,7 +13,8 @@ from ...report import Block, Cell, Column, Command, Page, Section, Sentence, Tab
 from ...words import shorten, shown
 from .documents import Difference
 from .rerun import Rerun, RerunTrial
-from .result import ClaimCheck, OtherVersion, Recomputation, Reproduction
+from .result import ClaimCheck, Recomputation, Reproduction
+from .surroundings import OtherVersion
 
 __all__ = ["review_page"]
 
@@ -21,17 +23,24 @@ _COMMAND = 60
 _TEXT = 34
 
 
+_AMISS = {
+    "different": "is not what was stored",
+    "failed": "gives no answer",
+    "stopped": "was not computed to its end",
+}
+
+
 @page_of.register
 def _(found: Reproduction) -> Page:
     sections = [Section(tuple(Sentence(text) for text in _answer(found)))]
     if found.claims:
         sections.append(Section(tuple(_claims(found)), "claims"))
-    if found.all:
+    if found.results:
         sections.append(Section((_results(found),), "stored results"))
     sections += [
-        Section(tuple(_differences(one)), f"{one.name} is not what was stored")
+        Section(tuple(_differences(one)), f"{one.name} {_AMISS[one.standing]}")
         for one in found.all
-        if one.standing in {"different", "failed"}
+        if one.standing in {"different", "failed", "stopped"}
     ]
     return Page(
         title=f"Artifact {shown(Path(found.bundle).name)}",
@@ -133,7 +142,13 @@ def _answer(found: Reproduction) -> Iterator[str]:
     if found.analyses:
         yield f"computed anew from its raw rows: {_numbers(found)}{_because(found)}"
     if found.report is not None:
-        yield f"the report {_REPORT[found.report.standing]}"
+        stated = any(one.grade == "surroundings" for one in found.report.differences)
+        but = ", but for the versions that it states" * (stated and found.report.holds)
+        yield f"the report {_REPORT[found.report.standing]}{but}"
+    others = [shown(one.name) for one in found.documents if not one.holds]
+    if others:
+        verb = "says" if len(others) == 1 else "say"
+        yield f"{' and '.join(others)} {verb} something else than what comes out"
     if found.claims:
         wrong = [one for one in found.claims if not one.holds]
         if wrong:
@@ -150,6 +165,7 @@ _REPORT = {
     "within": "made anew is the same within 1e-9",
     "different": "made anew is another one",
     "failed": "cannot be made anew",
+    "stopped": "was not made anew: a limit was reached",
 }
 
 
@@ -244,13 +260,14 @@ def _results(found: Reproduction) -> Table:
                 ),
                 shorten(_line(one.command), _COMMAND),
             )
-            for one in found.all
+            for one in found.results
         ),
     )
 
 
 def _differences(one: Recomputation) -> Iterator[Block]:
-    yield Command(f"fairtrial {_line(one.command)}")
+    if one.command:
+        yield Command(f"fairtrial {_line(one.command)}")
     if one.reason is not None:
         yield Sentence(shown(one.reason))
     wrong = [each for each in one.differences if each.grade == "different"]
@@ -291,7 +308,7 @@ def _next(found: Reproduction) -> Iterator[Block]:
 
 def _value(value: Any) -> Cell:  # noqa: ANN401 - JSON
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return Value(f"{value:.10g}", value)
+        return Value(_text(value), value)
     return _text(value)
 
 
@@ -299,7 +316,8 @@ def _text(value: Any) -> str:  # noqa: ANN401 - JSON
     if isinstance(value, str):
         return shorten(shown(value), _TEXT)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return f"{value:.10g}"
+        with contextlib.suppress(OverflowError):  # a whole number that no double can be
+            return f"{value:.10g}"
     return shorten(json.dumps(value), _TEXT)
 
 

@@ -7,31 +7,31 @@ comes out is what these raw rows give here, whoever packed them.
 from __future__ import annotations
 
 import hashlib
-import os
-import platform
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from ...errors import FairtrialError, UsageError
+from ...errors import FairtrialError
 from ...report import Caution
 from ...version import VERSION
 from ...words import shorten, shown
 from ..archive import MOST_BYTES, MOST_ENTRIES, Archive, open_archive
-from ..claims import read_stored_claims, weigh_claim
+from ..claims import coarse_words, is_coarse, read_stored_claims, weigh_claim
 from ..contents import Analysis, Contents
+from ..limited import Commands, LimitReachedError, Limits
+from ..passing import Passing, passing_folder
 from ..recomputing import Recomputed, recompute
 from .asked_then import as_asked_then
 from .badges import SOURCE, badges_of
 from .checking import check_archive, unpack_bundle, unpack_into
 from .documents import compare_documents, document_of
-from .result import ClaimCheck, OtherVersion, Recomputation, Reproduction
+from .result import ClaimCheck, Recomputation, Reproduction
+from .surroundings import OtherVersion, Surroundings, other_versions
+from .told import UNHELD, held_documents
 
-__all__ = ["other_versions", "reproduce"]
+__all__ = ["USUAL", "reproduce"]
 
+USUAL = Limits(total_s=600, memory_bytes=4 * 2**30)  # an archive of anybody may ask for any work
 _MOST_WORKERS = 2  # commands at a time; each may use all cores
 _MOST_SAID = 200  # characters of a command, which may be of any length
 _MOST_RESULT = 256 * 1024**2  # bytes of a stored result
@@ -45,7 +45,7 @@ def reproduce(
     folder: Path | None = None,
     max_entries: int = MOST_ENTRIES,
     max_bytes: int = MOST_BYTES,
-    timeout_s: float | None = None,
+    limits: Limits = USUAL,
     say: Say = lambda _: None,
 ) -> Reproduction:
     """Check an artifact, and compute what it says anew.
@@ -58,8 +58,8 @@ def reproduce(
         A new folder to unpack it in, which stays; without one nothing stays.
     max_entries, max_bytes : int
         The most files, and the most bytes of them all, that are accepted.
-    timeout_s : float, optional
-        The longest time of one command, in seconds.
+    limits : Limits, optional
+        What computing may take.
     say : callable
         Is told what is under way, a line each.
 
@@ -78,10 +78,15 @@ def reproduce(
     with open_archive(path, max_entries=max_entries, max_bytes=max_bytes) as archive:
         say(f"checking {len(archive.entries):,} files of {path}")
         contents = check_archive(archive)
-        with _unpacked(archive, folder) as place:
-            recomputing = _Recomputing(archive, contents, place, timeout_s, say)
+        with (
+            passing_folder() as passing,
+            Commands(passing.homes, passing.lock, limits) as commands,
+        ):
+            place = _unpacked(archive, folder, passing)
+            recomputing = _Recomputing(archive, contents, place, commands, say)
             results = recomputing.results()
             claims = tuple(recomputing.claims())
+            documents = tuple(held_documents(archive, contents, place, claims))
         report = None if contents.report is None else results[-1]
         others = other_versions(contents)
         return Reproduction(
@@ -98,17 +103,21 @@ def reproduce(
             analyses=results if report is None else results[:-1],
             report=report,
             claims=claims,
+            documents=documents,
             missing=contents.missing,
             redacted=contents.redacted,
             measurable=tuple(one.name for one in contents.sources if one.campaign is not None),
             badges=badges_of(archive, contents, results, claims),
-            cautions=tuple(_cautions(contents, results, others)),
+            cautions=tuple(_cautions(contents, results, claims, others)),
             references=(SOURCE,),
         )
 
 
 def _cautions(
-    contents: Contents, results: Sequence[Recomputation], others: Sequence[OtherVersion]
+    contents: Contents,
+    results: Sequence[Recomputation],
+    claims: Sequence[ClaimCheck],
+    others: Sequence[OtherVersion],
 ) -> Iterator[Caution]:
     if not results:
         yield Caution(
@@ -121,6 +130,20 @@ def _cautions(
             f"other versions than those that it was packed with ({names}): to have the same bytes, "
             "install software/requirements.txt of the bundle",
         )
+    stopped = [one.name for one in results if one.standing == "stopped"]
+    if stopped:
+        what = f"{len(stopped)} of {len(results)} results were not computed: a limit was reached"
+        yield Caution("bundle-limit", what, tuple(stopped))
+    unheld = [name for name in UNHELD if name in contents.files]
+    if contents.tool_version != VERSION and unheld:
+        what = (
+            f"{' and '.join(unheld)} are of fairtrial {contents.tool_version}, so that they were not "
+            "held against the results: what they say is their authors' word"
+        )
+        yield Caution("bundle-page-not-held", what, tuple(unheld))
+    coarse = [str(one.number) for one in claims if one.is_coarse]
+    if coarse:
+        yield Caution("claim-coarse", coarse_words(coarse), tuple(coarse))
     if contents.redacted is not None:
         kinds = ", ".join(contents.redacted.what)
         yield Caution(
@@ -138,57 +161,27 @@ def _cautions(
         )
 
 
-def other_versions(contents: Contents) -> tuple[OtherVersion, ...]:
-    """Give what the bundle was packed with and is of another version here, or not there."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    found = []
-    if contents.tool_version != VERSION:
-        found.append(OtherVersion(name="fairtrial", packed=contents.tool_version, here=VERSION))
-    if contents.python != platform.python_version():
-        here = platform.python_version()
-        found.append(OtherVersion(name="Python", packed=contents.python, here=here))
-    for name, packed in sorted(contents.libraries.items()):
-        try:
-            installed: str | None = version(name)
-        except (PackageNotFoundError, ValueError):
-            installed = None
-        if installed != packed:
-            found.append(OtherVersion(name=name, packed=packed, here=installed))
-    return tuple(found)
-
-
-@contextmanager
-def _unpacked(archive: Archive, folder: Path | None) -> Iterator[Path]:
+def _unpacked(archive: Archive, folder: Path | None, passing: Passing) -> Path:
     """Unpack into a new folder: the one that is named, which stays, or a passing one."""
     if folder is not None:
         unpack_bundle(archive, folder)
-        yield folder
-        return
-    try:
-        passing = tempfile.TemporaryDirectory(prefix="fairtrial-")
-    except OSError as error:
-        raise UsageError(
-            f"no temporary folder can be made: {error.strerror}",
-            str(archive.path),
-            "name a folder with -C, or set TMPDIR to one that can be written",
-        ) from None
-    with passing as place:
-        unpack_into(archive, Path(place))
-        yield Path(place)
+        return folder
+    unpack_into(archive, passing.content)
+    return passing.content
 
 
 class _Recomputing:
     """The commands of a checked and unpacked bundle, executed one after the other."""
 
     def __init__(
-        self, archive: Archive, contents: Contents, folder: Path, timeout_s: float | None, say: Say
+        self, archive: Archive, contents: Contents, folder: Path, commands: Commands, say: Say
     ) -> None:
         self._archive = archive
         self._contents = contents
         self._folder = folder
-        self._timeout_s = timeout_s
+        self._commands = commands
         self._say = say
+        self._surroundings = Surroundings(other_versions(contents))
         self._printed: dict[str, bytes] = {}  # by the file with the stored result
 
     def results(self) -> tuple[Recomputation, ...]:
@@ -198,23 +191,24 @@ class _Recomputing:
             asked.append(
                 Analysis(name="report", command=report.command, seed=None, result=report.result)
             )
-        workers = min(_MOST_WORKERS, len(os.sched_getaffinity(0)))
-        with ThreadPoolExecutor(workers) as pool:
-            return tuple(pool.map(self._result, asked))
+        return tuple(self._commands.each(self._result, asked, most=_MOST_WORKERS))
 
     def _result(self, one: Analysis) -> Recomputation:
-        said = shorten(shown(" ".join(one.command)), _MOST_SAID)
-        self._say(f"computing {shown(one.name)}: fairtrial {said}")
         stored = self._archive.read(one.result, most=_MOST_RESULT)
         try:
+            self._commands.hold()
+            said = shorten(shown(" ".join(one.command)), _MOST_SAID)
+            self._say(f"computing {shown(one.name)}: fairtrial {said}")
             command = as_asked_then(one.command, self._folder, stored)
-            fresh = recompute(command, self._folder, timeout_s=self._timeout_s)
+            fresh = recompute(command, self._folder, self._commands)
+            self._commands.hold()  # to compare two long documents takes its time too
         except FairtrialError as error:
+            limited = isinstance(error, LimitReachedError)
             return Recomputation(
                 name=one.name,
                 command=one.command,
                 result=one.result,
-                standing="failed",
+                standing="stopped" if limited else "failed",
                 exit_code=one.exit_code,
                 reason=error.what,
             )
@@ -240,13 +234,14 @@ class _Recomputing:
                 expected=claim.expected,
                 digits=claim.digits,
                 packed=stored.found,
+                is_coarse=is_coarse(claim),
             )
             printed = self._printed.get(stored.result)
             if asked.get(stored.result) != claim.command:
                 told = f"its command is not the one whose result {stored.result} is"
                 yield replace(check, reason=told)
             elif printed is None:
-                yield replace(check, reason="its command gave no answer")
+                yield replace(check, reason="its command gave no answer here")
             else:
                 weighing = weigh_claim(claim, document_of(printed))
                 yield replace(
@@ -259,7 +254,9 @@ class _Recomputing:
     def _held(self, one: Analysis, stored: bytes, fresh: Recomputed) -> Recomputation:
         """Compare a stored result with what its command printed."""
         same_tool = self._contents.tool_version == VERSION
-        found = compare_documents(stored, fresh.stdout, same_tool=same_tool)
+        found = compare_documents(
+            stored, fresh.stdout, same_tool=same_tool, surroundings=self._surroundings
+        )
         other_end = one.exit_code != fresh.exit_code
         return Recomputation(
             name=one.name,

@@ -9,20 +9,12 @@ from typing import Any, ClassVar, Literal
 from ...report import Result
 from ..contents import Missing, RedactionRecord
 from .documents import Difference
+from .surroundings import OtherVersion
 
-__all__ = ["BadgeShown", "ClaimCheck", "OtherVersion", "Recomputation", "Reproduction", "Standing"]
+__all__ = ["BadgeShown", "ClaimCheck", "Recomputation", "Reproduction", "Standing"]
 
-Standing = Literal["same bytes", "within", "different", "failed"]
-Outcome = Literal["same bytes", "within", "differs", "nothing stored"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OtherVersion:
-    """A program or a library whose version here is another one; None where there is none."""
-
-    name: str
-    packed: str | None
-    here: str | None
+Standing = Literal["same bytes", "within", "different", "failed", "stopped"]
+Outcome = Literal["same bytes", "within", "differs", "unfinished", "nothing stored"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +27,7 @@ class Recomputation:
         The analysis, the arguments of ``fairtrial``, and the file with the stored result.
     standing : str
         ``same bytes``; ``within``: all numbers the same within 1e-9 and all words the same;
-        ``different``; ``failed``: the command gave no answer.
+        ``different``; ``failed``: the command gave no answer; ``stopped``: a limit ended it.
     numbers, same, near, different : int
         Numbers in the stored result, and how many of them are the same, the same within 1e-9, and
         another or none.
@@ -69,7 +61,7 @@ class Recomputation:
     @property
     def is_page(self) -> bool:
         """Whether it is a report, most of whose numbers say where something is drawn."""
-        return self.command[:1] == ("report",)
+        return self.command[:1] in {("report",), ()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +85,8 @@ class ClaimCheck:
         Whether the claim holds of the value now; None where there is no value.
     reason : str or None
         Why there is none, or why it does not hold.
+    is_coarse : bool
+        Whether its digits let it hold for half or double of what it expects.
     """
 
     number: int
@@ -106,6 +100,7 @@ class ClaimCheck:
     now: Any = None
     holds: bool | None = None
     reason: str | None = None
+    is_coarse: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +140,9 @@ class Reproduction(Result):
         Each stored result, and the report.
     claims : tuple of ClaimCheck
         Each claim.
+    documents : tuple of Recomputation
+        Files that tell of the results (``README.md``, ``claims.json``, the citation, the crate), beside
+        what they would be here; without a command.
     missing : tuple of Missing
         What the bundle says that it lacks.
     redacted : RedactionRecord or None
@@ -171,6 +169,7 @@ class Reproduction(Result):
     analyses: tuple[Recomputation, ...]
     report: Recomputation | None
     claims: tuple[ClaimCheck, ...]
+    documents: tuple[Recomputation, ...]
     missing: tuple[Missing, ...]
     redacted: RedactionRecord | None
     measurable: tuple[str, ...]
@@ -178,22 +177,32 @@ class Reproduction(Result):
 
     @property
     def all(self) -> tuple[Recomputation, ...]:
+        """Every stored result, and what tells of them."""
+        return (*self.results, *self.documents)
+
+    @property
+    def results(self) -> tuple[Recomputation, ...]:
         """Every stored result, the report last."""
         return self.analyses if self.report is None else (*self.analyses, self.report)
 
     @property
     def outcome(self) -> Outcome:
         """The worst of what came out; a claim that does not hold counts as a difference."""
-        if not all(one.holds for one in self.all) or any(not one.holds for one in self.claims):
+        stopped = {one.command for one in self.all if one.standing == "stopped"}
+        results = [one for one in self.all if one.standing != "stopped"]
+        claims = [one for one in self.claims if one.command not in stopped]
+        if not all(one.holds for one in results) or any(not one.holds for one in claims):
             return "differs"
-        if not self.all:
+        if stopped:
+            return "unfinished"
+        if not self.results:
             return "nothing stored"
         return "same bytes" if all(one.standing == "same bytes" for one in self.all) else "within"
 
     @property
     def exit_code(self) -> int:
-        """What the command ends with: 1 where something differs, or a claim does not hold."""
-        return int(self.outcome == "differs")
+        """What the command ends with: 1 where something differs or a claim fails, 7 where a limit ended it."""
+        return {"differs": 1, "unfinished": 7}.get(self.outcome, 0)
 
     @property
     def numbers(self) -> Mapping[str, int]:

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
-from ..arguments import add_confidence, add_reading, number
+from ..arguments import add_confidence, add_reading, named, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,10 +17,18 @@ __all__ = ["add_choice", "add_judging", "asked", "candidates_of", "metrics_of", 
 def add_choice(parser: argparse.ArgumentParser) -> None:
     """Add ``--variant`` and ``--benchmark``."""
     parser.add_argument(
-        "--variant", action="append", metavar="V", help="this candidate only; may be given again"
+        "--variant",
+        action="append",
+        type=named,
+        metavar="V",
+        help="this candidate only; may be given again",
     )
     parser.add_argument(
-        "--benchmark", action="append", metavar="B", help="this benchmark only; may be given again"
+        "--benchmark",
+        action="append",
+        type=named,
+        metavar="B",
+        help="this benchmark only; may be given again",
     )
 
 

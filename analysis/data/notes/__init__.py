@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .given_up import given_up_cautions as given_up_cautions
     from .imported import always_said as always_said, imported_cautions as imported_cautions
     from .merged import merged_cautions as merged_cautions
+    from .names import name_cautions as name_cautions
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
@@ -21,5 +22,6 @@ else:
             "given_up": "given_up_cautions",
             "imported": "always_said imported_cautions",
             "merged": "merged_cautions",
+            "names": "name_cautions",
         },
     )

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from analysis.words import alike
+
 from ...errors import Problem
 from ..model import Build, Campaign, CheckPolicy, Hooks, Isolation, Protocol
 from ..schema.check import Shape, known_keys, unknown_key
@@ -100,6 +102,8 @@ class Resolver:
         self.filler.finish(self._broken_values())
         self.problems += maker.problems + counts.problems + self.filler.problems
         self.notes += maker.notes + self.filler.notes
+        self.notes += _alike_notes("variants", self.variants)
+        self.notes += _alike_notes("benchmarks", self.benchmarks)
         return campaign
 
     def _baseline(self) -> str:
@@ -242,6 +246,13 @@ class Resolver:
         part: str | None = None,
     ) -> None:
         self.problems.append(self.document.problem(path, what, fix, key=key, part=part))
+
+
+def _alike_notes(part: str, entries: Iterable[Entry]) -> list[str]:
+    return [
+        f"the {part} {quote(one)} and {quote(two)} look alike: rename one, or they will be mixed up"
+        for one, two in alike(entry.name for entry in entries)
+    ]
 
 
 def _padding(given: int | str) -> Any:  # noqa: ANN401 - "random" or a number

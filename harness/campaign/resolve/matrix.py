@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 from ...errors import Problem
-from ..schema.kinds import NAME
+from ..schema.letters import NAME
 from ..schema.target import VARIANT
 from ..source.excerpt import quote
 from ..source.yaml_marks import Document, Location
@@ -92,6 +92,7 @@ def _name_problem(document: Document, entry: Entry, taken: Mapping[str, Entry]) 
         fix = "let the values of the matrix differ in letters, digits and . _ + -"
         return document.problem(place, what, fix, key=True)
     if not NAME.fullmatch(entry.name):
-        what = f"the matrix makes the name {quote(entry.name, 60)}, which is longer than 100"
+        what = f"the matrix makes the name {quote(entry.name, 60)}, which is longer than 100 (50 where not all"
+        what += " are ASCII)"
         return document.problem(place, what, "use shorter names or values", key=True)
     return None

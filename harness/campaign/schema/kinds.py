@@ -13,13 +13,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from analysis.words import normal
+
 from ..source.excerpt import quote
 from ..source.yaml_marks import Location, Plain
 from .faults import Faults
+from .letters import NAME, NAME_NEEDS
 
 JsonSchema = dict[str, Any]
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
+NAMES: JsonSchema = {"$ref": "#/$defs/Name"}  # for editors; it is long, and stands there once
 EMPTY = "give a value, or delete the key"
 
 
@@ -109,16 +112,16 @@ def pattern(regex: str, meaning: str) -> Scalar:
 
 
 def name() -> Scalar:
-    """Take the name of a campaign, a variant, a benchmark or a metric."""
+    """Take the name of a campaign, a variant, a benchmark or a metric, and give its normal form."""
 
     def parse(given: str) -> str:
         if not NAME.fullmatch(given):
             raise ValueError
-        return str(given)
+        return normal(str(given))
 
-    texts = {"type": "string", "pattern": f"^{NAME.pattern}$"}
+    texts = {"type": "string", **NAMES}
     return Scalar(
-        needs="a name of at most 100 letters, digits and . _ + -, beginning with a letter or digit",
+        needs=NAME_NEEDS,
         parse=parse,
         form={"anyOf": [texts, {"type": "number", "minimum": 0}, {"type": "boolean"}]},
     )

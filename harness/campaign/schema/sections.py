@@ -25,11 +25,11 @@ from ..model import (
     Protocol,
     WarmupSessions,
 )
-from .kinds import choice, either, name, pattern
+from .kinds import NAMES, choice, either, name, pattern
 from .quantities import duration, share, size, switch, whole
 from .section import Key, Section
 from .shapes import Forms, Listed, Mapped
-from .target import BENCHMARK, ENVIRONMENT, INPUTS, NAMES, STEPS, TEXT, TIMEOUT, VARIANT
+from .target import BENCHMARK, ENVIRONMENT, INPUTS, STEPS, TEXT, TIMEOUT, VARIANT
 
 _RUNS = whole(1, 10**6)
 _CPU = whole(0, 4095)

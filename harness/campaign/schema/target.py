@@ -10,7 +10,7 @@ from analysis.run_numbers import RESERVED_METRICS
 from ..model import Cell, Expect, MetricRule
 from ..source.excerpt import quote
 from ..source.templates import VALUE_NAME
-from .kinds import NAME, choice, name, pattern, text
+from .kinds import NAMES, choice, name, pattern, text
 from .quantities import duration, whole
 from .section import Key, Section
 from .shapes import Forms, Listed, Mapped
@@ -19,7 +19,6 @@ from .shapes import Forms, Listed, Mapped
 PREDEFINED = ("variant", "benchmark")
 
 TEXT = text()
-NAMES = {"pattern": f"^{NAME.pattern}$"}
 _VALUE_NAMES = {"pattern": f"^{VALUE_NAME.pattern}$", "not": {"enum": [*PREDEFINED]}}
 _ENVIRONMENT_NAME = "[^=\\u0000]+"
 

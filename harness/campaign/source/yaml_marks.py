@@ -9,12 +9,15 @@ hostile file costs no more memory than its own length.
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
+
+from analysis.words import normal
 
 from ...errors import CampaignError, Problem
 from .excerpt import excerpt, quote
@@ -26,6 +29,7 @@ MAX_DEPTH = 20
 # PyYAML counts exactly these as line breaks.
 _BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NAMED = frozenset({("variants",), ("benchmarks",)})
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _FIXES = (
     ("'\\t'", "indent with spaces, not with tabs"),
@@ -261,7 +265,7 @@ class _Walk:
         if not isinstance(key, str):
             self._refuse(event, "a key is missing here", "write 'key: value'")
             return None
-        text = str(key)
+        text = _named(str(key), path)
         if text == "<<" and event.style is None:
             self._refuse(event, "the merge key '<<' is not allowed", "write the keys out")
             return None
@@ -293,6 +297,17 @@ class _Walk:
             end=end.index,
             width=width,
         )
+
+
+def _named(key: str, path: Location) -> str:
+    """Give the normal form (NFC) of a key that is a name; two spellings of one name are one key.
+
+    Not of signs that no name may hold, which are told as they stand.
+    """
+    names = path in _NAMED or path[-1:] == ("metrics",)
+    if not names or any(unicodedata.normalize("NFC", sign) != sign for sign in key):
+        return key
+    return normal(key)
 
 
 def _syntax(document: Document, error: yaml.MarkedYAMLError) -> Problem:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from analysis.artifact.archive import Content, of_bytes, weigh, write_archive
+from analysis.artifact.limited import Commands
 
 FILES = {
     "README.md": b"# what this is\n",
@@ -30,3 +31,12 @@ def packed(path: Path, files: dict[str, bytes]) -> Path:
 @pytest.fixture
 def archive(tmp_path):
     return packed(tmp_path / "a.zip", FILES)
+
+
+@pytest.fixture
+def commands(tmp_path_factory):
+    """Execute commands without a limit."""
+    folder = tmp_path_factory.mktemp("homes")
+    lock = folder / "lock"
+    with lock.open("wb") as file, Commands(folder, file.fileno()) as found:
+        yield found

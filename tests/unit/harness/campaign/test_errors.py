@@ -318,7 +318,7 @@ WHOLE = [
     ("name: a b\nvariants: {v: }\nbenchmarks: {x: {command: p}}\n", "1:7", "'name' must be a name"),
     ("variants: {v: }\nbenchmarks: {x: {command: p}}\n", "1:1", "'name' is missing"),
     ("name: n\nvariants: {v w: }\nbenchmarks: {x: {command: p}}\n", "2:12",
-     "'v w' must be a name of at most 100"),
+     "'v w' must be a name of letters, digits"),
     ("name: n\nvariants: {v: }\nbenchmarks: {x: }\n", "3:14",
      "benchmark 'x' has no command for variant 'v'"),
     ("name: n\nvariants: {v: {command: p}, w: }\nbaseline: v\nbenchmarks: {x: }\n", "4:14",

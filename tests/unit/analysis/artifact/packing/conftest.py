@@ -68,8 +68,8 @@ def campaign(measured, tmp_path):
 def quick(monkeypatch):
     """Leave out the computation of results, which has tests of its own."""
 
-    def recompute(command, folder):
-        del folder
+    def recompute(command, folder, commands):
+        del folder, commands
         return Recomputed(stdout=json.dumps({"command": command, "x": 1.5}).encode(), exit_code=0)
 
     monkeypatch.setattr(answers, "recompute", recompute)

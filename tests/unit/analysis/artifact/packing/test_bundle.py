@@ -479,7 +479,11 @@ class TestRedaction:
             record = RedactionRecord(
                 what=("host",), replaced={"host": 1}, files={file.name: before}
             )
-            return Redacted(record=record, scrub=lambda text: text.replace("gzip", "PROGRAM"))
+            return Redacted(
+                record=record,
+                scrub=lambda text: text.replace("gzip", "PROGRAM"),
+                left=lambda *_: (),
+            )
 
         made = pack(campaign.trial, campaign=campaign.file, redact=redact)
         name = f"trials/{campaign.trial.name}/findings.jsonl"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -62,14 +63,15 @@ class Folder:
             files={n: hashlib.sha256((self.trial / n).read_bytes()).hexdigest() for n in names}
         )
 
-    def redact(self, text=ALL):
+    def redact(self, text=ALL, known=None):
         before = {
             path.relative_to(self.root).as_posix(): path.read_bytes()
             for path in self.root.rglob("*")
             if path.is_file()
         }
-        done = redact_folder(self.root, wanted_of(text))
-        return SimpleNamespace(record=done.record, scrub=done.scrub, before=before)
+        done = redact_folder(self.root, wanted_of(text), known)
+        record = replace(done.record, left=done.left(self.root, {}))
+        return SimpleNamespace(record=record, scrub=done.scrub, before=before)
 
     def read(self, name):
         return (self.root / name).read_text()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 import re
 import shutil
 import unicodedata
 
 import pytest
+import yaml
 
 from analysis import judge, read_trial
+from analysis.artifact.redacting import Known, known_here
 from analysis.errors import UsageError
 from analysis.record import ENVIRONMENT, checksum_holds, read_manifest
 
@@ -427,3 +430,120 @@ def test_twice_gives_the_same_bytes_and_again_changes_nothing(folder, tmp_path):
     shutil.copytree(tmp_path / "other", folder.root)
     folder.redact()
     assert {p.name: p.read_bytes() for p in folder.root.rglob("*") if p.is_file()} == first
+
+
+# ---- values of variables: everywhere where they tell something, else in their own fields only
+
+
+@pytest.mark.parametrize(
+    "value",
+    """1|yes|hunter|production|en_US.UTF-8|C.UTF-8|1024|3.11.7|x86_64|xterm-256color|/usr/bin:/bin
+    |/usr/lib/jvm/java|True|output-mismatch|a b""".replace("\n    ", "").split("|"),
+)
+def test_a_value_that_stands_everywhere_goes_from_its_own_field_only(folder, value):
+    campaign = f"name: x\nvariants:\n  a: {{env: {{A: {json.dumps(value)}}}}}\n# {value}\n"
+    folder.put("trials/sample/campaign.yaml", campaign)
+    said = f"it is {value} here\n"
+    folder.put("trials/sample/outputs/9.stdout", said)
+    folder.redact("env")
+    assert folder.read("trials/sample/outputs/9.stdout") == said
+    after = folder.read("trials/sample/campaign.yaml")
+    assert after == campaign.replace(json.dumps(value), "redacted-value-1")
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("SEKRET77", "SEKRET77"),
+        ('"SEKRET 77"', "SEKRET 77"),
+        ("'SEKRET: 77'", "SEKRET: 77"),
+        ('"{{SEKRET77}}"', "{SEKRET77}"),
+        ("|\n    SEKRET77\n    two\n", "SEKRET77\ntwo"),
+        (">-\n    SEKRET77\n    two\n", "SEKRET77 two"),
+    ],
+)
+def test_a_value_goes_however_yaml_writes_it(folder, written, value):
+    campaign = f"name: x\nbenchmarks:\n a:\n  env:\n   A: {written}\n   B: b\n  command: [c]\n"
+    folder.put("trials/sample/campaign.yaml", campaign)
+    folder.put("trials/sample/outputs/9.stdout", f"say <{value}> x{value}x\n")
+    folder.redact("env")
+    after = yaml.safe_load(folder.read("trials/sample/campaign.yaml"))
+    assert list(after["benchmarks"]["a"]["env"]) == ["A", "B"]
+    assert after["benchmarks"]["a"]["command"] == ["c"]
+    assert "SEKRET" not in folder.whole()
+    assert "<redacted-value-" in folder.read("trials/sample/outputs/9.stdout")
+
+
+def test_what_a_template_makes_is_made_again_of_the_placeholder(folder):
+    campaign = (
+        "name: x\nvariants:\n  a: {tok: QQ88QQ, few: 4}\n"
+        "benchmarks:\n  b: {env: {T: 'x{tok}y', F: '{few}'}, command: [c, '{few}']}\n"
+    )
+    folder.put("trials/sample/campaign.yaml", campaign)
+    cell = {"env": {"T": "xQQ88QQy", "F": "4"}, "command": {"argv": ["c", "4"]}}
+    resolved = {"campaign": {"cells": [cell]}}
+    folder.put("trials/sample/resolved.json", json.dumps(resolved, indent=2) + "\n")
+    done = folder.redact("env")
+    after = json.loads(folder.read("trials/sample/resolved.json"))["campaign"]["cells"][0]
+    free = yaml.safe_load(folder.read("trials/sample/campaign.yaml"))["variants"]["a"]
+    assert after["env"]["T"] == f"x{free['tok']}y" != "xQQ88QQy"
+    assert (free["few"], after["env"]["F"], after["command"]["argv"][1]) == (4, "4", "4")
+    assert any("a template puts into a variable" in line for line in done.record.left)
+
+
+@pytest.mark.parametrize("home", ["/x/y/home2/jdoe", "/data/people/jdoe", "/usr/home/jdoe"])
+def test_a_home_lies_anywhere(folder, home):
+    folder.lines(
+        "environment.jsonl", lambda _, row: row["variables"].update({"USER": "jdoe", "A": home})
+    )
+    folder.put("trials/sample/outputs/9.stderr", f"{home}/src/a.c:3: -I{home}/i {home}\n")
+    folder.redact("paths")
+    said = folder.read("trials/sample/outputs/9.stderr")
+    assert said == "/redacted-home-1/src/a.c:3: -I/redacted-home-1/i /redacted-home-1\n"
+
+
+def test_a_machine_id_is_known_by_its_hash(folder):
+    machine = "0123456789abcdef" * 2
+    stored = hashlib.sha256(machine.encode()).hexdigest()
+    folder.lines(
+        "environment.jsonl", lambda _, row: row["host"].update({"machine_id_sha256": stored})
+    )
+    other = "fedcba9876543210" * 2  # nobody knows it to be one
+    folder.put("trials/sample/outputs/9.stdout", f"id={machine} {other}\n")
+    folder.redact("host")
+    said = folder.read("trials/sample/outputs/9.stdout")
+    assert re.fullmatch(rf"id=redacted-machine-\d-[0-9a-f]{{8}} {other}\n", said)
+
+
+def test_what_the_packer_knows_counts_only_where_it_stands(folder, tmp_path):
+    known = Known(
+        users=("jdoe", "somebody"),
+        homes=("/strange/place",),
+        hosts=("lab07",),
+        machines=("ab" * 16,),
+        boots=("3eae1594-2102-46e0-abf1-a359893b5082",),
+        values=("S3cret+value", "root=UUID=1234-5678"),
+    )
+    other = type(folder)(tmp_path / "other")
+    plain, knowing = folder.redact(), other.redact(known=known)
+    assert plain.record == knowing.record
+    assert folder.whole() == other.whole()  # whoever packs it
+    third = type(folder)(tmp_path / "third")
+    said = " ".join(["jdoe /strange/place/x lab07", *known.machines, *known.values])
+    third.put("trials/sample/outputs/9.stdout", said)
+    third.redact(known=known)
+    assert re.fullmatch(
+        r"redacted-user-1 /redacted-home-1/x redacted-host-\d redacted-machine-\d-\w{8}"
+        r" redacted-value-\d+ redacted-value-\d+",
+        third.read("trials/sample/outputs/9.stdout"),
+    )
+
+
+def test_this_machine_and_account_are_known(monkeypatch):
+    monkeypatch.setenv("A_TOKEN", "S3cret+value")
+    monkeypatch.setenv("HOME", "/strange/place")
+    found = known_here()
+    assert "S3cret+value" in found.values
+    assert "/strange/place" in found.homes
+    assert found.hosts == (platform.node(),)
+    assert "1" not in found.values

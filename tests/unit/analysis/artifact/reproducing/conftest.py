@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import runpy
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from analysis.artifact.limited import Commands
 from analysis.artifact.recomputing import recompute
 
 handmade = SimpleNamespace(
@@ -18,12 +19,28 @@ handmade = SimpleNamespace(
 write_bundle = handmade.write_bundle
 
 
+REPORT = ("report", "trials/sample", "--format", "html", "-o", "-")
+
+
 @pytest.fixture(scope="session")
-def answers(tmp_path_factory) -> Mapping[str, bytes]:
-    """Give what the commands print, in a folder that looks like an unpacked bundle."""
+def printed(tmp_path_factory) -> Iterator[Callable[[Sequence[str]], bytes]]:
+    """Execute commands in a folder that looks like an unpacked bundle."""
     folder = tmp_path_factory.mktemp("packing")
     shutil.copytree(handmade.SAMPLE, folder / "trials" / "sample")
-    return {name: recompute(words, folder).stdout for name, words in handmade.COMMANDS.items()}
+    with (folder / "lock").open("wb") as lock, Commands(folder, lock.fileno()) as commands:
+        yield lambda words: recompute(words, folder, commands).stdout
+
+
+@pytest.fixture(scope="session")
+def answers(printed) -> Mapping[str, bytes]:
+    """Give what the commands print."""
+    return {name: printed(words) for name, words in handmade.COMMANDS.items()}
+
+
+@pytest.fixture(scope="session")
+def page(printed) -> bytes:
+    """Give the report."""
+    return printed(REPORT)
 
 
 @pytest.fixture
@@ -36,7 +53,7 @@ def bundle(tmp_path, answers) -> Callable[..., Path]:
         name: str = "artifact.zip",
         **changes: object,
     ) -> Path:
-        files = handmade.files_of(handmade.SAMPLE) | {"README.md": b"# A sample\n"}
+        files = handmade.files_of(handmade.SAMPLE)
         files |= {f"analyses/{name}.json": data for name, data in answers.items()}
         edit(files)
         return handmade.write_bundle(tmp_path / name, handmade.sealed(files, **changes))

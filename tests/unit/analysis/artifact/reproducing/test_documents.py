@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.artifact.reproducing.documents import NEAR, compare_documents
+from analysis.artifact.reproducing.surroundings import OtherVersion, Surroundings
 
 VERSIONS = {"same_tool": True}
 
@@ -185,3 +186,81 @@ def test_the_grade_is_the_same_in_both_directions(one, two):
 
 def test_the_bound_is_the_one_that_is_promised():
     assert NEAR == 1e-9
+
+
+# ---- what a page says of the versions under which it was made
+
+OTHERS = (
+    OtherVersion(name="Python", packed="3.11.7", here="3.11.2"),
+    OtherVersion(name="numpy", packed="2.4.6", here="1.26.4"),
+    OtherVersion(name="fairtrial", packed="0.9", here="0.8"),
+    OtherVersion(name="gone", packed="1.0", here=None),
+)
+PAGES = {
+    "html": '<tr><th scope="row"><bdi>{}</bdi></th><td><bdi>{}</bdi></td></tr>\n',
+    "md": "| version | {} | {} |\n",
+    "latex": "{{version}} & {{{}}} & {{{}}} \\\\\n",
+    "txt": "  {}   {}\n",
+}
+
+
+def _page(form, python, numpy, *more):
+    facts = [("judged under", f"Python {python}"), ("numpy", numpy), *more]
+    return "".join(PAGES[form].format(*fact) for fact in facts).encode()
+
+
+@pytest.mark.parametrize("form", PAGES)
+def test_versions_that_a_page_states_are_surroundings(form):
+    around = Surroundings(OTHERS)
+    stored = _page(form, "3.11.7", "2.4.6", ("a", "1.5"))
+    fresh = _page(form, "3.11.2", "1.26.4", ("a", "1.5"))
+    found = compare_documents(stored, fresh, same_tool=True, surroundings=around)
+    assert (found.grade, found.different) == ("within", 0)
+    assert {one.grade for one in found.differences} <= {"surroundings"}
+    # the negative controls: without it, another number, another version than was packed or is here
+    assert compare_documents(stored, fresh, same_tool=True).grade == "different"
+    for one, two in (
+        (stored, fresh.replace(b"1.5", b"1.6")),
+        (stored.replace(b"3.11.7", b"3.11.9"), fresh),
+        (stored.replace(b"2.4.6", b"2.4.7"), fresh),
+        (stored, fresh.replace(b"1.26.4", b"1.26.5")),
+        (stored + b"numpy 2.4.6", fresh + b"numpy 1.26.4"),
+        (stored + b"numpy: 2.4.6", fresh + b"numpy: 1.26.4"),  # in what was measured
+    ):
+        held = compare_documents(one, two, same_tool=True, surroundings=around)
+        assert held.grade == "different"
+
+
+def test_a_number_that_reads_like_a_version_is_a_number_elsewhere():
+    around = Surroundings((OtherVersion(name="numpy", packed="1.5", here="2.4.6"),))
+    stored = _page("html", "3.11.7", "1.5", ("other numpy 2 of", "1.5"))
+    fresh = _page("html", "3.11.7", "2.4.6", ("other numpy 2 of", "2.5"))
+    found = compare_documents(stored, fresh, same_tool=True, surroundings=around)
+    assert (found.grade, found.different) == ("different", 1)
+
+
+def test_versions_in_json_are_surroundings_at_their_name_only():
+    around = Surroundings(OTHERS)
+
+    def document(python, numpy, value):
+        facts = [{"name": "judged under", "text": python}, {"name": "numpy", "text": numpy}]
+        return json.dumps({"versions": facts, "value": value}).encode()
+
+    stored = document("Python 3.11.7", "2.4.6", "2.4.6")
+    found = compare_documents(
+        stored, document("Python 3.11.2", "1.26.4", "2.4.6"), same_tool=True, surroundings=around
+    )
+    assert found.grade == "within"
+    assert [one.grade for one in found.differences] == ["surroundings"] * 2
+    assert found.differences[1].pointer == "/versions/1/text"
+    for other in (
+        document("Python 3.11.2", "1.26.4", "1.26.4"),
+        document("Python 3.11.9", "1.26.4", "2.4.6"),
+    ):
+        held = compare_documents(stored, other, same_tool=True, surroundings=around)
+        assert held.grade == "different"
+
+
+def test_whole_numbers_of_any_length_are_compared():
+    found = compare_documents(b"[" + b"9" * 4000 + b"]", b"[1.5]", same_tool=True)
+    assert (found.grade, found.different) == ("different", 1)

@@ -2,17 +2,22 @@
 
 import hashlib
 import json
+import platform
 import random
+import re
+from importlib.metadata import version
 
 import pytest
 
 from analysis.artifact.archive import open_archive
+from analysis.artifact.claims import pointed
+from analysis.artifact.limited import Commands, LimitReachedError, Limits
 from analysis.artifact.reproducing import reproduce, review_page
 from analysis.errors import StoreError, UsageError
 from analysis.record import encode_checked
 from analysis.report import as_markdown
 
-from .conftest import write_bundle
+from .conftest import REPORT, write_bundle
 
 
 def test_an_untouched_bundle_gives_the_same_bytes(bundle):
@@ -22,7 +27,7 @@ def test_an_untouched_bundle_gives_the_same_bytes(bundle):
     assert [one.standing for one in found.analyses] == ["same bytes"] * 2
     assert found.numbers["numbers"] == found.numbers["same"] > 100
     assert found.other_versions == ()
-    assert found.files == 13
+    assert found.files == 12
 
 
 def _edited(name, change):
@@ -156,12 +161,15 @@ def test_every_changed_missing_and_added_file_is_named(bundle, tmp_path):
         files = {name: archive.read(name) for name in archive.entries}
     files["trials/sample/plan.jsonl"] += b"\n"
     files["analyses/extra.json"] = b"{}"
-    del files["README.md"]
+    del files["trials/sample/environment.jsonl"]
     with pytest.raises(StoreError) as refused:
         reproduce(write_bundle(tmp_path / "b.zip", files))
     assert "trials/sample/plan.jsonl does not have the hash" in refused.value.what
     assert "analyses/extra.json is not listed" in refused.value.what
-    assert "README.md is listed in bundle.json and not there" in refused.value.what
+    assert (
+        "trials/sample/environment.jsonl is listed in bundle.json and not there"
+        in refused.value.what
+    )
     assert "SHA256SUMS" not in refused.value.what
     files = {name: data for name, data in files.items() if name != "analyses/extra.json"}
 
@@ -240,8 +248,10 @@ CLAIMS = [
 ]
 
 
-def _claims(*changes, command=("verdict", "trials/sample", "--json"), found=(2.2, "faster")):
+def _claims(*changes, command=("verdict", "trials/sample", "--json")):
     def edit(files):
+        document = json.loads(files["analyses/verdict.json"])
+        found = [pointed(document, pointer) for _, pointer, *_ in CLAIMS]
         rows = [
             {
                 "text": text,
@@ -306,6 +316,74 @@ def test_claims_that_are_none_are_refused(bundle):
         reproduce(bundle(claims="claims.json"))
 
 
+_NONE_CAN_BE = [
+    "9" * 4000,
+    "-" + "9" * 4000,
+    "18446744073709551616",
+    "1e999",
+    "-1e999",
+    "[1]",
+    "[[[[[[[[1]]]]]]]]",
+    '{"a": 1}',
+]
+
+
+@pytest.mark.parametrize("key", ["expected", "found", "digits"])
+@pytest.mark.parametrize("written", [*_NONE_CAN_BE, "9" * 5000, "NaN", "Infinity"])
+@pytest.mark.parametrize("relation", ["at_least", "equals", "word"])
+def test_numbers_that_none_can_be_are_refused(bundle, key, written, relation):
+    def edit(files):
+        _claims((0, {key: "HERE", "is": relation}))(files)
+        files["claims.json"] = files["claims.json"].replace(b'"HERE"', written.encode())
+
+    with pytest.raises(StoreError, match=r"claim|digits|no JSON"):
+        reproduce(bundle(edit=edit, claims="claims.json"), limits=Limits(total_s=1e-9))
+
+
+@pytest.mark.parametrize("expected", [True, None, "1", 2**63 - 1, -(2**63), 1e308, 5e-324, -0.0])
+def test_other_values_are_compared_and_told(bundle, expected):
+    claims = _claims((0, {"expected": expected, "is": "equals"}))
+    found = reproduce(bundle(edit=claims, claims="claims.json"))
+    assert [one.holds for one in found.claims] == [False, True]
+    assert "/candidates/0/multilevel/these/speedup" in str(found)
+    as_markdown.render(review_page(found))
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_a_report_that_states_other_versions_is_the_same_report(bundle, page):
+    here = {name: version(name) for name in ("numpy", "scipy", "numba")}
+    packed = {"numpy": "1.26.0", "scipy": "1.10.1", "numba": "0.57.0"}
+    python = platform.python_version()
+
+    def others(files, *changes):
+        text = page
+        for name, number in (("Python", python), *here.items()):
+            other = {"Python": "Python 3.11.99"}.get(name, packed.get(name))
+            stated = f"Python {number}" if name == "Python" else number
+            assert text.count(f"<bdi>{stated}</bdi></td>".encode()) == 1
+            text = text.replace(
+                f"<bdi>{stated}</bdi></td>".encode(), f"<bdi>{other}</bdi></td>".encode()
+            )
+        for one, two in changes:
+            assert one in text
+            text = text.replace(one, two, 1)
+        files["report.html"] = text
+
+    told = {"libraries": packed, "python": "3.11.99", "analyses": []}
+    told["report"] = {"command": list(REPORT), "result": "report.html"}
+    found = reproduce(bundle(edit=others, **told))
+    assert found.report.standing == "within"
+    assert (found.outcome, found.exit_code) == ("within", 0)
+    assert found.report.different == 0
+    said = " ".join(str(found).split())
+    assert "the versions that it states" in said
+    assert f"numpy {here['numpy']}" in said
+    # the negative control: a number of the page is another one
+    number = re.search(rb"(?<=\W)1\.\d{3}(?=\W)", page)[0]
+    other = reproduce(bundle(edit=lambda files: others(files, (number, b"9.999")), **told))
+    assert (other.report.standing, other.exit_code) == ("different", 1)
+
+
 def test_a_gates_answer_is_an_answer(bundle, answers):
     gate = {"name": "gate", "command": ["gate", "slower>2%", "trials/sample", "--json"]}
     gate |= {"seed": None, "result": "analyses/gate.json", "exit_code": 0}
@@ -321,10 +399,31 @@ def test_a_gates_answer_is_an_answer(bundle, answers):
     assert found.analyses[0].standing == "different"
 
 
-def test_a_command_that_takes_too_long_fails(bundle):
-    found = reproduce(bundle(), timeout_s=0.001)
-    assert {one.standing for one in found.analyses} == {"failed"}
-    assert "0.001 s" in found.analyses[0].reason
+@pytest.mark.parametrize("limits", [Limits(total_s=1e-6), Limits(each_s=1e-6)])
+def test_what_a_limit_ended_is_neither_right_nor_wrong(bundle, limits):
+    found = reproduce(bundle(edit=_claims(), claims="claims.json"), limits=limits)
+    assert {one.standing for one in found.analyses} == {"stopped"}
+    assert "1e-06 s" in found.analyses[0].reason
+    assert "bundle-limit" in [one.code for one in found.cautions]
+    assert (found.outcome, found.exit_code) == ("unfinished", 7)
+    assert [one.holds for one in found.claims] == [None, None]
+
+
+def test_what_differs_is_said_though_a_limit_ended_the_rest(bundle, monkeypatch):
+    def other(document):
+        document["failed"] = 99
+
+    real = Commands.run
+
+    def only_verdict(self, words, *rest):
+        if words[0] != "verdict":
+            raise LimitReachedError("no time")
+        return real(self, words, *rest)
+
+    monkeypatch.setattr(Commands, "run", only_verdict)
+    found = reproduce(bundle(edit=_edited("analyses/verdict.json", other)))
+    assert [one.standing for one in found.analyses] == ["different", "stopped"]
+    assert found.exit_code == 1
 
 
 def test_the_report_is_one_of_the_results(bundle):

@@ -1,0 +1,153 @@
+"""Names of any script. Authority: the Unicode Character Database (as Python holds it), and UAX #15."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+
+import jsonschema
+import pytest
+from hypothesis import example, given, strategies as st
+
+from analysis.words import alike, normal
+from harness.campaign import load_campaign
+from harness.campaign.schema.editor import editor_schema
+from harness.campaign.schema.letters import NAME
+from harness.errors import CampaignError
+
+PATTERN = editor_schema()["$defs"]["Name"]["pattern"]
+OLD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")  # what names were before
+DECOMPOSED = unicodedata.normalize("NFD", "é")
+
+
+@pytest.fixture
+def load(tmp_path):
+    def make(**sections):
+        campaign = {"name": "n", "variants": {"a": None}, "benchmarks": {"b": {"command": "true"}}}
+        path = tmp_path / "c.yaml"
+        path.write_text(json.dumps(campaign | sections, ensure_ascii=False), encoding="utf-8")
+        return load_campaign(path)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "é",
+        DECOMPOSED,
+        "größe",
+        "日本語",
+        "हिन्दी",
+        "текст",
+        "ไทย",
+        "العربية",
+        "עברית",
+        "한국어",
+        "𠀀",
+        "٣",
+        "ß-1",
+    ],
+)
+def test_letters_and_digits_of_any_script_are_names(load, name):
+    found = load(name=name, variants={name: None, "z": None}, baseline=name, benchmarks={
+        name: {"command": "true", "metrics": {name: {"regex": "(x)", "unit": "s", "better": "lower"}}}
+    })  # fmt: skip
+    plain = unicodedata.normalize("NFC", name)
+    assert (found.name, found.baseline) == (plain, plain)
+    assert [cell.benchmark for cell in found.cells] == [plain] * 2
+    assert found.cells[0].variant == plain
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["_a", "-a", ".a", "+a", "a b", "a/b", "a:b", "a,b", "→", "a€", "🚀", "a\u202eb", "a\u200bb", "a\u200db", "́a", "a\xa0b", "aㅤ", "a️", "a、b", "x" * 101, "é" * 51, "Å", "יִ"],
+)  # fmt: skip
+def test_what_is_no_letter_and_no_digit_is_refused(load, name):
+    with pytest.raises(CampaignError) as raised:
+        load(variants={name: None})
+    assert re.search(PATTERN, name) is None
+    if name.isprintable():
+        assert "letters, digits and . _ + -" in str(raised.value)
+
+
+@given(st.text(max_size=6) | st.text("aB0._+-é日\u0301", max_size=55))
+@example("a" * 100)
+@example("é" * 50)
+def test_the_editor_accepts_what_the_loader_accepts(name):
+    for schema in ({"pattern": PATTERN}, {"propertyNames": {"pattern": PATTERN}}):
+        value = {name: 1} if "propertyNames" in schema else name
+        valid = jsonschema.Draft202012Validator(schema).is_valid(value)
+        assert valid == (NAME.fullmatch(name) is not None)
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=102))
+@example("a" * 100)
+@example("a" * 101)
+def test_ascii_names_are_what_they_were(name):
+    assert (NAME.fullmatch(name) is None) == (OLD.fullmatch(name) is None)
+
+
+def test_signs_are_letters_digits_and_their_marks_by_the_standard():
+    wrong = []
+    for code in range(0x80, 0x110000):
+        sign = chr(code)
+        kind = unicodedata.category(sign)
+        letter = kind[0] == "L" or kind == "Nd"
+        accepted = NAME.fullmatch(f"a{sign}") is not None
+        if accepted and not (letter or kind in {"Mn", "Mc"}):
+            wrong.append(sign)
+        if accepted and unicodedata.normalize("NFC", sign) != sign:
+            wrong.append(sign)  # a name would grow when it is normalised
+        # later versions of the standard have further letters; of these none is lost
+        if (
+            letter
+            and unicodedata.ucd_3_2_0.category(sign) == kind
+            and not accepted
+            and (
+                unicodedata.normalize("NFC", sign) == sign
+                and sign not in "\u115f\u1160\u3164\uffa0"
+            )
+        ):
+            wrong.append(sign)
+    assert wrong == []
+
+
+@given(st.text("abé\u0301ø日\u093f𠀀", min_size=1, max_size=50))
+def test_a_name_stays_short_enough_for_a_file_in_its_normal_form(name):
+    if NAME.fullmatch(name) is None:
+        return
+    plain = normal(name)
+    assert len(plain) <= len(name)
+    assert len(plain.encode()) + len("-20261123-052546-c1d1") <= 255
+    assert NAME.fullmatch(plain)
+    assert normal(plain) == plain
+
+
+def test_two_spellings_of_one_name_are_one_key(load):
+    with pytest.raises(CampaignError, match="is given twice"):
+        load(variants={"é": None, DECOMPOSED: None})
+
+
+def test_variables_of_the_environment_keep_their_spelling(load):
+    found = load(benchmarks={"b": {"command": "true", "env": {DECOMPOSED: DECOMPOSED}}})
+    assert found.cells[0].env == {DECOMPOSED: DECOMPOSED}
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["a", "b"], []),
+        (["gzip", "GZip"], [("gzip", "GZip")]),
+        (["ｎame", "name"], [("ｎame", "name")]),
+        (["é", DECOMPOSED], [("é", DECOMPOSED)]),
+        (["ß", "ss"], [("ß", "ss")]),
+        (["e", "é"], []),
+    ],
+)
+def test_names_that_look_alike_are_told(load, names, told):
+    assert alike(names) == told
+    if DECOMPOSED not in names:
+        notes = load(variants=dict.fromkeys(names), baseline=names[0]).notes
+        assert any("look alike" in note for note in notes) == bool(told)
