@@ -67,7 +67,12 @@ class _Pair:
 
 
 def compare_answers(
-    answers: Sequence[Answers], *, confidence: float, margin: float, same: bool = False
+    answers: Sequence[Answers],
+    *,
+    confidence: float,
+    margin: float,
+    same: bool = False,
+    next_alpha: float | None = None,
 ) -> tuple[CandidateComparison, ...]:
     """Compare what two trials say of each candidate.
 
@@ -83,12 +88,19 @@ def compare_answers(
         The largest ratio of two effects, less 1, that counts as equivalent.
     same : bool
         Whether both trials are one and the same, which agrees with itself whatever it says.
+    next_alpha : float, optional
+        The risk of the next look at the new trial; by default 1 - confidence.
     """
     law, bound = Law(alpha=1.0 - confidence), math.log1p(margin)
+    following = law if next_alpha is None else Law(alpha=next_alpha)
     pairs = [list(_pairs(one)) for one in answers]
     suites = [_suite(one) for one in answers]
-    flat = iter(_compared([pair for group in pairs for pair in group], law, bound, same=same))
-    judged = iter(_compared([one for one in suites if one is not None], law, bound, same=same))
+    flat = iter(
+        _compared([pair for group in pairs for pair in group], law, following, bound, same=same)
+    )
+    judged = iter(
+        _compared([one for one in suites if one is not None], law, following, bound, same=same)
+    )
     found = []
     for one, group, suite in zip(answers, pairs, suites, strict=True):
         benchmarks = tuple(next(flat) for _ in group)
@@ -153,6 +165,7 @@ def _effect(line: Line, sessions: int, uncorrected: str, reason: str | None) -> 
         error=line.error,
         freedom=line.freedom,
         errors=line.errors,
+        step_added=line.step_added,
         freedoms=line.freedoms,
         sessions=sessions,
         outcome=line.outcome,
@@ -162,9 +175,9 @@ def _effect(line: Line, sessions: int, uncorrected: str, reason: str | None) -> 
 
 
 def _compared(
-    pairs: Sequence[_Pair], law: Law, margin: float, *, same: bool
+    pairs: Sequence[_Pair], law: Law, following: Law, margin: float, *, same: bool
 ) -> Iterable[EffectComparison]:
-    """Judge one family of effects."""
+    """Judge one family of effects; `following` is the law of the new trial's next look."""
     if not pairs:
         return
     found = _differences(pairs, law.alpha, margin)
@@ -175,7 +188,7 @@ def _compared(
         )
         more = None
         if reason in ("too-wide", "one-session-new"):
-            more = more_sessions(pair.old, pair.new, pair.designs, law, margin)
+            more = more_sessions(pair.old, pair.new, pair.designs, following, margin)
         yield EffectComparison(
             name=pair.name,
             old=pair.old,
@@ -213,7 +226,13 @@ def _differences(pairs: Sequence[_Pair], alpha: float, margin: float) -> Differe
             for part, known in zip(parts[side], (effect.errors, effect.freedoms), strict=True):
                 part[k, : len(known or ())] = known or ()
     return differences_of(
-        logs, errors, freedoms, alpha=alpha, margin=margin, parts=(parts[0], parts[1])
+        logs,
+        errors,
+        freedoms,
+        alpha=alpha,
+        margin=margin,
+        parts=(parts[0], parts[1]),
+        step=np.array([sum(side.step_added or 0.0 for side in (p.old, p.new)) for p in pairs]),
     )
 
 

@@ -32,7 +32,7 @@ def more_sessions(
     designs : pair of str
         How the trials compare their sides: "paired", "separate", or within one session.
     law : Law
-        Of the interval of the new trial.
+        Of the interval of the new trial at its next look.
     margin : float
         Of the log ratio.
     """
@@ -57,9 +57,11 @@ def more_sessions(
         counts = np.arange(max(have + 1, _LEAST), have + _LIMIT + 1, dtype=np.float64)
         more, freedom, error = counts - have, sides * (counts - 1.0), spread / np.sqrt(counts)
     multiplier = law.multiplier(freedom)
-    outside, inside = chances(
-        np.full(more.shape, math.log(old.speedup)), error, freedom, (multiplier, multiplier), margin
-    )
+    step, distance = new.step_added or 0.0, abs(math.log(old.speedup))
+    if old.outcome != "equivalent":  # the clock's step is taken from the distance that is tested
+        distance = max(distance - step, 0.0)
+    effect, limits = np.full(more.shape, distance), (multiplier, multiplier)
+    outside, inside = chances(effect, error, freedom, limits, margin - step)
     chance = inside if old.outcome == "equivalent" else outside
     enough = np.flatnonzero(chance >= _CHANCE)
     return More(sessions=int(more[enough[0]]) if enough.size else None, target=old.outcome)

@@ -308,15 +308,20 @@ def _judged(subject: Subject, cite: _Cited) -> Iterator[tuple[Span, ...]]:
         )
     elif many > 1:
         yield (Span("The words of the benchmarks are not corrected for their number."),)
-    if verdict.looks > 1:
+    risk = f"{figures.significant(100 * verdict.look_alpha, 3)} %"
+    total = f"so that all looks together risk at most {100 * verdict.risk_total:.3g} %"
+    if verdict.looks_rule == "planned":
+        looks = counted(verdict.looks, "look")
+        yield (Span(f"The data were to have {looks}, each at a risk of {risk}, {total}."),)
+    elif verdict.looks_rule == "growing":
         yield (
             Span(
-                f"The data were looked at {counted(verdict.looks, 'time')}, each time at a risk of "
-                f"{figures.significant(100 * (1 - verdict.confidence) / verdict.looks, 3)} %."
+                f"The data grew without a plan of looks: this one, number {verdict.looks}, was judged at "
+                f"a risk of {risk}, {total}."
             ),
         )
     if verdict.margin > 0:
-        risk = figures.significant(50 * (1 - verdict.confidence) / verdict.looks, 2)
+        risk = figures.significant(50 * verdict.look_alpha, 2)
         yield (
             Span(
                 f"Differences within ± {100 * verdict.margin:g} % count as equivalent (two one-sided "

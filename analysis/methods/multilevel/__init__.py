@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         over_hosts as over_hosts,
     )
     from .law import Law as Law
+    from .looks import LookFields as LookFields, Looks as Looks, LooksRule as LooksRule
     from .result import (
         BenchmarkLine as BenchmarkLine,
         Line as Line,
@@ -31,8 +32,12 @@ if TYPE_CHECKING:
         Multilevel as Multilevel,
     )
     from .wording import (
+        Looked as Looked,
         advice_text as advice_text,
+        chance_heading as chance_heading,
         interval_text as interval_text,
+        level_text as level_text,
+        looks_text as looks_text,
         needed_text as needed_text,
         reason_text as reason_text,
         speedup_text as speedup_text,
@@ -48,7 +53,8 @@ else:
             "failures": "fisher",
             "hosts": "Disagreement HostEffect HostLevel MoreHosts over_hosts",
             "law": "Law",
+            "looks": "LookFields Looks LooksRule",
             "result": "BenchmarkLine Line MoreSessions Multilevel",
-            "wording": "advice_text interval_text needed_text reason_text speedup_text",
+            "wording": "Looked advice_text chance_heading interval_text level_text looks_text needed_text reason_text speedup_text",
         },
     )

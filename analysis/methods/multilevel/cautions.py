@@ -68,14 +68,16 @@ def benchmark_cautions(
     judged: Judged, lines: Sequence[BenchmarkLine], sessions: int, noun: Unit
 ) -> Iterator[Caution]:
     """Say what holds for single benchmarks."""
-    flat = [line.name for line in lines if line.error == 0]
+    flat = [line.name for line in lines if line.reason == "no-spread"]
     if flat:
         where = _in(sessions, noun) if judged.design in ("paired", "separate") else "at all"
         yield Caution(
             "no-spread",
-            f"no spread {where}, so no p-value: {figures.listed(flat)}",
+            f"no spread {where}, and the clock's step is not known, so that equal readings prove "
+            f"nothing: {figures.listed(flat)}. Make the runs longer, or take more of them",
             tuple(flat),
         )
+    yield from _clock_cautions(judged, lines)
     lonely = [
         line.name
         for line in lines
@@ -107,6 +109,21 @@ def benchmark_cautions(
                 (line.name,),
             )
     yield from _zero_cautions(judged, lines)
+
+
+def _clock_cautions(judged: Judged, lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:
+    """Say where the clock's step widens an interval; what is counted has no clock."""
+    for line, error in zip(lines, judged.each.error.tolist(), strict=False):  # failed ones follow
+        if line.resolution is None or line.step_log is None or line.resolution_source == "exact":
+            continue
+        if line.low is not None and (line.step_added or error <= (line.error_floor or 0.0)):
+            yield Caution(
+                "coarse-clock",
+                f"{line.name}: the clock's step ({figures.quantity(line.resolution, judged.unit)}) is "
+                f"{figures.significant(100 * np.expm1(line.step_log), 2)} % of a run; the interval is "
+                "widened by it. Make the runs longer",
+                (line.name,),
+            )
 
 
 def _zero_cautions(judged: Judged, lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:

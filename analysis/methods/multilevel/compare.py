@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ...data import PerformanceMatrix, match
 from ...errors import UsageError
 from ...report import figures
-from ...stats import Correction, check_correction, counted, door
+from ...stats import Correction, check_correction, door
 from .cautions import (
     benchmark_cautions,
     data_cautions,
@@ -42,13 +42,14 @@ from .lines import (
     failed_lines,
     suite_lines,
 )
+from .looks import Looks
+from .resolution import resolution_of
 from .result import Multilevel
 from .suite import suite_of_cells
 
 __all__ = ["multilevel"]
 
 Floats = NDArray[np.float64]
-_LOOKS = 1000
 
 
 @door
@@ -60,7 +61,7 @@ def multilevel(
     margin: float = 0.01,
     correction: Correction = "holm",
     weights: Mapping[str, float] | None = None,
-    looks: int = 1,
+    looks: int | Looks = 1,
     always_valid: bool = False,
 ) -> Multilevel:
     """Compare two variants by their sessions: one interval and one word a benchmark.
@@ -82,8 +83,9 @@ def multilevel(
         Of the words for the number of benchmarks; intervals are not adjusted.
     weights : mapping of str to float, optional
         Of benchmarks, in the suite's two lines; those not named weigh 1.
-    looks : int
-        How many looks at growing data are planned, this one among them: alpha / looks each.
+    looks : int or Looks
+        How many looks at growing data are planned, this one among them: alpha / looks each. A
+        `Looks` shares the risk otherwise.
     always_valid : bool
         Give confidence sequences, which hold however often one looks; paired sessions only, and
         finite from 3 of them on.
@@ -107,7 +109,10 @@ def multilevel(
     ([2]_). With one session the answer holds within it; where session and variant cannot be told
     apart there is an estimate and nothing else.
     """
-    law = _law(confidence, margin, looks, always_valid=always_valid)
+    _check_levels(confidence, margin)
+    look = Looks.of(looks, always_valid=always_valid)
+    always_valid = look.rule == "always-valid"
+    law = Law(alpha=look.alpha(float(confidence)), always_valid=always_valid)
     check_correction(correction)
     whole = _whole(candidate), _whole(baseline)
     pair = match(*whole)
@@ -125,15 +130,21 @@ def multilevel(
     )
     sign = 1 if ours.better == "higher" else -1
     tables = tables_of(layout, sign, zeroed)
+    resolution = resolution_of(
+        layout, tables, _rows(ours, theirs), sign=sign, unit=ours.unit, zeroed=zeroed
+    )
     judged = Judged(
         design=layout.design,
         tables=tables,
-        each=estimates_of(layout.design, tables),
+        each=estimates_of(layout.design, tables, resolution),
+        resolution=resolution,
         zeroed=zeroed,
         weights=weighing,
         law=law,
+        next_law=replace(law, alpha=look.next_alpha(float(confidence))),
         margin=math.log1p(margin),
         sign=sign,
+        unit=ours.unit,
         correction=correction,
     )
     lines = (*benchmark_lines(judged, ours, theirs), *failed_lines(*whole))
@@ -151,8 +162,8 @@ def multilevel(
         confidence=float(confidence),
         margin=float(margin),
         correction=correction,
-        looks=int(looks),
-        always_valid=bool(always_valid),
+        **look.fields(float(confidence)),
+        always_valid=always_valid,
         benchmarks=lines,
         these=None if suite is None else suite[0],
         similar=None if suite is None else suite[1],
@@ -176,20 +187,13 @@ def multilevel(
     )
 
 
-def _law(confidence: float, margin: float, looks: int, *, always_valid: bool) -> Law:
+def _check_levels(confidence: float, margin: float) -> None:
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}")
     if not (math.isfinite(margin) and margin >= 0):
         raise UsageError(
             f"margin must be a number of at least 0, not {margin!r}", fix="such as 0.01"
         )
-    counted("looks", looks, most=_LOOKS)
-    if always_valid and looks > 1:
-        raise UsageError(
-            "looks and always_valid exclude each other",
-            fix="always_valid holds however often one looks; looks divides the level",
-        )
-    return Law(alpha=(1.0 - float(confidence)) / looks, always_valid=always_valid)
 
 
 def _whole(matrix: PerformanceMatrix) -> PerformanceMatrix:

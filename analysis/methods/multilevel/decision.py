@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...report import Word
 from ...stats import Correction, adjusted, holm_steps
-from .estimates import FLAT, Estimates, satterthwaite
+from .estimates import Estimates, satterthwaite
 from .law import Law
 
 __all__ = ["Decisions", "decide", "word_by_interval"]
@@ -52,8 +52,9 @@ def decide(found: Estimates, law: Law, margin: float, correction: Correction) ->
     """Judge the benchmarks of one candidate.
 
     Two families over the benchmarks are corrected: the two-sided p, held against alpha, and that of
-    equivalence, held against alpha / 2. An estimate without spread has no p; it takes part with the
-    one that it tends to as the spread goes to 0, which is 0 or 1.
+    equivalence, held against alpha / 2. An estimate without spread, whose values do not vary for all that is known,
+    has no interval and no p; it takes part with p = 1. The clock's step widens each interval, and every
+    distance that is tested is less by it.
 
     Parameters
     ----------
@@ -66,18 +67,15 @@ def decide(found: Estimates, law: Law, margin: float, correction: Correction) ->
     correction : {"holm", "bh", "none"}
         For the number of benchmarks.
     """
-    half = law.half(found.error, found.freedom, found.parts)
+    flat, step = found.error == 0, found.widening
+    half = np.where(flat, np.nan, law.half(found.error, found.freedom, found.parts) + step)
     low, high = found.estimate - half, found.estimate + half
-    pvalue = law.pvalue(found.estimate, found.error, found.freedom, found.parts)
+    seen = np.maximum(np.abs(found.estimate) - step, 0.0)
+    pvalue = law.pvalue(seen, found.error, found.freedom, found.parts)
     equivalent = law.pvalue_equivalent(
-        found.estimate, found.error, found.freedom, margin, found.parts
+        found.estimate, found.error, found.freedom, margin - step, found.parts
     )
-    flat = found.error == 0
-    size = np.abs(found.estimate)
-    families = [
-        np.where(flat, np.where(size >= FLAT, 0.0, 1.0), pvalue),
-        np.where(flat, np.where(size < margin, 0.0, 1.0), equivalent),
-    ]
+    families = [np.where(flat, 1.0, p) for p in (pvalue, equivalent)]
     ours, theirs = (adjusted(family, correction) for family in families)
     alone = tuple(
         word_by_interval(a, b, margin) for a, b in zip(low.tolist(), high.tolist(), strict=True)

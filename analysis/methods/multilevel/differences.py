@@ -54,12 +54,13 @@ def differences_of(
     alpha: float,
     margin: float,
     parts: tuple[Parts, Parts] | None = None,
+    step: Floats | None = None,
 ) -> Differences:
     """Test one family of differences.
 
     As in the verdict: proven to lie within the margin wins over larger and smaller (each side at
-    alpha / 2); a difference without spread has no p, and takes part in Holm's steps as the p that it
-    tends to.
+    alpha / 2); a difference without spread has neither interval nor p, and takes part in Holm's steps
+    as p = 1.
 
     Parameters
     ----------
@@ -72,6 +73,8 @@ def differences_of(
         Of the log ratio.
     parts : pair of Parts, optional
         Of both samples' errors, shape (effects, parts): they count where a freedom is nan.
+    step : array, shape (effects,), optional
+        What the clocks of both samples add to each half-width.
     """
     sides = [
         Estimates(
@@ -85,7 +88,7 @@ def differences_of(
     ]
     found = of_sides(sides[1], sides[0])
     unknown = np.isnan(found.error) | np.isnan(found.own_parts().freedoms).any(axis=1)
-    found = found._replace(error=np.where(unknown, np.nan, found.error))
+    found = found._replace(error=np.where(unknown, np.nan, found.error), step=step)
     d = decide(found, Law(alpha=alpha), margin, "holm")
     return Differences(
         estimate=found.estimate,

@@ -27,6 +27,7 @@ __all__ = [
     "Estimates",
     "LawName",
     "Parts",
+    "floored",
     "in_groups",
     "of_differences",
     "of_means",
@@ -63,7 +64,8 @@ class Estimates(NamedTuple):
     `error` and `freedom` are nan where fewer than two values leave them unknown; `error` is 0 where
     the values do not vary. `values` is how many there are, on both sides together. Where an error is
     known and `freedom` is nan, no single one fits: each of its `parts` has a quantile of its own.
-    `laws` names what holds where there is a single one, and where there is none.
+    `laws` names what holds where there is a single one, and where there is none. `step` is what the
+    clock adds to each half-width, None for nothing.
     """
 
     estimate: Floats
@@ -72,6 +74,7 @@ class Estimates(NamedTuple):
     values: NDArray[np.int64]
     parts: Parts | None = None
     laws: tuple[LawName, LawName] = ("t", "t")
+    step: Floats | None = None
 
     def changed(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Estimates:
         """Give what a function makes of the leading axes of each of the arrays."""
@@ -82,7 +85,13 @@ class Estimates(NamedTuple):
             values=change(self.values),
             parts=None if self.parts is None else Parts(*(change(part) for part in self.parts)),
             laws=self.laws,
+            step=None if self.step is None else change(self.step),
         )
+
+    @property
+    def widening(self) -> Floats:
+        """What the clock adds to each half-width."""
+        return np.zeros(np.shape(self.estimate)) if self.step is None else self.step
 
     def as_rows(self) -> Estimates:
         """Give a single estimate as arrays of one entry."""
@@ -197,6 +206,12 @@ def in_groups(errors: Floats, freedoms: Floats, groups: NDArray[np.int64]) -> tu
     parts = Parts(np.sqrt((each**2).sum(axis=-1)), np.where(there, found, np.inf))
     one = there.sum(axis=-1) == 1
     return np.where(one, np.where(there, found, 0.0).sum(axis=-1), np.nan), parts
+
+
+def floored(found: Estimates, floor: Floats) -> Estimates:
+    """Give the estimates with errors of at least the floor, where one is known."""
+    least = np.where(np.isnan(floor), 0.0, floor)
+    return found._replace(error=np.maximum(found.error, least))
 
 
 def satterthwaite(errors: Floats, freedoms: Floats) -> Floats:

@@ -106,7 +106,7 @@ class Law:
         estimate: Floats,
         error: Floats,
         freedom: Floats,
-        margin: float,
+        margin: float | Floats,
         parts: Parts | None = None,
     ) -> Floats:
         """Give the larger of the two one-sided p of H0: the true log ratio lies outside the margin.

@@ -24,6 +24,7 @@ from ....errors import InsufficientDataError
 from ....report import Caution, figures
 from ..estimates import Estimates, Parts, in_groups, of_differences
 from ..law import Law
+from ..looks import Looks
 from ..result import Multilevel
 from .disagreeing import disagreements_of
 from .lines import Level, benchmark_lines, effects_of, more_hosts, suite_lines
@@ -41,7 +42,7 @@ def over_hosts(
     results: Mapping[str, Multilevel],
     *,
     weights: Mapping[str, float] | None = None,
-    looks: int = 1,
+    looks: int | Looks = 1,
 ) -> tuple[Multilevel, HostLevel]:
     """Put the verdicts of several hosts on one candidate together.
 
@@ -52,8 +53,9 @@ def over_hosts(
         of them may session and variant be confounded.
     weights : mapping of str to float, optional
         Of benchmarks, as they were given for each host.
-    looks : int, optional
-        How many looks at growing data share the level, whatever the hosts' own results say.
+    looks : int or Looks, optional
+        How many looks at growing data are planned, or how they share the risk, whatever the hosts' own
+        results say.
 
     Returns
     -------
@@ -77,7 +79,8 @@ def over_hosts(
             needed=2,
         )
     first = next(iter(results.values()))
-    alpha = (1.0 - first.confidence) / looks
+    look = Looks.of(looks, always_valid=False)
+    alpha = look.alpha(first.confidence)
     table = table_of(results, weights)
     on_these, like_these, outer, outer_suite = _levels(table, first, weights, alpha)
     lines = benchmark_lines(like_these)
@@ -105,7 +108,7 @@ def over_hosts(
     whole = replace(
         first,
         design="hosts",
-        looks=looks,
+        **look.fields(first.confidence),
         sessions=level.sessions,
         sessions_candidate=sum(one.sessions_candidate for one in results.values()),
         sessions_baseline=sum(one.sessions_baseline for one in results.values()),
@@ -221,6 +224,7 @@ def inner_of(each: Estimates, groups: NDArray[np.int64] | None = None) -> Estima
         values=np.where(there, each.values, 0).sum(axis=-2),
         parts=parts,
         laws=("satterthwaite", "grouped"),
+        step=np.where(there, each.widening, 0.0).sum(axis=-2) / count[..., 0, :],
     )
 
 
@@ -251,6 +255,7 @@ def outer_of(inner: Estimates, outer: Estimates) -> Estimates:
         freedom=np.where(alone, outer.freedom, np.nan),
         parts=parts,
         laws=("t", "grouped"),
+        step=inner.step,
     )
 
 

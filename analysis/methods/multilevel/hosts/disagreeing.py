@@ -68,6 +68,7 @@ def rest_of(each: Estimates, counted: NDArray[np.bool_]) -> Estimates:
         error=np.where(nobody, np.nan, np.sqrt(variance)),
         freedom=np.where(nobody, np.nan, np.where(variance > 0, freedom, flat)),
         values=_others(np.where(there, each.values, 0)).astype(np.int64),
+        step=_others(np.where(there, each.widening, 0.0)) / some,
     )
 
 
@@ -140,6 +141,7 @@ class _Step:
             error=_beside(rest.error, each.error),
             freedom=_beside(rest.freedom, each.freedom),
             values=_beside(rest.values, each.values).astype(np.int64),
+            step=_beside(rest.widening, each.widening),
         )
         asked = np.repeat(counted, len(table.benchmarks))
         if len(table.hosts) == 2:  # both comparisons would be one
@@ -149,7 +151,14 @@ class _Step:
         if not places.size:
             return None
         kept = pairs.changed(lambda part: part[places])
-        found = differences_of(kept.estimate, kept.error, kept.freedom, alpha=alpha, margin=0.0)
+        found = differences_of(
+            kept.estimate,
+            kept.error,
+            kept.freedom,
+            alpha=alpha,
+            margin=0.0,
+            step=kept.widening.sum(axis=1),
+        )
         return cls(table=table, places=places, pairs=kept, found=found)
 
     def surest(self) -> tuple[int, list[Disagreement]] | None:
@@ -158,9 +167,7 @@ class _Step:
         sure = [n for n, shift in enumerate(self.found.shift) if shift in ("larger", "smaller")]
         if not sure:
             return None
-        # without spread there is no p-value, and nothing is surer
-        risk = np.where(self.found.error == 0, 0.0, self.found.pvalue)
-        first = min(sure, key=lambda n: (risk[n], -abs(self.found.estimate[n])))
+        first = min(sure, key=lambda n: (self.found.pvalue[n], -abs(self.found.estimate[n])))
         host = int(self.places[first]) // width
         return host, [self._told(n) for n in sure if int(self.places[n]) // width == host]
 

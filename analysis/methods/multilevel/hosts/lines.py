@@ -68,6 +68,8 @@ def _line(level: Level, d: Decisions, k: int) -> BenchmarkLine:
     failed = [sum(line.failed_candidate for line in mine), sum(x.failed_baseline for x in mine)]
     runs = [sum(line.runs_candidate for line in mine), sum(line.runs_baseline for line in mine)]
     reason = next((line.reason for line in mine if line.reason), None) if not there else None
+    if there and math.isnan(d.low[k]) and any(line.reason == "no-spread" for line in mine):
+        reason = "no-spread"
     if any(failed) and fails_more(failed[0], runs[0], failed[1], runs[1]):
         reason = "fails-more"
     outcome: Word = "undecided" if reason else d.outcome[k]
@@ -157,11 +159,11 @@ def effects_of(table: HostTable, alpha: float) -> tuple[HostEffect, ...]:
     law = Law(alpha=alpha)
     names: list[str | None] = list(table.benchmarks)
     each = table.each
-    half = law.half(each.error, each.freedom, each.parts)
+    half = law.half(each.error, each.freedom, each.parts) + each.widening
     if int(table.common.sum()) > 1:
         names.append(None)
         suites = table.suite
-        own = law.half(suites.error, suites.freedom, suites.parts)
+        own = law.half(suites.error, suites.freedom, suites.parts) + suites.widening
         half = np.column_stack([half, own])
         each = Estimates(
             estimate=np.column_stack([each.estimate, suites.estimate]),
@@ -218,9 +220,17 @@ def _advice(
         variance=(outer.error**2 * hosts)[:, None],
         sessions=hosts[:, None],
         within=np.full((hosts.size, 1), np.nan),
+        step=outer.widening,
     )
     told = advise(outer.estimate, scatter, level.law, level.margin, steps)
     return [
-        MoreHosts(benchmark=name, hosts=one.sessions, low=one.low, high=one.high, target=one.target)
+        MoreHosts(
+            benchmark=name,
+            hosts=one.sessions,
+            low=one.low,
+            high=one.high,
+            chance=one.chance,
+            target=one.target,
+        )
         for name, one in zip(names, told, strict=True)
     ]

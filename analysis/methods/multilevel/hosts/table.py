@@ -84,12 +84,13 @@ def table_of(results: Mapping[str, Multilevel], weights: Mapping[str, float] | N
 
 
 class _Error(NamedTuple):
-    """The error of one estimate, with its parts."""
+    """The error of one estimate, with its parts, and what the clock adds."""
 
     error: float = _NAN
     freedom: float = _NAN
     errors: tuple[float, ...] = (_NAN,)
     freedoms: tuple[float, ...] = (_NAN,)
+    step: float = 0.0
 
     @property
     def sessions(self) -> tuple[int, int]:
@@ -103,7 +104,8 @@ def _error_of(line: Line | None) -> _Error:
     if line is None or line.error is None:
         return _Error()
     freedom = _NAN if line.freedom is None else line.freedom
-    return _Error(line.error, freedom, line.errors or (line.error,), line.freedoms or (freedom,))
+    errors, freedoms = line.errors or (line.error,), line.freedoms or (freedom,)
+    return _Error(line.error, freedom, errors, freedoms, line.step_added or 0.0)
 
 
 def _estimates(
@@ -125,6 +127,7 @@ def _estimates(
         parts=Parts(
             filled(lambda error: error.errors, 0.0), filled(lambda error: error.freedoms, np.inf)
         ),
+        step=np.array([[error.step for error in row] for row in errors]),
     )
 
 
@@ -159,9 +162,12 @@ def _suites(
         elif one.these is not None and own == len(used):
             error = _error_of(one.these)
         elif used and one.design in PAIRS:  # a benchmark that another host lacks is left out
-            found = suite_of_differences(_differences(used), share[some])
-            single = float(found.error), float(found.freedom)
-            error = _Error(*single, *((value,) for value in single))
+            floors = np.array([_NAN if x.error_floor is None else x.error_floor for x in used])
+            found = suite_of_differences(_differences(used), share[some], floors)
+            if found.error > 0:  # else nothing varies, and nobody knows the clock's step
+                e, f = float(found.error), float(found.freedom)
+                step = float(share[some] @ [x.step_added or 0.0 for x in used] / total)
+                error = _Error(e, f, (e,), (f,), step)
         errors.append([error])
     means = np.where(some, estimate, 0.0) @ share / total if total > 0 else np.full(len(rows), _NAN)
     values = np.array([one.sessions for one in results])

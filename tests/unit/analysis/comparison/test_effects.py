@@ -167,14 +167,23 @@ def test_intervals_that_overlap_may_differ_all_the_same(answer):
     assert (line.difference, line.agreement) == ("larger", "differs")
 
 
-def test_values_without_spread_have_no_p_and_are_told_by_what_they_are(answer):
+def test_values_without_spread_tell_no_more_than_their_clocks(answer):
     flat, other = answer({"b": [0.1] * 3}), answer({"b": [0.2] * 3})
-    (line,) = compared(flat, flat).benchmarks
-    assert (line.error, line.pvalue, line.pvalue_adjusted) == (0.0, None, None)
-    assert (line.low, line.high) == (1.0, 1.0)
-    assert (line.difference, line.agreement) == ("equivalent", "agrees")
     (line,) = compared(flat, other).benchmarks
-    assert (line.pvalue, line.difference, line.agreement) == (None, "larger", "differs")
+    step = line.old.step_added + line.new.step_added
+    assert step > 0.1
+    assert line.error > 0
+    assert math.log(line.high / line.ratio) > step
+    assert line.difference == "undecided"
+
+
+@pytest.mark.parametrize("grown", [True, False])
+def test_a_side_without_spread_or_a_known_clock_is_not_compared(answer, grown):
+    flat, other = answer({"b": [0.0] * 3}), answer({"b": [0.2, 0.21, 0.23]})
+    sides = (other, flat) if grown else (flat, other)
+    (line,) = compared(*sides).benchmarks
+    assert line.reason == f"no-spread-{'new' if grown else 'old'}"
+    assert (line.agreement, line.pvalue, line.difference) == ("cannot tell", None, None)
 
 
 @pytest.mark.parametrize(

@@ -185,10 +185,14 @@ def test_a_side_without_spread_leaves_the_other_sides_t():
     assert 0.02 - math.log(line.high) == pytest.approx(interval.low, abs=1e-12)
 
 
-def test_sides_without_any_spread_are_points_as_before():
+def test_sides_without_any_spread_are_as_wide_as_the_clock_leaves_them():
+    """Authority: the floor rho sqrt(sum 1/n / 12) / S of each side, Banerjee's bound, and the step."""
     (line,) = compared({"b": [0.02] * 2}, {"b": [0.0] * 5}).benchmarks
-    assert (line.error, line.pvalue) == (0.0, None)
-    assert line.low == line.high == line.speedup
+    floors = [line.step_log / math.sqrt(12 * n) for n in (2, 5)]
+    assert line.errors == pytest.approx(floors)
+    each = [stats.t.isf(0.025, n - 1) * e for n, e in zip((2, 5), floors, strict=True)]
+    assert math.log(line.high / line.speedup) == pytest.approx(math.hypot(*each) + line.step_log)
+    assert line.outcome == "undecided"
 
 
 def test_the_one_session_too_many_is_said_and_by_whom():
