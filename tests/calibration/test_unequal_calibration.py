@@ -159,13 +159,10 @@ def session_values(sessions, ratio, shared, trials=TRIALS, benchmarks=8):
 
 
 SIDES = [
-    pytest.param(*cell, marks=spot_check if cell == ((2, 10), 1.0, False) else ())
-    for cell in [
-        *itertools.product([(2, 10), (2, 20), (3, 20), (5, 20)], (1.0, 3.0, 10.0), (False, True)),
-        ((10, 2), 1.0, False),
-        ((2, 3), 1.0, False),
-        ((5, 6), 3.0, True),
-    ]
+    *itertools.product([(2, 10), (2, 20), (3, 20), (5, 20)], (1.0, 3.0, 10.0), (False, True)),
+    ((10, 2), 1.0, False),
+    ((2, 3), 1.0, False),
+    ((5, 6), 3.0, True),
 ]
 
 
@@ -183,7 +180,7 @@ def test_lines_suite_families_and_gates_hold_what_they_say(sessions, ratio, shar
     assert family[0] <= at_most(0.05)
     assert blamed[0] <= at_most(0.025)
     assert ended[0] <= at_most(0.05)
-    if sessions[0] < 5 and min(sessions) * 4 <= max(sessions) and not (shared and ratio > 1):
+    if min(sessions) < 4 and 4 * min(sessions) <= max(sessions):
         # what was said before fails where one side is much shorter
         assert family[1] > 0.07
         assert blamed[1] > 0.035

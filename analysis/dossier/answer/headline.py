@@ -217,7 +217,10 @@ def _reason(result: Multilevel) -> str:
     count = line.more_sessions.sessions
     if count is None:
         return f"more than 100 more {result.outermost}s, so measure differently"
-    return needed_text(count, result.outermost)
+    needed = needed_text(count, result.outermost)
+    if line.law == "banerjee":
+        return f"equally many {result.outermost}s on both sides first, then {needed}"
+    return needed
 
 
 def _percent(share: float) -> str:

@@ -183,4 +183,4 @@ def _pvalue_by_bound(distance: Floats, parts: Parts) -> Floats:
         middle = (low + high) / 2
         wider = _bound(parts, np.exp(middle)) > distance
         low, high = np.where(wider, middle, low), np.where(wider, high, middle)
-    return np.asarray(np.exp(high))
+    return np.maximum(np.exp(high), _LEAST)
