@@ -9,7 +9,7 @@ import numpy as np
 from ...data import Match, Unit
 from ...report import Caution, figures
 from .design import Layout
-from .lines import Judged
+from .lines import Judged, spread_of
 from .result import BenchmarkLine
 
 __all__ = [
@@ -120,7 +120,7 @@ def _clock_cautions(judged: Judged, lines: Sequence[BenchmarkLine]) -> Iterator[
             yield Caution(
                 "coarse-clock",
                 f"{line.name}: the clock's step ({figures.quantity(line.resolution, judged.unit)}) is "
-                f"{figures.significant(100 * np.expm1(line.step_log), 2)} % of a run; the interval is "
+                f"{figures.significant(100 * (spread_of(line.step_log) or 0.0), 2)} % of a run; the interval is "
                 "widened by it. Make the runs longer",
                 (line.name,),
             )
