@@ -164,8 +164,8 @@ class Measurement:
         int | None,
         RunNumber(
             unit="ns",
-            what="the part of `wall_ns` in which the program was on a CPU; null when threads or "
-            "children have a part of the processor time, or the kernel keeps no such account",
+            what="the part of `wall_ns` in which the program was on a CPU; null when threads or children, "
+            "waited for or not, have a part of the processor time, or the kernel keeps no such account",
             source="launcher",
             since="0.2.0",
         ),
@@ -267,6 +267,16 @@ class Measurement:
         int | None,
         RunNumber(
             unit="B", what="bytes added to the environment: they move the stack", source="runner"
+        ),
+    ] = None
+    suspended: Annotated[
+        int | None,
+        RunNumber(
+            unit="",
+            what="how often it was discarded before and executed again, because the launcher, fairtrial or "
+            "the machine stood still",
+            source="runner",
+            since="0.3.0",
         ),
     ] = None
     disturbed: bool | None = None

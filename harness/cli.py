@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import importlib.machinery
 import io
 import os
@@ -47,7 +48,25 @@ def console() -> None:
         code = main(sys.argv[1:], sys.stdout, sys.stderr)
     except KeyboardInterrupt:  # so early that there was nothing to stop
         code = 130
+    except (OSError, ImportError) as error:
+        if not _no_more_files(error):
+            raise
+        sys.stderr.write(
+            f"fairtrial: no more files can be opened: {error}\n"
+            "  fix: raise the limit (ulimit -n 1024), or close what holds so many; a trial that was begun "
+            "goes on with --resume\n"
+        )
+        code = 3
     sys.exit(code)
+
+
+def _no_more_files(error: BaseException) -> bool:
+    """Tell whether nothing more can be opened: then no module can be loaded either, to say it in."""
+    codes = (errno.EMFILE, errno.ENFILE)
+    told = tuple(map(os.strerror, codes))  # a library of a module is not opened by Python itself
+    return getattr(error, "errno", None) in codes or (
+        isinstance(error, ImportError) and any(one in str(error) for one in told)
+    )
 
 
 def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
@@ -95,7 +114,9 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
     except BrokenPipeError:  # the reader of our output has gone: nothing is left to say
         _let_go(out)
         return code
-    except Exception as error:  # noqa: BLE001 - the last line of defence says whose fault it is
+    except Exception as error:
+        if _no_more_files(error):
+            raise
         import traceback
 
         from .launch import Interrupted

@@ -56,9 +56,9 @@ def size(count: float) -> str:
     return f"{count:.0f} B"
 
 
-def counted(number: int, noun: str) -> str:
-    """Write a number with its noun: ``1 event``, ``12 events``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def counted(number: int, noun: str, several: str | None = None) -> str:
+    """Write a number with its noun: ``1 event``, ``12 events``; `several` is a plural of its own."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {several or noun + 's'}"
 
 
 def said_of_sessions(ends: Sequence[SessionEnd]) -> list[str]:
@@ -66,7 +66,11 @@ def said_of_sessions(ends: Sequence[SessionEnd]) -> list[str]:
     ordered = sorted(ends, key=lambda end: end.session)
     shown = ordered[-_ENDS_SHOWN:]
     hidden = len(ordered) - len(shown)
-    lines = [f"  {hidden} earlier sessions: see session_ends in manifest.json"] if hidden else []
+    lines = (
+        [f"  {counted(hidden, 'earlier session')}: see session_ends in manifest.json"]
+        if hidden
+        else []
+    )
     return lines + [f"  session {end.session}: {end.text}" for end in shown]
 
 
@@ -92,6 +96,17 @@ def said_of_disturbances(found: Disturbances | None, *, repeating: bool) -> list
     replaced = f"{counted(found.repeats, 'repeat')} replaced {found.mended or 'none'} of them"
     rest = f", {kept} {'is' if kept == 1 else 'are'} judged as disturbed" if kept else ""
     return [f"{said}; {replaced}{rest}"]
+
+
+def said_of_suspended(executions: int) -> list[str]:
+    """Say how many executions were discarded because something stood still; nothing where none was."""
+    if not executions:
+        return []
+    verb = "was" if executions == 1 else "were"
+    return [
+        f"  suspended: {counted(executions, 'execution')} {verb} discarded, because the launcher, fairtrial or "
+        "the machine stood still: see findings.jsonl"
+    ]
 
 
 def said_of_rule(rule: StopRule) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..data import PerformanceMatrix, Trial
+from ..data import PerformanceMatrix, Trial, not_judged, question_of
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..methods.multilevel import BenchmarkLine, Looks, Multilevel, multilevel
 from ..report import Caution, merged
@@ -65,7 +65,8 @@ def compare_trials(
         From `read_trial`. The order matters for words only: the new one reproduces the old one's
         conclusions, or does not.
     metric : str, optional
-        What is compared; by default what the old trial's verdict judges.
+        What is compared; by default what the old trial's verdict judges, which must not be declared
+        otherwise for the new one.
     confidence : float
         Of the intervals, between 0 and 1; 1 less it is the risk of each family of tests.
     margin : float
@@ -88,7 +89,8 @@ def compare_trials(
     """
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}")
-    metric = old.default_metric if metric is None else metric
+    unasked = old.unasked if metric is None else ()
+    metric = question_of((old, new)) if metric is None else metric
     unit, better = _agreed(old, new, metric)
     labels = _labels(old, new)
     looks = [looks_at([trial.manifest], None, always_valid=False) for trial in (old, new)]
@@ -138,6 +140,7 @@ def compare_trials(
         only_old=only[0],
         only_new=only[1],
         cautions=merged(
+            [not_judged(unasked)] if unasked else (),
             structure_cautions(old, new, (a, b), only, same=same),
             judged.cautions,
             hidden_cautions(around.hidden),

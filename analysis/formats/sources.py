@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..data import Layout, PerformanceMatrix, Table, Trial, always_said, trial_cautions
+from ..data import Layout, PerformanceMatrix, Table, Trial, always_said, not_judged, trial_cautions
 from ..errors import AnalysisError, FairtrialError, InsufficientDataError, UsageError
 from ..record import Better
 from ..report import Caution, merged
 from .numbers_file import VALUES
+from .reading import Reading, asked_of
 from .registry import files_said, format_of
 from .trials import OpenedTrials, is_file, open_trial, trial_and_variant
 
@@ -30,31 +31,6 @@ __all__ = [
     "read_sources",
     "trials_of",
 ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """How sources are read.
-
-    Attributes
-    ----------
-    metric : str or None
-        Of trials; wall time by default.
-    better : {"lower", "higher"} or None
-        Which direction is better in files.
-    layout : {"rows", "columns"}
-        Whether each row, or each column, of a matrix file is one benchmark.
-    level : {"process", "iteration"}
-        What is one run: a process, or each iteration that it measured of itself.
-    command : str
-        The command line up to its sources, for remedies.
-    """
-
-    metric: str | None = None
-    better: Better | None = None
-    layout: Layout = "rows"
-    level: str = "process"
-    command: str = "fairtrial COMMAND"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -104,8 +80,9 @@ def read_sides(candidate: str, baseline: str | None, how: Reading) -> Sides:
         candidate, second = _sides_of(candidate, how, opened)
     else:
         second = baseline
+    how = asked_of((candidate, second), how, opened)
     found = [_one(source, how, opened) for source in (candidate, second)]
-    ours, theirs = _directed(found, how)
+    ours, theirs = _saying(_directed(found, how), how)
     if second != candidate:  # one variant of two trials has one name
         ours, theirs = _told_apart(found, [ours, theirs])
     folders = {named[0] for side in (candidate, second) if (named := trial_and_variant(side))}
@@ -122,7 +99,8 @@ def read_each(sources: Sequence[str], how: Reading) -> list[PerformanceMatrix]:
         As for `read_sides`.
     """
     opened = OpenedTrials()
-    return _directed([_one(source, how, opened) for source in sources], how)
+    how = asked_of(sources, how, opened)
+    return _saying(_directed([_one(source, how, opened) for source in sources], how), how)
 
 
 def _directed(found: Sequence[_Read], how: Reading) -> list[PerformanceMatrix]:
@@ -136,6 +114,14 @@ def _directed(found: Sequence[_Read], how: Reading) -> list[PerformanceMatrix]:
     return _agreeing(found, how.better)
 
 
+def _saying(found: list[PerformanceMatrix], how: Reading) -> list[PerformanceMatrix]:
+    """Say once, with the first, that nobody has asked for the metric that is judged."""
+    if not how.unasked:
+        return found
+    first, *others = found
+    return [replace(first, cautions=(not_judged(how.unasked), *first.cautions)), *others]
+
+
 def read_one(source: str, how: Reading) -> PerformanceMatrix:
     """Read one variant of a trial or one file for a question that has no direction.
 
@@ -144,7 +130,9 @@ def read_one(source: str, how: Reading) -> PerformanceMatrix:
     UsageError, StoreError, AnalysisError
         As for `read_sides`.
     """
-    (matrix,) = _agreeing([_one(source, how, OpenedTrials())], how.better)
+    opened = OpenedTrials()
+    how = asked_of((source,), how, opened)
+    (matrix,) = _saying(_agreeing([_one(source, how, opened)], how.better), how)
     return matrix
 
 
@@ -168,8 +156,9 @@ def read_sources(sources: Sequence[str], how: Reading, *, lists: bool = False) -
         If a trial or a file cannot be trusted, or holds no values.
     """
     found: list[_Read] = []
-    cautions: list[Caution] = []
     opened = OpenedTrials()
+    how = asked_of(sources, how, opened)
+    cautions = [not_judged(how.unasked)] if how.unasked else []
     for source in sources:
         named = trial_and_variant(source)
         if named is not None:
@@ -281,7 +270,7 @@ def _from_trial(
 ) -> list[_Read]:
     folder, variant = named
     trial = opened.read(folder, how.better)
-    metric = how.metric or trial.default_metric
+    metric = how.metric or how.question or trial.default_metric
     info = trial.metric(metric)
     if how.better is not None and how.better != info.better:
         raise UsageError(
@@ -311,7 +300,7 @@ def _from_trial(
 
 
 def _from_file(source: str, how: Reading, *, lists: bool = False) -> _Read:
-    if how.metric is not None:
+    if how.metric is not None and not how.beside:
         raise UsageError("--metric is for trials; a file has one metric", source)
     path = Path(source)
     table = _table(path, how.layout)

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from ..data import Trial
+from ..data import Trial, not_judged
 from ..report import Caution
 from .result import CandidateVerdict
 from .sides import Side
-from .waiting import waiting_cautions
+from .waiting import suspended_cautions, waiting_cautions
 
-__all__ = ["method_cautions", "run_cautions"]
+__all__ = ["method_cautions", "question_cautions", "run_cautions"]
 
 # said of the whole trial, so not of each variant again
 _OF_THE_TRIAL = {"warm-up-left-out", "failed-left-out", "sequential"}
 _WORST = 3  # cells with failed runs that are named
+
+
+def question_cautions(unasked: Sequence[str]) -> Iterator[Caution]:
+    """Say first of all that benchmarks declare metrics, and that nobody asked for the one judged."""
+    if unasked:
+        yield not_judged(unasked)
 
 
 def run_cautions(trial: Trial, sides: Collection[Side], metric: str) -> Iterator[Caution]:
@@ -25,6 +31,7 @@ def run_cautions(trial: Trial, sides: Collection[Side], metric: str) -> Iterator
     yield from trial.cautions
     yield from _failed(trial, {one.name for one in sides})
     yield from waiting_cautions(trial, {one.name for one in sides}, metric)
+    yield from suspended_cautions(trial, {one.name for one in sides})
     for one in sides:
         yield from (caution for caution in one.cautions if caution.code not in _OF_THE_TRIAL)
 

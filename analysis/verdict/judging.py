@@ -16,7 +16,7 @@ from ..methods.multilevel import Looks, Multilevel, multilevel
 from ..report import merged
 from ..stats import Correction, door
 from .alone import alone
-from .cautions import method_cautions, run_cautions
+from .cautions import method_cautions, question_cautions, run_cautions
 from .counts import counts_of, session_runs
 from .looking import looks_at
 from .names import candidates_in, known_names
@@ -44,7 +44,7 @@ class _Asked:
 def judge(
     trial: Trial,
     *,
-    metric: str = "wall",
+    metric: str | None = None,
     confidence: float = 0.95,
     variants: Sequence[str] | None = None,
     benchmarks: Sequence[str] | None = None,
@@ -62,8 +62,10 @@ def judge(
     ----------
     trial : Trial
         From `read_trial`. An unfinished one is judged by what is there, with a caution.
-    metric : str
-        ``wall``, another metric that every run has, or one parsed from output.
+    metric : str, optional
+        ``wall``, another metric that every run has, or one parsed from output; by default the first that
+        the campaign's `judge` names, else ``wall`` (of an imported trial its first). Where benchmarks
+        declare metrics and nothing names one, a caution says so.
     confidence : float
         Of each interval.
     variants : sequence of str, optional
@@ -88,7 +90,8 @@ def judge(
     Raises
     ------
     UsageError
-        If a name is unknown, or an option is out of its range or does not fit the design.
+        If a name is unknown, an option is out of its range or does not fit the design, or no metric
+        is named and the trial's parts were declared to judge different ones.
     AnalysisError
         If a value is not positive.
     InsufficientDataError
@@ -97,6 +100,9 @@ def judge(
         If the certificate named is none.
     """
     manifest = trial.manifest
+    unasked = trial.unasked if metric is None else ()
+    usual = metric is None or trial.is_usual(metric)
+    metric = trial.default_metric if metric is None else metric
     info = trial.metric(metric)
     chosen = candidates_in(trial, variants)
     known_names("benchmark", benchmarks, manifest.benchmarks, str(trial.path))
@@ -144,8 +150,10 @@ def judge(
         alone=() if candidates or not matrices else alone(matrices[0], confidence),
         diagnosis=around.diagnosis,
         certificate=around.certificate,
+        usual=usual,
         outermost=trial.outermost,
         cautions=merged(
+            question_cautions(unasked),
             run_cautions(trial, sides.values(), metric),
             around.cautions,
             method_cautions(candidates),

@@ -74,13 +74,15 @@ class Verdict(Result):
         Of a fleet, all its hosts, judged or not; empty for a trial.
     whole : bool
         Whether a screen shows all benchmarks.
+    usual : bool
+        Whether the metric is the one that is judged where nobody names one.
     outermost : {"session", "host"}
         What `sessions` counts: "host" where each host of a fleet is taken as one session.
     """
 
     method: ClassVar[str] = "verdict"
     schema: ClassVar[int] = 2
-    unlisted: ClassVar[frozenset[str]] = frozenset({"outermost", "whole"})
+    unlisted: ClassVar[frozenset[str]] = frozenset({"outermost", "usual", "whole"})
 
     trial: str | None
     path: str | None
@@ -111,4 +113,5 @@ class Verdict(Result):
     certificate: Certificate | None = None
     hosts: tuple[FleetHostStanding, ...] = ()
     whole: bool = False
+    usual: bool = True
     outermost: Unit = "session"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..data import Trial
+from ..data import NOT_ASKED, Trial
 from ..formats import Reading, Sides, open_trial, read_sides, sessions_apart, trial_and_variant
 from ..report import Caution, merged
 from .judging import judge_sides
@@ -63,8 +63,15 @@ def judge_sources(
         looks=looks_at([one.manifest for one in trials], looks, always_valid=always_valid),
         **asked,
     )
-    known = merged(*_once(sides, trials, answer.cautions))
-    return Sourced(verdict=replace(answer, cautions=known), sides=sides, trials=trials)
+    first = [one for one in sides.candidate.cautions if one.code == NOT_ASKED]
+    others = [one for one in answer.cautions if one.code != NOT_ASKED]
+    usual = how.metric is None or all(trial.is_usual(how.metric) for trial in trials)
+    known = merged(first, *_once(sides, trials, others))
+    return Sourced(
+        verdict=replace(answer, usual=usual, cautions=known),
+        sides=sides,
+        trials=trials,
+    )
 
 
 def _once(

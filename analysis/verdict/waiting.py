@@ -1,15 +1,17 @@
-"""Runs that waited for a CPU: how many of which variant, what became of them, and whether that is fair."""
+"""Runs that waited for a CPU, or stood still: how many of which variant, and what became of them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..data import Trial
 from ..methods.multilevel import fisher
 from ..report import Caution
 
-__all__ = ["waiting_cautions"]
+__all__ = ["suspended_cautions", "waiting_cautions"]
 
 _RISK = 0.05
 _SHOWN = 4  # variants that are named
@@ -60,6 +62,36 @@ def waiting_cautions(trial: Trial, variants: Collection[str], metric: str) -> It
             "only because it takes longer",
             (one.variant,),
         )
+
+
+def suspended_cautions(trial: Trial, variants: Collection[str]) -> Iterator[Caution]:
+    """Say how many executions of these variants were discarded because something stood still.
+
+    Parameters
+    ----------
+    trial : Trial
+        The trial; nothing is said of one of a version that does not know it.
+    variants : collection of str
+        Those that are judged.
+    """
+    executions = np.nan_to_num(trial.numbers["suspended"])
+    counts = {
+        name: int(executions[trial.variant == number].sum())
+        for number, name in enumerate(trial.manifest.variants)
+        if name in variants
+    }
+    found = {name: count for name, count in counts.items() if count}
+    if not found:
+        return
+    total = sum(found.values())
+    worst = sorted(found.items(), key=lambda one: -one[1])[:_SHOWN]
+    told = ", ".join(f"{name} {count}" for name, count in worst)
+    more = ", …" if len(found) > _SHOWN else ""
+    yield Caution(
+        "suspended-runs",
+        f"{total} execution{'s were' if total > 1 else ' was'} discarded because the launcher, fairtrial or the "
+        f"machine stood still, and made again: {told}{more}",
+    )
 
 
 def _of(trial: Trial, variant: str) -> _Waiting:

@@ -85,7 +85,7 @@ def add_talk(parser: argparse.ArgumentParser) -> None:
 
 def positive(text: str) -> int:
     """Read a whole number of at least 1; argparse reports what is none."""
-    if not text.isdigit() or int(text) < 1:
+    if not (text.isascii() and text.isdecimal()) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
     return int(text)
 
@@ -133,8 +133,8 @@ def report_ending(ending: Ending, view: View, *, again: str, json_to: TextIO | N
             write_json(ending.to_dict(), json_to)
     head, *more = ending.lines(again)
     view.insist(head) if ending.capped else view.say(head)
-    for line in more:
-        view.say(line)
+    for line in more:  # failed runs are the exit code, so they are said in any case
+        view.insist(line) if line == ending.failures else view.say(line)
     if ending.status == "interrupted":
         return 130
     return 1 if ending.failed or ending.unmeasured else 0

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .key_file import VariableKey
-from .redaction import redact_text
+from .redaction import names_a_secret, redact_text
 
 # What they are about -> the names; a trailing * stands for any end. docs/environment.md shows it.
 ALLOWED: Mapping[str, tuple[str, ...]] = {
@@ -83,8 +83,12 @@ def _sought(value: str) -> str:
 
 
 def allowed(variables: Mapping[str, str]) -> dict[str, str]:
-    """Give the variables whose values may be stored, sorted by name."""
-    return {name: variables[name] for name in sorted(variables) if _IS_ALLOWED.match(name)}
+    """Give the variables whose values may be stored, sorted by name: none whose name speaks of a secret."""
+    return {
+        name: variables[name]
+        for name in sorted(variables)
+        if _IS_ALLOWED.match(name) and not names_a_secret(name)
+    }
 
 
 def stored_variables(

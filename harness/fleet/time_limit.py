@@ -12,7 +12,9 @@ WARNING_S = 120.0  # how long before its end Slurm tells a job, at least
 _FACTOR = 2.0
 _ROOM = 3.0
 # minutes | minutes:seconds | hours:minutes:seconds | days-hours[:minutes[:seconds]]
-_NOTATION = re.compile(r"(?:(\d+)-(\d+)(?::(\d+))?(?::(\d+))?|(\d+)(?::(\d+))?(?::(\d+))?)")
+_NOTATION = re.compile(
+    r"(?:(\d+)-(\d+)(?::(\d+))?(?::(\d+))?|(\d+)(?::(\d+))?(?::(\d+))?)", re.ASCII
+)
 _ENDLESS = {"INFINITE", "UNLIMITED", "NONE", "-1"}
 
 

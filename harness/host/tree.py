@@ -23,7 +23,7 @@ def parse_cpus(text: str) -> tuple[int, ...]:
     """
     numbers: set[int] = set()
     for part in filter(None, (piece.strip() for piece in text.strip().split(","))):
-        match = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6})(?::(\d{1,6})/(\d{1,6}))?)?", part)
+        match = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6})(?::([0-9]{1,6})/([0-9]{1,6}))?)?", part)
         if match is None:
             raise ValueError(f"{part!r} is no CPU number and no range of CPU numbers")
         first, last, used, group = (None if item is None else int(item) for item in match.groups())

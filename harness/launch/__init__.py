@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     )
     from .hooks import CommandFailedError as CommandFailedError, SideCommands as SideCommands
     from .interrupts import Interrupted as Interrupted, Interrupts as Interrupts
+    from .placement import Placement as Placement
+    from .standstill import Standstill as Standstill
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
@@ -27,5 +29,7 @@ else:
             "executables": "base_environment check_stdin hashes resolve resolve_all",
             "hooks": "CommandFailedError SideCommands",
             "interrupts": "Interrupted Interrupts",
+            "placement": "Placement",
+            "standstill": "Standstill",
         },
     )

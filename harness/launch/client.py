@@ -8,9 +8,7 @@ killed here; if this process dies, the launcher kills what it executes.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import dataclasses
-import errno
 import marshal
 import os
 import select
@@ -19,6 +17,7 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -27,16 +26,18 @@ from ..campaign import Isolation
 from ..errors import LauncherDiedError, LaunchError
 from ..meters.cgroups import RunGroups
 from ..meters.counters import Answer
+from ..wording import counted
 from .announced import Announced
 from .exchange import Execution, Request, execution_of
 from .interrupts import Interrupted, Interrupts, in_a_job
-from .refusals import not_permitted, spawn_failure
+from .placement import Placement, place, placement_of
+from .processes import become_subreaper, children, ends
+from .refusals import not_permitted, not_started
+from .standstill import LOOK_S, Lookout
 
 _SCRIPT = Path(__file__).with_name("launcher.py")
-_PR_SET_CHILD_SUBREAPER = 36
 _STAY_NS = 20_000_000
-_LIMITED = (errno.ENOMEM, errno.EAGAIN, errno.EBADF, errno.EMFILE)
-_LINKED = (errno.ELOOP, errno.ENOTDIR)  # of a file, of its folder
+_ENDING_S = 15.0  # what a launcher that sweeps may need
 _CONTAINMENTS = ("pid", "user", "none")  # best first
 
 # Children of this process that are nobody's strays: there before us, or of a living launcher.
@@ -45,6 +46,7 @@ _spared: set[int] = set()
 
 # Called while a program runs, on fairtrial's own CPU; a returned text ends the program.
 Watch = Callable[[], str | None]
+_INTERRUPTED = "interrupted"
 
 
 class LauncherClient:
@@ -92,18 +94,19 @@ class LauncherClient:
         self._family: set[int] = set()
         self._announced = Announced()
         self.dead = False  # killed or crashed, as an exception has told
+        self._pidfd = -1
         self._interrupts = interrupts
         self._groups = groups
         self.spawns_into_groups = False  # else it enters the group of a run, and leaves it
-        _become_subreaper()
-        before = set(_children(os.getpid()))
+        become_subreaper()
+        before = set(children(os.getpid()))
         _spared.update(before)
         wanted = contained and isolation.containment == "auto"
         for containment in _CONTAINMENTS if wanted else _CONTAINMENTS[-1:]:
             refusal = self._start(isolation, cpus, containment, counters)
             if refusal is None:
                 self.containment = containment
-                self._family = set(_children(os.getpid())) - before
+                self._family = set(children(os.getpid())) - before
                 _spared.update(self._family)
                 return
             if refusal[0] != "containment":
@@ -146,6 +149,10 @@ class LauncherClient:
         }
         self._send(dataclasses.asdict(isolation) | chosen)
         self.pid = self._credentials()
+        try:
+            self._pidfd = os.pidfd_open(self.pid)
+        except ProcessLookupError:
+            raise self._died() from None
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         reply = self._receive()
         if "error" in reply:
@@ -169,89 +176,110 @@ class LauncherClient:
         self,
         request: Request,
         watch: Watch | None = None,
-        every_s: float = 0.25,
+        every_s: float = LOOK_S,
         *,
         padding: int = 0,
         count: bool = False,
     ) -> Execution:
-        """Execute one program and wait for it.
+        """Execute one program and wait for it; `watch` is asked every so many seconds.
 
         `padding` is how long its `padded` variable is; with `count` the counters are read around it.
 
         Raises
         ------
         LaunchError
-            If the program cannot be started, or if the launcher died.
+            If the program cannot be started, or if the launcher died: it may have been stopped for good.
         Interrupted
             If a signal arrived: the program has been killed and nothing of it is left.
         """
         handle, announcement = self._announced.handle(request)
         run = {"op": "run", "handle": handle, "padding": padding, "count": count}
+        limit = None if request.timeout_s is None else request.timeout_s + request.grace_s
+        lookout = Lookout(self.pid, limit)
         self._send(*([] if announcement is None else [announcement]), run)
-        stopped = self._await(watch, every_s)
+        killed = self._await(lookout, watch, every_s)
         reply = self._receive()
-        if stopped:
+        if killed == _INTERRUPTED:
             raise Interrupted(self._interrupts.received)
         if reply.pop("told", False):  # TERM went to all processes of a job: ours is on its way
             self._interrupts.settle()
         if "error" in reply:
-            raise _not_started(request, reply["error"], reply["errno"])
-        return execution_of(reply)
+            raise not_started(request, reply["error"], reply["errno"])
+        return execution_of(reply, lookout.standstill(reply, woken=killed is not None))
 
-    def _await(self, watch: Watch | None, every_s: float) -> bool:
-        """Wait for the reply; end the program on a signal or when `watch` says so."""
-        asked = False
+    def _await(
+        self,
+        lookout: Lookout,
+        watch: Watch | None = None,
+        every_s: float = LOOK_S,
+        asked: str | None = None,
+    ) -> str | None:
+        """Wait for the reply; end the program on a signal or when `watch` says so, and give why.
+
+        `asked` is why its end was asked for already.
+        """
         while True:
             if self._interrupts.received and not asked:
-                self._kill("interrupted")
-                return True
-            ready = self._poller.poll(every_s * 1000 if watch and not asked else None)
+                self._kill(asked := _INTERRUPTED)
+            began = time.monotonic_ns()
+            ready = self._poller.poll(every_s * 1000)
+            given_up = lookout.waited(began, every_s, in_vain=not ready)
             if any(fd == self._socket.fileno() for fd, _ in ready):
-                return False
+                return asked
+            if given_up is not None:
+                self._signal(signal.SIGKILL)
+                raise self._died(given_up)
             if ready:
                 self._interrupts.drain()
-            elif watch and (reason := watch()):
-                self._kill(reason)
-                asked = True
+            elif watch and not asked and (asked := watch()):
+                self._kill(asked)
 
     def _kill(self, reason: str) -> None:
         """Ask for the end of the program under way, also if that has stopped its launcher."""
         self._send({"op": "kill", "reason": reason})
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: int) -> None:
+        """Signal the launcher, which may have ended, and its number be another process's."""
         with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGCONT)
+            signal.pidfd_send_signal(self._pidfd, number)
 
     def targets(self) -> tuple[int, ...]:
         """List the processes that the launcher has as children right now."""
-        return _children(self.pid)
+        return children(self.pid)
+
+    @property
+    def placement(self) -> Placement | None:
+        """Where and how it runs right now, which programs inherit; None when it has ended."""
+        return placement_of(self.pid)
+
+    def place(self, placement: Placement) -> None:
+        """Place it so again, as far as that is permitted."""
+        place(self.pid, placement)
 
     def sweep(self) -> int:
         """Kill and reap whatever earlier programs left; give the number of killed ones."""
         self._send({"op": "sweep"})
+        self._await(Lookout(self.pid, None), asked="sweep")
         return int(self._receive()["orphans"])
 
     def close(self) -> None:
-        """End the launcher; it sweeps before it exits."""
+        """End the launcher; it sweeps before it exits, unless it is stopped for good."""
         self._socket.close()
-        self._process.wait()
-        self._wait_for_launcher()
-
-    def _wait_for_launcher(self) -> None:
-        """Wait until the launcher is gone: in a namespace it is no child of the process started."""
-        with contextlib.suppress(ProcessLookupError, OSError):
-            pidfd = os.pidfd_open(self.pid)
-            try:
-                poller = select.poll()
-                poller.register(pidfd, select.POLLIN)
-                poller.poll(15_000)
-            finally:
-                os.close(pidfd)
+        if self._pidfd >= 0:
+            self._signal(signal.SIGCONT)  # it may be stopped
+            if not ends(self._pidfd, _ENDING_S):
+                self._signal(signal.SIGKILL)
+            os.close(self._pidfd)
+            self._pidfd = -1
+        self._process.wait()  # in a namespace another one than the launcher
         _spared.difference_update(self._family)
         self._reap_strays()
 
     def _reap_strays(self) -> int:
         """Kill the processes that fell to us when the launcher died; give their number."""
         killed = 0
-        while strays := set(_children(os.getpid())) - _spared:
+        while strays := set(children(os.getpid())) - _spared:
             for pid in strays:
                 try:
                     os.kill(pid, signal.SIGKILL)
@@ -290,9 +318,12 @@ class LauncherClient:
             data += more
         return data
 
-    def _died(self) -> LauncherDiedError:
+    def _died(self, what: str = "the launcher was killed or crashed") -> LauncherDiedError:
         self.dead = True
         self._socket.close()
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+            self._pidfd = -1
         self._process.wait()
         if self._groups is not None:
             self._groups.sweep()
@@ -300,68 +331,11 @@ class LauncherClient:
         strays = self._reap_strays()
         if in_a_job():  # all of its processes are told to end at once: it may have been too young
             self._interrupts.settle()
-        what = "the launcher was killed or crashed"
         if strays:
-            what += f"; {strays} processes that it left have been killed"
+            have = "has" if strays == 1 else "have"
+            what += f"; {counted(strays, 'process', 'processes')} that it left {have} been killed"
         return LauncherDiedError(
             what,
             f"launcher process {getattr(self, 'pid', self._process.pid)}",
             "everything measured so far is kept; look for an out-of-memory kill in the kernel log",
         )
-
-
-def _not_started(request: Request, stage: str, number: int) -> LaunchError:
-    if stage == "spawn" and request.limits and number in _LIMITED:
-        return LaunchError(
-            f"'{request.argv[0]}' is not started: {os.strerror(number)}",
-            "isolation.limits",
-            "raise the limits: they hold for the first steps of the new process too",
-        )
-    if stage == "spawn":
-        return spawn_failure(request.argv[0], request.path, number)
-    if stage in {"stdout", "stderr"} and number in _LINKED:
-        place = request.stdout if stage == "stdout" else request.stderr
-        return LaunchError(
-            f"the {stage} of '{request.argv[0]}' would be written through a symbolic link",
-            str(place),
-            "look who put it into the trial's folder (perhaps the program that is measured), "
-            "remove it, then continue with --resume",
-        )
-    places = {
-        "stdin": request.stdin,
-        "stdout": request.stdout,
-        "stderr": request.stderr,
-        "cwd": request.cwd,
-        "limits": "isolation.limits",
-        "cgroup": "isolation.containment",
-    }
-    return LaunchError(
-        f"the {stage} of '{request.argv[0]}' could not be set: {os.strerror(number)}",
-        str(places[stage]),
-    )
-
-
-def _children(pid: int, proc: Path = Path("/proc")) -> tuple[int, ...]:
-    """List a process's children; by every process's parent where the kernel lists none."""
-    try:
-        tasks = list((proc / str(pid) / "task").iterdir())
-        return tuple(
-            int(child) for task in tasks for child in (task / "children").read_text().split()
-        )
-    except FileNotFoundError:
-        pass  # ended, or a kernel without that file
-    found = []
-    for entry in proc.iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                # "pid (name) state parent ...": the name may hold blanks and brackets
-                if int((entry / "stat").read_text().rpartition(")")[2].split()[1]) == pid:
-                    found.append(int(entry.name))
-    return tuple(found)
-
-
-def _become_subreaper() -> None:
-    """Let the processes of a launcher that dies fall to this process, which kills them."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
-        raise LaunchError(f"prctl failed: {os.strerror(ctypes.get_errno())}")

@@ -13,6 +13,7 @@ from analysis.run_numbers import LAUNCHER_NUMBERS
 
 from ..errors import LaunchError
 from ..meters.cgroups import GROUP_LIMITS
+from .standstill import LOOK_S, Standstill
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,7 @@ class Execution:
     kernel killed one of its processes for lack of memory; None without a cgroup that tells. `counters`
     holds of each event that the launcher was asked for by how much it moved: the value, and for how
     many ns it was enabled and counted; None for one that was not read, and altogether for a run that
-    was not counted.
+    was not counted. `standstill` says what stood still meanwhile, so that the times are not the program's.
     """
 
     started_ns: int
@@ -57,6 +58,7 @@ class Execution:
     out_of_memory: bool | None = None
     numbers: Mapping[str, Any]
     counters: tuple[tuple[int, int, int] | None, ...] | None = None
+    standstill: Standstill | None = None
 
     @property
     def wall_ns(self) -> int:
@@ -83,6 +85,9 @@ def message_of(request: Request) -> dict[str, Any]:
         # The launcher stands in another folder than we do.
         return None if path is None else os.fsencode(path.absolute())
 
+    timeout_ms = -1 if request.timeout_s is None else max(1, round(request.timeout_s * 1000))
+    # nothing wakes up beside a program that is measured; of another one the time is counted in slices
+    first = timeout_ms if request.sweep else min(timeout_ms, round(LOOK_S * 1000))
     return {
         "op": "prepare",
         "path": os.fsencode(request.path),
@@ -94,14 +99,15 @@ def message_of(request: Request) -> dict[str, Any]:
         "stdout": name(request.stdout),
         "stderr": name(request.stderr),
         "limits": list(request.limits),
-        "timeout_ms": -1 if request.timeout_s is None else max(1, round(request.timeout_s * 1000)),
+        "timeout_ms": first,
+        "patience_ms": 0 if timeout_ms < 0 else timeout_ms - first,
         "grace_ms": max(1, round(request.grace_s * 1000)),
         "sweep": request.sweep,
     }
 
 
-def execution_of(reply: Mapping[str, Any]) -> Execution:
-    """Read a launcher's reply.
+def execution_of(reply: Mapping[str, Any], standstill: Standstill | None = None) -> Execution:
+    """Read a launcher's reply; `standstill` is what stood still meanwhile.
 
     Raises
     ------
@@ -127,4 +133,5 @@ def execution_of(reply: Mapping[str, Any]) -> Execution:
         out_of_memory=reply.get("out_of_memory"),
         numbers=numbers,
         counters=None if counted is None else tuple(counted),
+        standstill=standstill,
     )

@@ -7,7 +7,10 @@ import os
 
 from ..campaign import Isolation
 from ..errors import HostError, LaunchError
+from .exchange import Request
 
+_LIMITED = (errno.ENOMEM, errno.EAGAIN, errno.EBADF, errno.EMFILE)
+_LINKED = (errno.ELOOP, errno.ENOTDIR)  # of a file, of its folder
 _SPAWN_FIXES = {
     errno.ENOENT: ("not found, or the interpreter in its first line is missing", "check the path"),
     errno.EACCES: ("not executable by you", "chmod +x it, or check the folders' permissions"),
@@ -23,6 +26,38 @@ def spawn_failure(argv0: str, path: str, number: int) -> LaunchError:
     """Say why a program could not be started."""
     what, fix = _SPAWN_FIXES.get(number, (f"not started: {os.strerror(number)}", None))
     return LaunchError(f"'{argv0}' is {what}", path, fix)
+
+
+def not_started(request: Request, stage: str, number: int) -> LaunchError:
+    """Say why a launcher did not execute a program: what it was doing then."""
+    if stage == "spawn" and request.limits and number in _LIMITED:
+        return LaunchError(
+            f"'{request.argv[0]}' is not started: {os.strerror(number)}",
+            "isolation.limits",
+            "raise the limits: they hold for the first steps of the new process too",
+        )
+    if stage == "spawn":
+        return spawn_failure(request.argv[0], request.path, number)
+    if stage in {"stdout", "stderr"} and number in _LINKED:
+        place = request.stdout if stage == "stdout" else request.stderr
+        return LaunchError(
+            f"the {stage} of '{request.argv[0]}' would be written through a symbolic link",
+            str(place),
+            "look who put it into the trial's folder (perhaps the program that is measured), "
+            "remove it, then continue with --resume",
+        )
+    places = {
+        "stdin": request.stdin,
+        "stdout": request.stdout,
+        "stderr": request.stderr,
+        "cwd": request.cwd,
+        "limits": "isolation.limits",
+        "cgroup": "isolation.containment",
+    }
+    return LaunchError(
+        f"the {stage} of '{request.argv[0]}' could not be set: {os.strerror(number)}",
+        str(places[stage]),
+    )
 
 
 def not_permitted(

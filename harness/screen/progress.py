@@ -34,11 +34,13 @@ from ..store import is_written_now
 from ..trial import command_to_continue, way_on_of
 from ..wording import (
     clock,
+    counted,
     duration,
     moment,
     said_of_disturbances,
     said_of_given_up,
     said_of_sessions,
+    said_of_suspended,
 )
 
 
@@ -52,7 +54,8 @@ class TrialProgress:
     where no run followed yet it is that of the runs and their hooks. Under the stopping rule `stop`,
     `planned` and `left_s` are the most that there may be; `session_ends` says how sessions ended,
     `merged_from` which trials it was put together from. `disturbances` counts the runs that waited for a CPU (None of another tool's
-    runs), and `repeating` says whether they are repeated. With the `origin` "imported" nothing was
+    runs), and `repeating` says whether they are repeated; `suspended` counts executions that were
+    discarded because something stood still. With the `origin` "imported" nothing was
     planned, and there is no command to go on with it.
     """
 
@@ -77,6 +80,7 @@ class TrialProgress:
     origin: str = "measured"
     disturbances: Disturbances | None = None
     repeating: bool = False
+    suspended: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Give the progress as JSON types."""
@@ -93,7 +97,7 @@ class TrialProgress:
         what = self.reason or stage
         told = f"{self.done} of {most}{self.planned} runs ({share:.0f} %), started {moment(self.started)}"
         if self.origin == "imported":  # nothing was planned here, and the time is the import's
-            told = f"{self.done} runs of another tool, imported {moment(self.started)}"
+            told = f"{counted(self.done, 'run')} of another tool, imported {moment(self.started)}"
         lines = [
             f"{self.trial} · {self.state}" + (f": {what}" if what else ""),
             f"  {told}",
@@ -101,6 +105,7 @@ class TrialProgress:
             *said_of_sessions(self.session_ends),
             *said_of_given_up(self.given_up),
             *said_of_disturbances(self.disturbances, repeating=self.repeating),
+            *said_of_suspended(self.suspended),
         ]
         if self.state == "running" and self.left_s is not None:
             lines.append(f"  {most or 'about '}{clock(self.left_s)} left; last: {self.last}")
@@ -150,6 +155,7 @@ def read_progress(trial: Path) -> TrialProgress:
         origin=manifest.origin,
         disturbances=None if imported else tally.disturbances.counts,
         repeating=manifest.repeating,
+        suspended=tally.suspended,
     )
 
 
@@ -164,9 +170,11 @@ class _Tally:
     last: dict[str, Any] | None = None
     last_start: datetime | None = None
     disturbances: DisturbanceTally = field(default_factory=DisturbanceTally)
+    suspended: int = 0
 
     def add(self, row: dict[str, Any]) -> None:
         self.disturbances.add(row)
+        self.suspended += row.get("suspended") or 0
         cell = _cell(row)
         start = _start(row.get("started_at"))
         if self.last is not None and start is not None and self.last_start is not None:

@@ -269,7 +269,7 @@ def scale(campaign: Campaign, sessions: int, seconds: float | None) -> str:
         runs, most = f"{protocol.stop.min_runs} to {protocol.runs}", "at most "
     text = (
         f"{campaign.name} · {len(campaign.variants)} {noun} x {len(campaign.benchmarks)} {bench}"
-        f" x {runs} runs x {sessions} session{'s' * (sessions != 1)}"
+        f" x {runs} run{'s' * (runs != '1')} x {sessions} session{'s' * (sessions != 1)}"
         f" = {most}{sessions * cells * protocol.runs} runs and {warmups} warm-up"
     )
     return text if seconds is None else f"{text}, {most}{about(seconds)}"

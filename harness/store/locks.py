@@ -18,7 +18,9 @@ from pathlib import Path
 from ..errors import HostError
 
 _PREFIX = "fairtrial-cpu-"
-_HOLDER = re.compile(r"@fairtrial-holder-(\d+)-(\d+)-(\d+)-(\d+)")  # CPU, process, user, namespace
+_HOLDER = re.compile(
+    r"@fairtrial-holder-([0-9]+)-([0-9]+)-([0-9]+)-([0-9]+)"
+)  # CPU, process, user, namespace
 _LOOKS, _LOOK_S = 10, 0.01
 
 
@@ -74,7 +76,7 @@ def cpus_in_use() -> tuple[int, ...] | None:
     if names is None:
         return None
     held = {name[len(_PREFIX) + 1 :] for name in names if name.startswith("@" + _PREFIX)}
-    return tuple(sorted(int(cpu) for cpu in held if cpu.isdigit()))
+    return tuple(sorted(int(cpu) for cpu in held if cpu.isascii() and cpu.isdecimal()))
 
 
 def whose(uid: int) -> str:

@@ -41,27 +41,26 @@ _FIRST_KEY = b'{"position":'
 class Done:
     """The rows of a trial: `outcomes` by position, in the order of execution, in `size` bytes.
 
-    `repeats` names of each row that repeats a disturbed run the planned position; `disturbances` counts. `torn` is the number and the size of a last line that is not whole, None without one.
+    `repeats` names of each row that repeats a disturbed run the planned position, `failed` counts by cell the
+    planned runs and repeats that were not ok; `disturbances` counts, and
+    `suspended` how many executions were discarded because something stood still. `torn` is the number and
+    the size of a last line that is not whole, None without one.
     """
 
     outcomes: dict[int, str]
     repeats: dict[int, int]
+    failed: Counter[str]
     disturbances: DisturbanceTally
+    suspended: int
     size: int
     torn: tuple[int, int] | None
 
-    @property
-    def failed(self) -> int:
-        """How many planned runs, and repeats of disturbed ones, were not ok."""
-        return failed_runs(self.outcomes, self.repeats)
 
-
-def failed_runs(outcomes: Mapping[int, str], repeats: Mapping[int, int]) -> int:
-    """Count the planned runs, and the repeats of disturbed ones, that were not ok."""
-    return sum(
-        what != "ok" and (position >= 0 or position in repeats)
-        for position, what in outcomes.items()
-    )
+def failed_cell(row: Mapping[str, Any]) -> str | None:
+    """Name the cell of a run that was not ok: planned, or the repeat of a disturbed one; None for others."""
+    if row["outcome"] == "ok" or (row["position"] < 0 and row.get("repeats") is None):
+        return None
+    return f"{row['benchmark']} / {row['variant']}"
 
 
 def require_files(path: Path) -> None:
@@ -90,7 +89,8 @@ def rows_done(path: Path, manifest: Manifest) -> Done:
     repeats: dict[int, int] = {}
     times: Counter[int] = Counter()
     tally = DisturbanceTally()
-    last, repeated, start = -1, 0, 0
+    failed: Counter[str] = Counter()
+    last, repeated, start, suspended = -1, 0, 0, 0
     with opened(where) as file:
         size = os.fstat(file.fileno()).st_size
         for number, line in enumerate(file, 1):
@@ -101,7 +101,9 @@ def rows_done(path: Path, manifest: Manifest) -> Done:
                 return Done(
                     outcomes=outcomes,
                     repeats=repeats,
+                    failed=failed,
                     disturbances=tally,
+                    suspended=suspended,
                     size=start,
                     torn=(number, len(line)),
                 )
@@ -131,7 +133,18 @@ def rows_done(path: Path, manifest: Manifest) -> Done:
             last, repeated = max(last, position), min(repeated, position)
             outcomes[position] = row["outcome"]
             tally.add(row)
-    return Done(outcomes=outcomes, repeats=repeats, disturbances=tally, size=start, torn=None)
+            suspended += row.get("suspended") or 0
+            if (cell := failed_cell(row)) is not None:
+                failed[cell] += 1
+    return Done(
+        outcomes=outcomes,
+        repeats=repeats,
+        failed=failed,
+        disturbances=tally,
+        suspended=suspended,
+        size=start,
+        torn=None,
+    )
 
 
 def _check_repeat(row: Mapping[str, Any], outcomes: Mapping[int, str], times: int) -> None:

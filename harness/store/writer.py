@@ -14,6 +14,7 @@ import hashlib
 import os
 import secrets
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -57,7 +58,7 @@ from .folder import (
     write_synced,
     write_whole,
 )
-from .rows import damage_in, failed_runs, require_files, rows_done
+from .rows import damage_in, failed_cell, require_files, rows_done
 from .trial_lock import lock_trial
 from .unused import FRESH_MANIFEST, RESERVE
 
@@ -81,6 +82,8 @@ class Store:
         self.counted = 0  # of these, the planned runs
         self._repeats: dict[int, int] = {}  # of these, those that repeat a run, and its position
         self._disturbances = DisturbanceTally()
+        self.failed: Counter[str] = Counter()  # runs that were not ok, by their cell
+        self.suspended = 0  # executions that were discarded because something stood still
         self._synced = time.monotonic()
         self._dirty = False
         with storing(path):
@@ -151,6 +154,24 @@ class Store:
             raise
         return store
 
+    @classmethod
+    def note(cls, path: Path, **changes: Any) -> None:  # noqa: ANN401 - fields of the manifest
+        """Change fields of the manifest of a trial into which nothing is measured.
+
+        Raises
+        ------
+        StoreError
+            If another process is writing it, if it cannot be written, or if symbolic links lie in it.
+        """
+        refuse_links(path)
+        require_files(path)
+        store = cls(path, read_manifest(path))
+        try:
+            store.update(**changes)
+        finally:
+            store.free_reserve()
+            store.release()
+
     def put_back(self, before: Manifest) -> None:
         """Leave a trial as ended as it was, because it is not gone on with."""
         with contextlib.suppress(StoreError):
@@ -168,6 +189,7 @@ class Store:
         found = rows_done(self.path, self.manifest)
         self.done = found.outcomes
         self._repeats, self._disturbances = found.repeats, found.disturbances
+        self.failed, self.suspended = found.failed, found.suspended
         self.counted = sum(position >= 0 for position in self.done)
         if found.torn is None:
             return None
@@ -198,11 +220,6 @@ class Store:
         return self.counted + len(self._repeats)
 
     @property
-    def failed(self) -> int:
-        """How many of these were not ok."""
-        return failed_runs(self.done, self._repeats)
-
-    @property
     def disturbances(self) -> Disturbances:
         """How many measured runs were disturbed."""
         return self._disturbances.counts
@@ -224,6 +241,9 @@ class Store:
         if measurement.repeats is not None:
             self._repeats[measurement.position] = measurement.repeats
         self._disturbances.add(row)
+        self.suspended += measurement.suspended or 0
+        if (cell := failed_cell(row)) is not None:
+            self.failed[cell] += 1
         self._dirty = True
 
     def sync(self, older_than_s: float = 0.0) -> None:

@@ -17,6 +17,7 @@ from analysis.record import (
     REPEATING_SCHEMA,
     Appended,
     Manifest,
+    asked_since,
     utc_now,
 )
 from analysis.version import VERSION
@@ -176,17 +177,27 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
     sessions = begun.sessions
     if manifest.status == "complete" and sessions == manifest.sessions:
         refuse(path, campaign_drift(path, manifest, campaign), complete=True)
-        done = manifest.needed
+        reason = "it was complete already"
+        asked = asked_since(manifest.judge, campaign.judge, utc_now())
+        if asked != manifest.judge:
+            Store.note(path, judge=asked)
+            named = ", ".join(campaign.judge)
+            reason += (
+                f", and judges {named} from now on" if named else ", and names no metric any more"
+            )
+        done, rows = manifest.needed, rows_done(path, manifest)
         return Ending(
             trial=path,
             status="complete",
-            reason="it was complete already",
+            reason=reason,
             done=done,
             planned=done,
-            failed=rows_done(path, manifest).failed,
+            failed=rows.failed.total(),
+            failed_cells=rows.failed,
             session_ends=manifest.session_ends,
             given_up=manifest.given_up,
             repeating=manifest.repeating,
+            suspended=rows.suspended,
         )
     options = dataclasses.replace(options, folder=path.parent)
     with _ready(campaign, options, sessions, watcher, kept_bytes(path / OUTPUTS)) as means:
@@ -270,6 +281,7 @@ def _accept(store: Store, means: _Means, manifest: Manifest, *, accept: bool) ->
         cpu_model=prepared.state.cpu_model,
         stop=campaign.protocol.stop,
         metrics=metrics | dict(manifest.metrics),
+        judge=asked_since(manifest.judge, campaign.judge, utc_now()),
     )
 
 
@@ -323,10 +335,12 @@ def _broken_off(
             reason=f"signal {error.number}",
             done=store.counted,
             planned=store.manifest.needed,
-            failed=store.failed,
+            failed=store.failed.total(),
+            failed_cells=store.failed,
             session_ends=store.manifest.session_ends,
             given_up=store.manifest.given_up,
             repeating=store.manifest.repeating,
+            suspended=store.suspended,
         )
     with contextlib.suppress(FairtrialError):
         store.finish("stopped", error.what.splitlines()[0])
@@ -353,6 +367,7 @@ def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Op
     trial = options.name or new_trial_name(campaign.name)
     stored = options.folder.absolute() / trial / CAMPAIGN
     host, host_id = _host(prepared)
+    started = utc_now()
     return Manifest(
         schema=REPEATING_SCHEMA if campaign.protocol.repeating else PLAIN_SCHEMA,
         trial=trial,
@@ -375,10 +390,11 @@ def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Op
         cpu_model=prepared.state.cpu_model,
         node=options.node,
         targets={},
-        started=utc_now(),
+        started=started,
         finished=None,
         status="running",
         reason=None,
         files={},
         stop=campaign.protocol.stop,
+        judge=asked_since((), campaign.judge, started),
     )

@@ -19,13 +19,15 @@ class SessionLauncher:
     make : callable
         Starts a launcher; a `LaunchError` of it ends the trial.
     tell : callable
-        Hears of a death, as a finding.
+        Hears of a death, and of what stood still, as a finding.
     """
 
     def __init__(self, make: Callable[[], LauncherClient], tell: Callable[[Finding], None]) -> None:
         self._make = make
-        self._tell = tell
+        self.tell = tell
         self._client = make()
+        self._placement = self._client.placement
+        self._rows: list[int] = []  # executed since it was last looked at
 
     def execute(
         self,
@@ -52,7 +54,7 @@ class SessionLauncher:
             If there can be none.
         """
         self._client.close()
-        self._tell(
+        self.tell(
             Finding(
                 check="launcher",
                 status="warn",
@@ -61,6 +63,47 @@ class SessionLauncher:
             )
         )
         self._client = self._make()
+
+    def executed(self, position: int) -> None:
+        """Note a run whose row stands: what is found next touches it."""
+        self._rows.append(position)
+
+    def hold(self) -> None:
+        """Look whether it still runs where and how it did at its start: once a block.
+
+        A program with the rights for it may change its launcher, and all later ones inherit that. What was
+        changed is put back; where that is not permitted a new launcher takes its place. The rows since
+        the last look are named.
+
+        Raises
+        ------
+        LaunchError
+            If there can be no new one.
+        """
+        rows, self._rows = self._rows, []
+        before, now = self._placement, self._client.placement
+        if before is None or now is None or now == before or not rows:
+            return
+        self._client.place(before)
+        what = "it was put back"
+        if self._client.placement != before:
+            self._client.close()
+            self._client = self._make()
+            what = "a new launcher took its place"
+            if (found := self._client.placement) != before:
+                self._placement = found  # said once
+                what = "it cannot be put back, and stays"
+        self.tell(
+            Finding(
+                check="placement",
+                status="warn",
+                what=f"the launcher was changed while it measured: {before.changes(now)}; {what}. Runs of the "
+                f"rows from position {rows[0]} to {rows[-1]} may have inherited that, whatever the rows say",
+                where="affinity, nice and scheduling of the launcher, looked at once a block",
+                fix="find out which program changes its parent; measure those rows again",
+                reason="a program inherits where it runs, and how it is scheduled, from its launcher",
+            )
+        )
 
     def close(self) -> None:
         """End the launcher; it sweeps before it exits."""

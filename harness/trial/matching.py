@@ -3,6 +3,8 @@
 Python's `re` may need longer than anybody lives, and it looks for signals only once in some
 thousands of steps: a handler that raises ends it there. One step may scan the rest of the text, so
 a long text is matched by a child, for which we wait.
+The deadline is one of processor time, or of waits that cannot be longer than they ought to be: a trial that
+is stopped and continued makes no pattern slow.
 """
 
 from __future__ import annotations
@@ -76,7 +78,7 @@ class Matching:
         return self._found(regex, text, first=False)
 
     def _found(self, regex: str, text: str, *, first: bool) -> list[str | None]:
-        began = time.monotonic()
+        began = time.process_time()
         try:
             if len(text) > _LONG:
                 return self._found_apart(regex, text, first=first)
@@ -89,11 +91,11 @@ class Matching:
             what = f"the pattern was too slow: {regex!r} found no end in {self._seconds:g} s"
             raise NotMatched(what) from None
         finally:
-            self._left = max(1e-3, self._left - (time.monotonic() - began))
+            self._left = max(1e-3, self._left - (time.process_time() - began))
 
     def _found_apart(self, regex: str, text: str, *, first: bool) -> list[str | None]:
         """Find in a child process: it can be killed at any time."""
-        us, ends = os.getpid(), time.monotonic() + self._left
+        us = os.getpid()
         reading, writing = os.pipe2(os.O_CLOEXEC)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of threads: the child needs none
@@ -111,9 +113,11 @@ class Matching:
                     if not more:
                         break
                     data += more
-                elif self._interrupts is not None:
+                    continue
+                if self._interrupts is not None:
                     self._interrupts.check()
-                if time.monotonic() > ends:
+                self._left -= _LOOK_S
+                if self._left <= 0:
                     raise _Late
         finally:
             os.kill(child, signal.SIGKILL)
@@ -154,11 +158,11 @@ def _deadline(seconds: float) -> Iterator[None]:
     def late(_number: int, _frame: FrameType | None) -> None:
         raise _Late
 
-    before = signal.signal(signal.SIGALRM, late)
+    before = signal.signal(signal.SIGPROF, late)
     try:
         # again and again: what is raised while an object is destroyed gets lost
-        signal.setitimer(signal.ITIMER_REAL, seconds, _LOOK_S)
+        signal.setitimer(signal.ITIMER_PROF, seconds, _LOOK_S)
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

@@ -10,7 +10,14 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from analysis.record import Finding, Measurement, PlannedRun, is_disturbed, waited_ns
+from analysis.record import (
+    MOST_REPEATS,
+    Finding,
+    Measurement,
+    PlannedRun,
+    is_disturbed,
+    waited_ns,
+)
 
 from ..campaign import Cell, Command
 from ..environment import Concealed
@@ -21,6 +28,7 @@ from ..launch import (
     Request,
     limit_numbers,
 )
+from ..wording import counted
 from .clockwatch import written
 from .deciding.repeating import repeats_of
 from .examine import Examined, examine
@@ -30,6 +38,7 @@ from .matching import Matching
 from .metering.counting import counters_of
 from .order import padding
 from .setting import Setting
+from .tries import RunDied, RunStoodStill, finding_of_standstill
 
 PADDING_VARIABLE = "FAIRTRIAL_PADDING"
 _WATCH_S = 0.25
@@ -37,7 +46,7 @@ _FIRST_LOOK_S = 0.02
 _STEAL_FRESH_S = 0.005  # the kernel counts in ticks of 10 ms
 _TIME_CAP = "time-cap"
 _LOW_DISK_BYTES = 1024 * 1024
-_TRIES = 2  # of a run whose launcher died
+_DEATHS = 2  # of the launchers of a run
 
 
 class CapReached(Exception):  # noqa: N818 - a planned end, not an error
@@ -46,10 +55,6 @@ class CapReached(Exception):  # noqa: N818 - a planned end, not an error
     def __init__(self, key: str, what: str) -> None:
         super().__init__(what)
         self.key = key
-
-
-class _RunDied(Exception):  # noqa: N818 - not an error yet: it may be the machine's
-    """The launcher died while a run was under way."""
 
 
 class Measurer:
@@ -72,7 +77,7 @@ class Measurer:
         return [*strange, *(() if dropped is None else (dropped,))]
 
     def measure(self, run: PlannedRun) -> Measurement:
-        """Execute one run; once more under a new launcher where the first one died.
+        """Execute one run; again where its launcher died, or something stood still meanwhile.
 
         Raises
         ------
@@ -86,36 +91,52 @@ class Measurer:
             If a signal arrived; the run is discarded.
         """
         cell = self._setting.campaign.cell(run.benchmark, run.variant)
+        launcher = self._setting.launcher
         began = time.time_ns()
+        deaths = suspended = 0
         try:
-            for _ in range(_TRIES):
+            while deaths < _DEATHS and suspended <= MOST_REPEATS:
                 try:
-                    return self._measured(run, cell)
-                except _RunDied as died:
-                    self._setting.launcher.renew(f"{run.benchmark} / {run.variant}: {died}")
-                    self._after_a_death(cell, run)
+                    return self._measured(run, cell, suspended)
+                except RunDied as died:
+                    deaths += 1
+                    launcher.renew(f"{run.benchmark} / {run.variant}: {died}")
+                except RunStoodStill as stood:
+                    suspended += 1
+                    launcher.tell(
+                        finding_of_standstill(run, stood, again=suspended <= MOST_REPEATS)
+                    )
+                self._after_in_vain(cell, run)
             # who kills its launcher twice does it, and not the machine
-            killer = Examined(outcome="signal", detail="killed its launcher")
-            return self._row(run, None, killer, began_ns=began)
+            detail = "killed its launcher"
+            if deaths < _DEATHS:
+                detail = f"stopped and continued in each of {suspended} tries"
+            lost = Examined(outcome="signal", detail=detail)
+            pad = self._padding(run)
+            return self._row(run, None, lost, began_ns=began, pad=pad, suspended=suspended)
         finally:
             metric_files.clear(cell)  # whatever it wrote has been read, or is not wanted
 
-    def _after_a_death(self, cell: Cell, run: PlannedRun) -> None:
-        """Execute the hooks after a run of which nothing is known; what fails says nothing more."""
+    def _after_in_vain(self, cell: Cell, run: PlannedRun) -> None:
+        """Execute the hooks after a run of which nothing is kept; what fails says nothing more."""
         with contextlib.suppress(CommandFailedError):
             self._hooks("after", cell.after, run)
 
-    def _measured(self, run: PlannedRun, cell: Cell) -> Measurement:
+    def _padding(self, run: PlannedRun) -> int:
+        again = repeats_of(run)  # which stands where the run stood: everything of it is the same
+        place = run.position if again is None else again
+        setting = self._setting
+        return padding(setting.seed, run.session, place, setting.campaign.isolation.padding)
+
+    def _measured(self, run: PlannedRun, cell: Cell, suspended: int) -> Measurement:
         setting = self._setting
         began = time.time_ns()
         try:
             before_s = self._hooks("before", cell.before, run)
         except CommandFailedError as error:
             examined = Examined(outcome="hook-failed", detail=_first_line(error))
-            return self._row(run, None, examined, began_ns=began)
-        again = repeats_of(run)  # which stands where the run stood: everything of it is the same
-        place = run.position if again is None else again
-        pad = padding(setting.seed, run.session, place, setting.campaign.isolation.padding)
+            return self._row(run, None, examined, began_ns=began, suspended=suspended)
+        pad = self._padding(run)
         kept = metric_files.clear(cell)
         steal = self._steal_before()
         if setting.energy is not None:
@@ -129,7 +150,7 @@ class Measurer:
                 count=self._counts(run),
             )
         except LauncherDiedError as error:  # that of hooks is another one
-            raise _RunDied(error.what) from error
+            raise RunDied(error.what) from error
         spent = None if setting.energy is None else setting.energy.end()
         steal_after = setting.host.steal_s(setting.cpus or ())
         self._steal = (time.monotonic(), steal_after)
@@ -139,11 +160,15 @@ class Measurer:
             raise CapReached("protocol.max_time", what)
         if execution.survivors:
             raise LaunchError(
-                f"{execution.survivors} processes of {cell.benchmark} / {cell.variant} could not be "
+                f"{counted(execution.survivors, 'process', 'processes')} of {cell.benchmark} / {cell.variant} could not be "
                 "killed; what runs beside them would not be a measurement",
                 cell.command.mark,
                 "end them by hand (ps -ef), then continue with --resume",
             )
+        stood = execution.standstill
+        # SIGCONT in every try, and nothing that was ever seen to stand: the program sends it itself
+        if stood is not None and (stood.seconds or suspended < MOST_REPEATS):
+            raise RunStoodStill(stood)
         if execution.killed is None and execution.exit_code not in cell.expect.exit_codes:
             # a run that was told to end together with us is discarded, and leaves no output
             setting.interrupts.settle_after(execution.signal, execution.exit_code)
@@ -158,7 +183,13 @@ class Measurer:
             energy = setting.energy.metrics(spent, execution.wall_ns)
             examined = dataclasses.replace(examined, metrics={**examined.metrics, **energy})
         return self._row(
-            run, execution, examined, pad=pad, steal_s=stolen, hooks_s=(before_s, after_s)
+            run,
+            execution,
+            examined,
+            pad=pad,
+            steal_s=stolen,
+            hooks_s=(before_s, after_s),
+            suspended=suspended,
         )
 
     def _counts(self, run: PlannedRun) -> bool:
@@ -307,6 +338,7 @@ class Measurer:
         steal_s: float | None = None,
         hooks_s: tuple[float | None, float | None] = (None, None),
         began_ns: int = 0,
+        suspended: int = 0,
     ) -> Measurement:
         setting, done = self._setting, execution
         tally, counting = setting.tally, setting.campaign.counters
@@ -330,6 +362,7 @@ class Measurer:
             temperature_c=setting.host.temperature_c(),
             steal_s=steal_s,
             padding_bytes=pad,
+            suspended=suspended,
             outcome=examined.outcome,
             detail=None if examined.detail is None else self._conceal(examined.detail),
             metrics={**examined.metrics, **counted},

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-import shutil
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +26,7 @@ from .files.inputs import declared_inputs
 from .launchers import stays
 from .metering.counting import counter_plan
 from .metering.grouping import Grouping, group_runs
-from .room import room_needed
+from .room import free_space, room_needed
 from .situation import look_at_cpus, situation_of
 
 
@@ -213,7 +211,7 @@ def prepare(
     state = host.read()
     measured = cpus.targets or state.usable
     state = host.read(measured)
-    free = _free_space(folder)
+    free = free_space(folder)
     needed = room_needed(campaign, sessions, kept_bytes=kept_bytes)
     plan = counter_plan(campaign, host, state, cpus.targets)
     message = None if plan is None else plan.message
@@ -256,21 +254,6 @@ def prepare(
             )
         undo.pop_all()  # from now on who asked for all this closes it
     return prepared
-
-
-def _free_space(folder: Path) -> int:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".write-test-{time.monotonic_ns()}"
-        probe.write_bytes(b"fairtrial")
-        probe.unlink()
-        return shutil.disk_usage(folder).free
-    except OSError as error:
-        raise StoreError(
-            f"trials cannot be written there: {error.strerror}",
-            str(folder),
-            "choose a folder that you may write with --dir DIR",
-        ) from error
 
 
 def _own_findings(

@@ -161,9 +161,11 @@ class TrialRun:
             reason=reason,
             done=self._store.counted,
             planned=self._store.manifest.needed,
-            failed=self._store.failed,
+            failed=self._store.failed.total(),
+            failed_cells=self._store.failed,
             disturbances=self._store.disturbances,
             repeating=self._store.manifest.repeating,
+            suspended=self._store.suspended,
             session_ends=self._store.manifest.session_ends,
             given_up=self._store.manifest.given_up,
             capped=cap is not None,
@@ -216,7 +218,7 @@ class TrialRun:
         self._prepared.require(found)
         try:  # a setup that fails half-way is cleaned up too
             self._hooks.setup(session)
-            with self._launcher() as launcher, self._energy.around(session, segment):
+            with self._launcher(session) as launcher, self._energy.around(session, segment):
                 self._runs(rules, segment, launcher)
             if (end := rules.end()) is not None:
                 self._session_ended(end)
@@ -251,12 +253,12 @@ class TrialRun:
         self._watcher.session_ended(end, self._store.manifest.needed)
 
     @contextlib.contextmanager
-    def _launcher(self) -> Iterator[SessionLauncher]:
+    def _launcher(self, session: int) -> Iterator[SessionLauncher]:
         isolation, cpus = self._campaign.isolation, self._prepared.cpus.targets
         told = self._prepared.launching
         launcher = SessionLauncher(
             lambda: LauncherClient(isolation, cpus, self._interrupts, **told),
-            lambda found: self._look((found,)),
+            lambda found: self._look((found,), session),
         )
         try:
             yield launcher
@@ -300,12 +302,14 @@ class TrialRun:
                     block = run.block
                 if run.block != block:
                     block = run.block
+                    launcher.hold()
                     self._store.sync(older_than_s=_BLOCK_SYNC_S)
                     if time.monotonic() - looked >= _LOOK_S:
                         after, now = host.counters(self._measured), time.monotonic()
-                        self._look(check_between(before, after, now - looked, cpus=self._measured))
+                        seen = check_between(before, after, now - looked, cpus=self._measured)
+                        self._look(seen, rules.session)
                         before, looked = after, now
-                    self._look(self._clock.findings())
+                    self._look(self._clock.findings(), rules.session)
                 self._check_caps(run)
                 self._rest(self._campaign.protocol.cooldown_s)
                 self._watcher.run_started(run)
@@ -313,6 +317,7 @@ class TrialRun:
                 self._store.sync(older_than_s=0.0 if cell.before or cell.after else _SYNC_S)
                 measurement = measurer.measure(run)
                 self._store.append_measurement(measurement)
+                launcher.executed(measurement.position)
                 self._note(measurement)
                 given_up, in_vain = rules.add(run, measurement)
                 self._watcher.run_done(measurement)
@@ -321,7 +326,8 @@ class TrialRun:
                 if in_vain is not None:
                     self._store.append_findings("during", [in_vain], run.session)
                     self._watcher.findings([in_vain])
-            self._look(self._clock.findings())
+            launcher.hold()
+            self._look(self._clock.findings(), rules.session)
         finally:
             strange = measurer.close()
             self._store.append_findings("after", strange, rules.session)
@@ -336,10 +342,10 @@ class TrialRun:
         if self._arguments.executed(run.benchmark, run.variant):
             self._store.update(arguments=self._arguments.known)
 
-    def _look(self, findings: tuple[Finding, ...]) -> None:
+    def _look(self, findings: tuple[Finding, ...], session: int) -> None:
         """Record what a look during the session found, unless all is well."""
         worse = [finding for finding in findings if finding.status in {"warn", "fail"}]
-        self._store.append_findings("during", worse)
+        self._store.append_findings("during", worse, session)
 
     def _check_caps(self, run: PlannedRun) -> None:
         protocol = self._campaign.protocol

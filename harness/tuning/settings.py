@@ -21,7 +21,7 @@ CONTROLLERS = f"{CGROUPS}/cgroup.controllers"
 BRANCHES = f"{CGROUPS}/cgroup.subtree_control"
 PARTITION = f"{CGROUPS}/fairtrial-tune"
 
-_POLICY = rf"{CPU}/(?:cpu\d{{1,5}}/cpufreq|cpufreq/policy\d{{1,5}})"
+_POLICY = rf"{CPU}/(?:cpu[0-9]{{1,5}}/cpufreq|cpufreq/policy[0-9]{{1,5}})"
 _HUGE_PAGES = ("always", "madvise", "never")
 _LONGEST = 4096  # characters of a value: a list of CPUs may be long
 
@@ -39,7 +39,7 @@ def _bit(text: str) -> str | None:
 
 
 def _rate(text: str) -> str | None:
-    return text if re.fullmatch(r"[1-9]\d{0,8}", text) else None
+    return text if re.fullmatch(r"[1-9][0-9]{0,8}", text) else None
 
 
 def _cpus(text: str) -> str | None:
@@ -79,8 +79,8 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("thp", re.escape(THP), _huge_pages),
     Setting("perf_rate", re.escape(PERF_RATE), _rate),
-    Setting("irq", r"/proc/irq/\d{1,6}/smp_affinity_list", _cpus),
-    Setting("sibling", rf"{CPU}/cpu[1-9]\d{{0,4}}/online", _bit),
+    Setting("irq", r"/proc/irq/[0-9]{1,6}/smp_affinity_list", _cpus),
+    Setting("sibling", rf"{CPU}/cpu[1-9][0-9]{{0,4}}/online", _bit),
 )
 ITEMS: tuple[str, ...] = (*(setting.item for setting in SETTINGS), "partition")
 

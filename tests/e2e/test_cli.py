@@ -225,3 +225,28 @@ def test_time_cap_ends_a_trial_with_everything_kept(lab):
     assert done.returncode == 0, done.stderr
     assert 1 <= len(lab.read_rows()) < 100
     assert "time cap of 3 s" in lab.manifest()["reason"]
+
+
+def test_failed_runs_are_said_under_quiet_too(lab):
+    # authority: exit code 1 and not a word was all that a night's log had of failed runs
+    benchmarks = {"good": {"command": lab.sh(":")}, "bad": {"command": lab.sh("exit 3")}}
+    path = lab.write_campaign(benchmarks=benchmarks)
+    done = lab.run_fairtrial("run", path, "-q")
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("6 runs were not ok (bad / a: 3, bad / b: 3): see ")
+    told = lab.run_fairtrial("run", path, "--json", "-q")
+    assert json.loads(told.stdout)["failed_cells"] == {"bad / a": 3, "bad / b": 3}
+    again = lab.run_fairtrial("run", path, "-q", "--resume", "--trial", lab.trials()[0])
+    assert (again.returncode, again.stderr.splitlines()) == (1, [line])
+
+
+@pytest.mark.parametrize("mask", ["777", "700", "200"])
+def test_a_umask_that_takes_the_owners_rights_is_refused(lab, mask):
+    path = lab.write_campaign()
+    prefix = ("/bin/sh", "-c", f'umask {mask}; exec "$@"', "sh")
+    done = lab.run_fairtrial("run", path, prefix=prefix)
+    assert done.returncode == 5
+    assert f"the umask {mask} takes the rights of new files from their owner" in done.stderr
+    assert lab.trials() == []
+    assert not (lab.folder / "runs").exists() or not any((lab.folder / "runs").iterdir())

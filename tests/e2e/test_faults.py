@@ -129,7 +129,7 @@ def failed(lab, **sections):
     """Execute a campaign of one run that does not end well; give its row."""
     done = lab.run_fairtrial("run", lab.write_campaign(**sections))
     assert done.returncode == 1, done.stderr
-    assert "1 runs were not ok" in done.stderr
+    assert "1 run was not ok (one / a: 1)" in done.stderr
     assert lab.manifest()["status"] == "complete"
     (row,) = lab.read_rows()
     assert row["detail"] in done.stderr

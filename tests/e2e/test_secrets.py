@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import runpy
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -71,3 +72,49 @@ def test_without_a_key_that_is_said_once_and_names_are_kept(lab, tmp_path):
     for line in environments.splitlines():
         assert json.loads(line)["hidden_variables"]["hashes"]["MY_PIN"] is None
     assert lab.trial().stat().st_mode & 0o777 == 0o755
+
+
+# Forms in which listed variables handed secrets over; each stood in trials of an earlier version.
+LISTED = {
+    "LC_PASSWORD": "zq-locale",
+    "LC_API_TOKEN": "zq-token",
+    "CC": "cc -DPW=zq-compiler -Dpwd=zq-dpwd",
+    "MAKEFLAGS": "-j2 -- PW='zq-make zq-blank' DBPW=zq-dbpw",
+    "CFLAGS": "-O2 -DKEY:=zq-cmake '-DKEY=zq-whole zq-whole2' -DKEY=zq-esc\\ zq-aped",
+    "JAVA_TOOL_OPTIONS": "-Xmx1g -Djavax.net.ssl.keyStorePassword=zq-store -storepass zq-keytool",
+    "GOFLAGS": "-ldflags='-X main.token=zq-golang'",
+    "NODE_OPTIONS": "--token 'zq-node zq-node2' --title x",
+    "PKG_CONFIG_PATH": "/usr/lib:https://user:zq-login@zq-login2@host/x",
+    "PYTHONPATH": "https://user:zq-slash/zq-slash2@host/x",
+    "OMP_DISPLAY_ENV": "Authorization: Basic zq-basic",
+    "RUSTFLAGS": '{"password": "zq-json zq-json2"}',
+    "XZ_OPT": "machine h login u password zq-netrc",
+    "GZIP": "-u user:zq-curl",
+}
+
+
+def test_no_secret_of_a_listed_variable_is_in_a_trial_its_report_or_its_bundle(lab):
+    lab.environment |= LISTED
+    path = lab.write_campaign(protocol={"sessions": 1, "runs": 2, "warmup": 0})
+    assert lab.run_fairtrial("run", path).returncode == 0
+    trial = lab.trial()
+    for args in (
+        ("report", trial, "-o", lab.folder / "report.html"),
+        ("bundle", trial, "-o", lab.folder / "all.zip"),
+    ):
+        done = lab.run_fairtrial(*args)
+        assert done.returncode == 0, done.stderr
+    told = lab.run_fairtrial("report", trial, "--json").stdout
+    words = [word.encode() for text in LISTED.values() for word in re.findall(r"zq-\w+", text)]
+    assert not any(word in told.encode() for word in words)
+    texts = {
+        p.name: p.read_bytes()
+        for p in (*trial.rglob("*"), lab.folder / "report.html")
+        if p.is_file()
+    }
+    with zipfile.ZipFile(lab.folder / "all.zip") as bundle:
+        texts |= {f"bundle: {name}": bundle.read(name) for name in bundle.namelist()}
+    assert {name for name, data in texts.items() if any(w in data for w in words)} == set()
+    (environment,) = map(json.loads, texts["environment.jsonl"].splitlines())
+    assert set(LISTED) <= {*environment["variables"], *environment["hidden_variables"]["hashes"]}
+    assert environment["variables"]["CC"] == "cc -DPW=<redacted> -Dpwd=<redacted>"

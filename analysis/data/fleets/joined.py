@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InsufficientDataError, StoreError
-from ...record import HostProgress, Manifest, with_plans
+from ...record import HostProgress, Manifest, questions_of, with_plans
 from ...report import Caution, figures, merged
 from ..columns import MetricColumn
 from ..trial import Trial
@@ -125,7 +125,10 @@ def _joined(
     first = trials[0]
     return Trial(
         path=path,
-        manifest=_manifest(path, trials, sessions, places, hosts),
+        manifest=replace(
+            _manifest(path, trials, sessions, places, hosts),
+            judge=questions_of(zip(names, (one.manifest for one in trials), strict=True)),
+        ),
         cautions=merged(
             host_cautions(hosts), [_said(names, sessions[-1], by)], _trial_cautions(trials, names)
         ),

@@ -25,6 +25,7 @@ _TOLD: dict[str, tuple[str, ...]] = {
     "swap": _AFTER,
     "kernel_log": _AFTER,
     "clock": _AFTER,
+    "placement": _AFTER,
     "threads": _ANY,
     "environment": _ANY,
     "drift": _ANY,

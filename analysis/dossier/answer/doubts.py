@@ -14,7 +14,7 @@ __all__ = ["OPEN", "doubts", "marks", "named"]
 OPEN = 6  # cautions that stand open; the others are folded
 _FAILED = {"failed-left-out", "fails-more"}
 _HAPPENED = {
-    *("waited-for-cpu", "waited-unequally"),
+    *("waited-for-cpu", "waited-unequally", "suspended-runs"),
     *("disturbed-runs", "drift-within-sessions", "dependent-runs", "first-run-apart"),
     *("environment-changed", "input-changed", "sessions-left-out", "sessions-missing"),
 }

@@ -119,7 +119,8 @@ def leaving_trial(
     trial : Trial
         The trial.
     metrics : sequence of str
-        Which ones; by default all of an imported trial, else the wall time and what was parsed.
+        Which ones; by default all of an imported trial, else the campaign's question, the wall time and
+        what was parsed.
     variants : sequence of str
         Which ones; by default all.
 
@@ -139,9 +140,9 @@ def leaving_trial(
                 str(trial.path),
                 f"known here: {', '.join(known)}",
             )
-    names = tuple(metrics) or tuple(
-        dict.fromkeys((*(() if manifest.origin == "imported" else ("wall",)), *manifest.metrics))
-    )
+    wall = () if manifest.origin == "imported" else ("wall",)
+    asked = manifest.questions or ()  # first: who reads the file back judges it
+    names = tuple(metrics) or tuple(dict.fromkeys((*asked, *wall, *manifest.metrics)))
     found = tuple(
         Metric(name=name, unit=(info := trial.metric(name)).unit, better=info.better)
         for name in names

@@ -24,7 +24,7 @@ from ...methods.multilevel import HostLevel, Looks, Multilevel, multilevel, over
 from ...record import HostProgress, Manifest, MetricInfo, with_plans
 from ...report import Caution, figures, merged
 from ...stats import Correction, counted, door
-from ..cautions import method_cautions, run_cautions
+from ..cautions import method_cautions, question_cautions, run_cautions
 from ..counts import RunCounts, counts_of, summed
 from ..host_standing import FleetHostStanding
 from ..judging import judge
@@ -144,7 +144,7 @@ class _Gathered:
 def judge_fleet(
     fleet: str | Path,
     *,
-    metric: str = "wall",
+    metric: str | None = None,
     confidence: float = 0.95,
     variants: Sequence[str] | None = None,
     benchmarks: Sequence[str] | None = None,
@@ -185,8 +185,10 @@ def judge_fleet(
         If no host has a run that counts.
     """
     opened = open_fleet(Path(fleet))
+    unasked = opened.unasked() if metric is None else ()
+    usual = metric is None or opened.is_usual(metric)
     asked = _Asked(
-        metric=metric,
+        metric=opened.question() if metric is None else metric,
         confidence=confidence,
         variants=variants,
         benchmarks=benchmarks,
@@ -206,11 +208,11 @@ def judge_fleet(
         raise found.unknown
     if found.first is None:
         raise nothing_to_judge(opened.path, hosts)
-    if len(found.judged) == 1:
-        return _alone(opened, found, hosts)
-    if len(found.chosen) < 2:
-        return _one_variant(opened, found, hosts)
-    return _together(opened, found, hosts, found.first)
+    alone = len(found.judged) == 1
+    way = _alone if alone else _one_variant if len(found.chosen) < 2 else _together
+    answer = way(opened, found, hosts)
+    told = merged(question_cautions(unasked), answer.cautions)
+    return replace(answer, usual=usual, cautions=told)
 
 
 def _alone(opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProgress]) -> Verdict:
@@ -255,11 +257,9 @@ def _one_variant(opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProg
     return replace(answer, host=None, hosts=_standing(found, hosts), cautions=told)
 
 
-def _together(
-    opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProgress], first: Manifest
-) -> Verdict:
-    asked, info = found.asked, found.info
-    assert info is not None  # a host was judged
+def _together(opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProgress]) -> Verdict:
+    asked, info, first = found.asked, found.info, found.first
+    assert info is not None and first is not None  # noqa: PT018 - a host was judged
     looks = looks_at_hosts(found.manifests, asked.looks)
     candidates = tuple(
         _candidate(variant, found.results.get(variant, {}), found, looks)

@@ -31,6 +31,7 @@ def gate(
     *,
     on: On = "suite",
     failing: Sequence[str] = (),
+    metric: str | None = None,
 ) -> Gate:
     """Decide a condition such as ``slower>2%`` for one or several candidates.
 
@@ -56,6 +57,8 @@ def gate(
     failing : sequence of str
         Candidates that cannot be compared because none of their runs succeeded, although runs of the
         baseline did: proven, for that reason.
+    metric : str, optional
+        What was compared, for the record.
 
     Returns
     -------
@@ -91,6 +94,7 @@ def gate(
     gated = [_candidate(one, asked, on) for one in found]
     return Gate(
         condition=asked.text,
+        metric=metric,
         limit=asked.limit,
         on=on,
         confidence=round(1 - found[0].look_alpha, 15) if found else None,

@@ -93,13 +93,14 @@ class Gate(Result):
     could not be decided of one, else "passed"; `exit_code` is 1, 7, 0. `limit` is the speedup below
     which the condition holds, `confidence` that of the intervals at this look, and `risk` the one-sided
     risk of each proof and of each pass, half of what it leaves; both are None where nothing could be
-    compared.
+    compared. `metric` is what was compared; None where that is not known.
     """
 
     method: ClassVar[str] = "gate"
     derived: ClassVar[tuple[str, ...]] = ("outcome", "exit_code")
 
     condition: str
+    metric: str | None = None
     limit: float
     on: On
     confidence: float | None

@@ -72,6 +72,8 @@ def answer(gate: Gate, one: GatedCandidate) -> str:
 def conclusion(gate: Gate) -> str:
     """Say the whole answer in one sentence."""
     head = {"passed": "passed", "proven": "not passed", "undecided": "undecided"}[gate.outcome]
+    if gate.metric not in (None, "wall"):
+        head += f" by {gate.metric}"
     if len(gate.candidates) == 1:
         (one,) = gate.candidates
         return f"{head}: {figures.shorten(one.candidate, 40)}: {answer(gate, one)}"

@@ -14,6 +14,7 @@ from ...errors import UsageError
 from ...methods.multilevel import Line, Multilevel, multilevel
 from ...report import Caution, Word, figures, merged
 from ...stats import Friedman, adjusted, door, friedman, nemenyi_difference
+from ..cautions import question_cautions
 from ..looking import looks_at
 from ..sides import Side, comparable, sides_of
 from .result import PairLine, Place, Ranking
@@ -38,7 +39,7 @@ class _Pair:
 def rank_variants(
     trial: Trial,
     *,
-    metric: str = "wall",
+    metric: str | None = None,
     confidence: float = 0.95,
     variants: Sequence[str] | None = None,
     benchmarks: Sequence[str] | None = None,
@@ -53,9 +54,9 @@ def rank_variants(
     ----------
     trial : Trial
         From `read_trial`.
-    metric, confidence, margin, weights
+    confidence, margin, weights
         As for `multilevel`.
-    looks : int, optional
+    metric, looks : optional
         As for `judge`.
     variants, benchmarks : sequence of str, optional
         Those only; the baseline is always among them.
@@ -73,6 +74,8 @@ def rank_variants(
         If a name is unknown, an option out of its range, or there are fewer than two variants.
     """
     manifest = trial.manifest
+    unasked = trial.unasked if metric is None else ()
+    metric = trial.default_metric if metric is None else metric
     look = looks_at([manifest], looks, always_valid=False)
     known = [
         v for v in manifest.variants if variants is None or v in {*variants, manifest.baseline}
@@ -121,6 +124,7 @@ def rank_variants(
         ranked=ranked,
         timed=figures.timed(info.unit),
         cautions=merged(
+            question_cautions(unasked),
             always_said(trial, (one for side in sides.values() for one in side.cautions)),
             () if published is None else (_warning(),),
         ),

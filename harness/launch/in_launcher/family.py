@@ -9,6 +9,7 @@ import time
 from .leaves import Leaves, Ungrouped
 
 _SWEEP_LIMIT_S = 10.0
+_STEP_S = 0.25
 
 
 class Family:
@@ -22,24 +23,29 @@ class Family:
         self.contained = contained
         self.me = os.getpid()
 
-    def sweep(self) -> tuple[int, int]:
-        """Kill and reap everything that is left: (processes that had to be killed, survivors)."""
-        killed = 0
+    def sweep(self) -> tuple[int, int, float]:
+        """Kill and reap everything that is left.
+
+        Give how many had to be killed, how many survived, and the processor time in seconds of all that
+        nobody else has waited for.
+        """
+        killed, used_s = 0, 0.0
         struck = False
-        deadline = 0.0
+        waited, before = 0.0, time.monotonic()
         while True:
             try:
-                pid = os.waitpid(-1, os.WNOHANG)[0]
+                pid, _, usage = os.wait4(-1, os.WNOHANG)
             except ChildProcessError:
-                return killed, 0
+                return killed, 0, used_s
             if pid:
+                used_s += usage.ru_utime + usage.ru_stime
                 killed += struck  # one that had ended by itself before is no orphan
                 continue
             now = time.monotonic()
-            if not struck:
-                deadline = now + _SWEEP_LIMIT_S
-            elif now > deadline:
-                return killed, len(_descendants(self.me))
+            waited += min(now - before, _STEP_S)  # no longer: everything may have stood still
+            before = now
+            if waited > _SWEEP_LIMIT_S:
+                return killed, len(_descendants(self.me)), used_s
             struck = True
             self._strike()
             time.sleep(0.0005)

@@ -16,7 +16,7 @@ from .refused import Refused
 
 _SETCGROUP = 0x100  # POSIX_SPAWN_SETCGROUP
 _NOWHERE = b"/nonexistent/fairtrial-priming"
-_REMOVING_S = 0.5
+_REMOVING_TRIES = 1000
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -221,9 +221,10 @@ class Leaves:
             os.close(self.folder)
             self.folder = -1
             name, self.name = self.name, ""
-            deadline = time.monotonic() + _REMOVING_S
+            tries = _REMOVING_TRIES  # no deadline: everything may have stood still meanwhile
             while not _removed(name, self.base):
-                if time.monotonic() > deadline:
+                tries -= 1
+                if not tries:
                     raise GroupFailed(errno.EBUSY, os.strerror(errno.EBUSY))
                 time.sleep(0.0005)
 

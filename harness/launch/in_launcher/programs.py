@@ -38,8 +38,9 @@ class Programs:
         """Take in an announced program.
 
         Keys: handle, path, argv, env, cwd, stdin, stdout, stderr (bytes), limits (list of
-        (resource, soft limit)), timeout_ms (-1: none), grace_ms, sweep, padded (the variable whose
-        length each run tells, or None).
+        (resource, soft limit)), timeout_ms (-1: none), patience_ms (what the timeout is in all beyond
+        that, of a program that is not measured), grace_ms, sweep, padded (the variable whose length each
+        run tells, or None).
         """
         failure = None
         argv, environment = strings([]), Environment([], None)

@@ -25,7 +25,7 @@ from .removal import empty, remove
 # Those without which something would be unknown. The CPU controller is not among them: times and
 # pressure are shown without it, and with it the scheduler would place a run otherwise.
 _WANTED = ("memory", "pids")
-_NAME = re.compile(r"fairtrial-\d+-\d+")
+_NAME = re.compile(r"fairtrial-[0-9]+-[0-9]+")
 _RUN = "run-"
 _TRIES = 20
 

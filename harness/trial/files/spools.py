@@ -15,7 +15,7 @@ from ...errors import StoreError
 from ...store import mode_of_files, open_inside
 
 # What is kept of single runs: "0042.stdout", "w1.stderr", "r2.stdout", "0042.before.log".
-_KEPT = re.compile(r"([wr])?((?(1)\d+|\d{4,}))\.(?:stdout|stderr|before\.log|after\.log)")
+_KEPT = re.compile(r"([wr])?((?(1)[0-9]+|[0-9]{4,}))\.(?:stdout|stderr|before\.log|after\.log)")
 
 
 class Spools:

@@ -113,6 +113,36 @@ def test_no_secret_and_no_machine_id_stands_in_a_record(record):
         ("-----BEGIN RSA PRIVATE KEY-----\nabc", HIDDEN),
         ("root=/dev/sda1 luks.key='a b' quiet", f"root=/dev/sda1 luks.key={HIDDEN} quiet"),
         ("/home/ada/bin:/home/adam/bin:/home/ada", "~/bin:/home/adam/bin:~"),
+        # attacks on an earlier version, of which these stood in trials in part or whole
+        ("https://user:hunt@er2@host/x", f"https://{HIDDEN}@host/x"),
+        ("https://user:hun/ter2@host/x", f"https://{HIDDEN}@host/x"),
+        ("https://host:8080/@scope/x", "https://host:8080/@scope/x"),  # a port and a path
+        ("keytool -storepass abc -v", f"keytool -storepass {HIDDEN} -v"),
+        ("-DPW=abc -Dpwd=abc DBPW=abc", f"-DPW={HIDDEN} -Dpwd={HIDDEN} DBPW={HIDDEN}"),
+        ("-j4 -- PW='a b' X=1", f"-j4 -- PW={HIDDEN} X=1"),
+        (
+            "-DKEY:=abc -DKEY:STRING=abc KEY += abc",
+            f"-DKEY:={HIDDEN} -DKEY:STRING={HIDDEN} KEY += {HIDDEN}",
+        ),
+        ("Authorization: Basic YWJj", f"Authorization: Basic {HIDDEN}"),
+        ("-H 'Authorization: Digest u=\"a\"' x", f"-H 'Authorization: Digest {HIDDEN}' x"),
+        ("--token 'a b' -v", f"--token {HIDDEN} -v"),
+        ("-DKEY=a\\ b -O2", f"-DKEY={HIDDEN} -O2"),
+        ("'-DKEY=a b' -O2", f"'-DKEY={HIDDEN}' -O2"),
+        ('--token "a\\"b c" -v', f"--token {HIDDEN} -v"),
+        ("--token 'a b", f"--token {HIDDEN}"),  # a quote that never ends
+        ("OPTIONS=-DKEY=abc X=1", f"OPTIONS=-DKEY={HIDDEN} X=1"),
+        ('{"password": "a b"}', f'{{"password": {HIDDEN}'),
+        ("curl -u me:abc x", f"curl -u {HIDDEN} x"),
+        ("h?sv=1&sig=abc", f"h?sv=1&sig={HIDDEN}"),
+        # what explains a timing stays
+        ("PWD=/build OLDPWD=/", "PWD=/build OLDPWD=/"),
+        ("/opt/tokens:/usr/bin", "/opt/tokens:/usr/bin"),
+        (
+            "-O2 -Wl,-rpath=/x --param l2-cache-size=1024",
+            "-O2 -Wl,-rpath=/x --param l2-cache-size=1024",
+        ),
+        ("mitigations=off isolcpus=2,3", "mitigations=off isolcpus=2,3"),
         ("", ""),
         ("bad \udcff byte", "bad \\udcff byte"),
     ],

@@ -69,6 +69,22 @@ def test_what_is_not_listed_is_not_stored_whatever_it_is_called(variables):
             assert json.dumps(value, ensure_ascii=False)[1:-1] not in stored
 
 
+@pytest.mark.parametrize(
+    "name", ["LC_PASSWORD", "LC_API_TOKEN", "OMP_SECRET", "MALLOC_KEY", "LC_DBPW", "MKL_pwd"]
+)
+def test_a_name_that_speaks_of_a_secret_is_hidden_whatever_list_lets_it_in(name):
+    # ssh forwards LC_*, so they are used to hand secrets over: three of three trials had them
+    stored = stored_variables({name: "zq-listed"}, KEY, None)
+    assert stored["variables"] == {}
+    assert name in stored["hidden_variables"]["hashes"]
+    assert Concealed({name: "zq-listed"}).text("x zq-listed") == f"x <value of {name}>"
+
+
+def test_no_name_of_the_list_speaks_of_a_secret():
+    names = {name for names in ALLOWED.values() for name in names}
+    assert allowed(dict.fromkeys(names, "x")).keys() == names
+
+
 def test_listed_values_are_stored_without_what_looks_like_a_secret():
     given = {
         "PATH": "/home/ada/bin:/bin",

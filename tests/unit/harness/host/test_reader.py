@@ -44,7 +44,9 @@ def test_a_cpu_list_is_read_as_the_kernel_writes_it(text, cpus):
     assert parse_cpus(text) == cpus
 
 
-@pytest.mark.parametrize("text", ["a", "3-1", "0-", "-1", "0-3:1/0", "1 2", "(null)", "0x1"])
+@pytest.mark.parametrize(
+    "text", ["a", "3-1", "0-", "-1", "0-3:1/0", "1 2", "(null)", "0x1", "٣", "1-²"]
+)
 def test_what_is_no_cpu_list_is_refused(text):
     with pytest.raises(ValueError, match=r"CPU number|empty range"):
         parse_cpus(text)

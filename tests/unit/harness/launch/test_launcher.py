@@ -40,45 +40,6 @@ OF_A_CGROUP = ("peak_memory_tree_bytes", "tree_cpu_s", "tree_stall_s", "group_le
 _Popen = subprocess.Popen
 
 
-@pytest.fixture(params=["auto", "none"])
-def containment(request):
-    return request.param
-
-
-@pytest.fixture
-def open_launcher():
-    """Open launchers that are closed at the end, whatever happened to them."""
-    opened = []
-
-    def open_one(cpus=None, interrupts=None, **isolation):
-        launcher = LauncherClient(Isolation(**isolation), cpus, interrupts or Interrupts())
-        opened.append(launcher)
-        return launcher
-
-    yield open_one
-    for launcher in opened:
-        launcher.close()
-
-
-@pytest.fixture
-def request_for(tmp_path, marker):
-    """Make a request whose argument list carries the marker at its end."""
-
-    def make(*command, argv0=None, **changes):
-        path, *rest = command
-        fields = {
-            "path": path,
-            "argv": (argv0 or path, *rest, marker),
-            "env": {b"PATH": os.fsencode(os.environ["PATH"]), b"LC_ALL": b"C.UTF-8"},
-            "cwd": tmp_path,
-            "stdout": tmp_path / "stdout",
-            "stderr": tmp_path / "stderr",
-        }
-        return Request(**(fields | changes))
-
-    return make
-
-
 @pytest.fixture
 def inside(open_launcher, request_for, tmp_path):
     """Evaluate a Python expression in a target and give its value."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -104,3 +105,11 @@ def test_another_user_sees_our_lock(processes):
     with CpuLock((CPU,)), holder(TRY, processes, other_user=True) as other:
         said = other.communicate()[0]
     assert f"process {os.getpid()}, of user {os.geteuid()}" in said
+
+
+@pytest.mark.parametrize("number", ["²", "٣"])
+def test_a_name_that_somebody_else_made_up_is_no_cpu(number):
+    # abstract names are anybody's; "²" is a digit for Python, and no number
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(f"\0fairtrial-cpu-{number}".encode())
+        assert cpus_in_use() is not None

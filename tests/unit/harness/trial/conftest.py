@@ -65,6 +65,7 @@ class Launcher:
         self.cpus, self._stage, self._answer = cpus, stage, answer
         self.pid, self.containment, self.dead = 4000, stage.containment, False
         self.spawns_into_groups = False
+        self.placement = None
         self.requests: list[Request] = []
         self.told: list[Execution] = []
         self.swept = 0

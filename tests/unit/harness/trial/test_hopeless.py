@@ -61,6 +61,7 @@ def test_a_run_whose_launcher_died_is_executed_once_more(stage, campaign):
     assert {row["outcome"] for row in stage.rows} == {"ok"}
     (found,) = stage.findings("launcher")
     assert "was killed or crashed" in found["what"]
+    assert found["session"] == 1
     targets = [one for one in stage.launchers if one.requests and one.cpus is None]
     assert all(one.closed for one in targets)
 
@@ -76,6 +77,7 @@ def test_only_the_second_death_is_an_outcome_and_the_trial_goes_on(stage, campai
     (row,) = [row for row in stage.rows if row["outcome"] != "ok"]
     assert (row["position"], row["outcome"]) == (5, "signal")
     assert (row["detail"], row["wall_ns"]) == ("killed its launcher", None)
+    assert row["padding_bytes"] is not None  # what it was executed with is known
     assert len(stage.findings("launcher")) == 2
     trial = read_trial(stage.trial)
     assert [run.position for run in trial.failures()] == [5]

@@ -36,7 +36,7 @@ def test_a_pattern_without_an_end_is_given_up(which, first):
 def test_the_patterns_of_a_run_share_their_time(monkeypatch):
     given = []
     moments = iter([0.0, 6.0, 6.0, 9.0, 9.0, 30.0, 30.0, 31.0])
-    monkeypatch.setattr(matching, "time", SimpleNamespace(monotonic=lambda: next(moments)))
+    monkeypatch.setattr(matching, "time", SimpleNamespace(process_time=lambda: next(moments)))
     monkeypatch.setattr(matching, "_deadline", lambda s: given.append(s) or nullcontext())
     one = Matching()
     for _ in range(4):

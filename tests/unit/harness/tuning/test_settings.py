@@ -68,6 +68,12 @@ def test_nothing_else_is_a_setting(path):
         ("/proc/irq/25/smp_affinity_list", "0," * 3000 + "1"),
         (f"{CPU}/cpu7/online", "yes"),
         (f"{CPU}/cpu7/online", None),
+        # digits of other scripts are none: one reached write() as root
+        ("/proc/sys/kernel/perf_event_max_sample_rate", "1٠٠"),
+        ("/proc/irq/25/smp_affinity_list", "0-٣"),
+        ("/proc/irq/٢٥/smp_affinity_list", "1"),
+        (f"{CPU}/cpu٧/online", "1"),
+        (f"{CPU}/cpu٣/cpufreq/scaling_governor", "performance"),
     ],
 )
 def test_a_value_of_another_type_is_none(path, text):

@@ -74,6 +74,24 @@ def test_threads_and_children_make_it_incomplete(tree):
     assert numbers(tree.account(), processor_s=0.0103) == NOTHING
 
 
+def test_children_that_nobody_waited_for_make_it_incomplete(tree):
+    # authority: a program and its child that spin for 20 ms each, 8 of 8 told as whole
+    account = tree.account()
+
+    def whole(tree_s):
+        return account.numbers(50 * MS, 0, 0.010, tree_s)["on_cpu_ns"] is not None
+
+    assert whole(0.0)  # nobody knows
+    assert whole(0.0102)  # 0.9804 of it
+    assert not whole(0.0103)
+    assert not whole(0.0414)
+    tree.target("100000 2000000 5")  # 0.1 ms: the kernel's two accounts may be 43 us apart
+    account.begin()
+    account.end(7)
+    assert account.numbers(MS, 0, 0.0001, 0.000149)["on_cpu_ns"] == 100_000
+    assert account.numbers(MS, 0, 0.0001, 0.000151) == NOTHING
+
+
 @pytest.mark.parametrize("text", ["0 0 0", "", "10 20", "a b c", "1 2 -3", "1 2 3 4"])
 def test_what_is_no_account_is_unknown(tree, text):
     tree.target(text)
@@ -192,7 +210,17 @@ def test_a_program_that_sleeps_was_neither_on_a_cpu_nor_waiting_for_one(run):
     assert done["wall_ns"] - done["on_cpu_ns"] - done["run_delay_ns"] >= 400 * MS
 
 
-@pytest.mark.parametrize("code", [THREADS, CHILDREN])
+# Children that nobody waits for: one that spins as long as its parent, one that lives on, one of a child.
+LEFT = (
+    "import os, time\nos.fork()\n"
+    "end = time.process_time() + 0.05\nwhile time.process_time() < end: pass",
+    "import os, time\nif os.fork(): time.sleep(0.2)\nelse:\n  os.setsid()\n  while True: pass",
+    "import os\nif not os.fork():\n  if not os.fork():\n    [x for x in range(3_000_000)]\n  os._exit(0)\n"
+    "else:\n  os.wait()\n  [x for x in range(3_000_000)]",
+)
+
+
+@pytest.mark.parametrize("code", [THREADS, CHILDREN, *LEFT])
 def test_a_program_of_several_has_none(run, code):
     assert {run(code)[name] for name in NAMES} == {None}
     assert run("pass")["on_cpu_ns"] is not None

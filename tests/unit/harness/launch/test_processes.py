@@ -1,4 +1,4 @@
-"""The launcher's client beside the launcher: what `test_launcher` cannot see of it."""
+"""What /proc tells of processes: from planted files, and of this very one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from harness.launch.client import _children
+from harness.launch.processes import children, is_stopped
 
 
 def plant(proc, files):
@@ -19,8 +19,8 @@ def plant(proc, files):
 
 def test_children_are_read_from_the_list_of_each_thread(tmp_path):
     proc = plant(tmp_path, {"7/task/7/children": "8 9 \n", "7/task/70/children": "5\n"})
-    assert sorted(_children(7, proc)) == [5, 8, 9]
-    assert _children(6, proc) == ()
+    assert sorted(children(7, proc)) == [5, 8, 9]
+    assert children(6, proc) == ()
 
 
 def test_children_are_found_by_their_parent_where_there_is_no_list(tmp_path):
@@ -31,10 +31,18 @@ def test_children_are_found_by_their_parent_where_there_is_no_list(tmp_path):
         "10/task": "ended while we looked: it has no stat",
         "uptime": "1 1\n",
     }
-    assert _children(7, plant(tmp_path, files)) == (8,)
+    assert children(7, plant(tmp_path, files)) == (8,)
 
 
 def test_a_child_of_this_very_process_is_found():
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=-1) as child:
-        assert child.pid in _children(os.getpid())
+        assert child.pid in children(os.getpid())
         child.communicate(b"\n")
+
+
+def test_a_process_is_stopped_by_a_signal_or_by_who_traces_it(tmp_path):
+    # authority: the states of proc(5); a name may hold blanks and brackets
+    for number, state in enumerate("RSDTtZ", 1):
+        plant(tmp_path, {f"{number}/stat": f"{number} (a) T (b) {state} 1 2\n"})
+    assert [is_stopped(number, tmp_path) for number in range(1, 7)] == [0, 0, 0, 1, 1, 0]
+    assert not is_stopped(99, tmp_path)  # which has ended: nobody knows
