@@ -10,6 +10,7 @@ from ...data import Match, Unit
 from ...report import Caution, figures
 from .design import Layout
 from .failing import failing_cautions
+from .line_numbers import spread_of
 from .lines import Judged
 from .result import BenchmarkLine
 
@@ -113,7 +114,7 @@ def _clock_cautions(judged: Judged, lines: Sequence[BenchmarkLine]) -> Iterator[
             yield Caution(
                 "coarse-clock",
                 f"{line.name}: the clock's step ({figures.quantity(line.resolution, judged.unit)}) is "
-                f"{figures.significant(100 * np.expm1(line.step_log), 2)} % of a run; the interval is "
+                f"{figures.significant(100 * (spread_of(line.step_log) or 0.0), 2)} % of a run; the interval is "
                 "widened by it. Make the runs longer",
                 (line.name,),
             )

@@ -90,11 +90,9 @@ def resolution_of(
         Benchmarks that have runs of 0, which shows that the step is as large as a run.
     """
     step, sources = _steps([np.concatenate(both) for both in samples], unit)
-    means = [
-        np.exp(sign * of_differences(table).estimate) for table in (tables.ours, tables.theirs)
-    ]
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        log = np.log1p(step / np.minimum(*means))
+    means = (sign * of_differences(table).estimate for table in (tables.ours, tables.theirs))
+    with np.errstate(invalid="ignore"):  # nan, where the step is unknown or a side has no mean
+        log = np.logaddexp(0.0, np.log(step) - np.minimum(*means))
     ours, theirs = (log * np.sqrt(shares / 12.0) / count for shares, count in _rounding(layout))
     with np.errstate(invalid="ignore"):
         coarse = zeroed | (_spread(layout) < log / 2)
