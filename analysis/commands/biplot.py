@@ -99,7 +99,7 @@ def _read(args: argparse.Namespace) -> _Systems:
         raise UsageError(f"this cannot be read: {reason}", source) from None
     named = trial_and_variant(source)
     if named is not None and named[1] is None:
-        trial = open_trial(named[0], args.level, args.better)
+        trial = open_trial(named[0], args.level, args.better, decimal=args.decimal)
         variants = trial.manifest.variants
         metric = args.metric or trial.default_metric
         matrices = [trial.matrix(name, metric, skip_zeros=True) for name in variants]
@@ -124,7 +124,7 @@ def _table(path: Path, args: argparse.Namespace) -> _Systems:
     for option, given in (
         ("--metric", args.metric),
         ("--better", args.better),
-        ("--layout columns", args.layout == "columns"),
+        ("--layout", args.layout),
     ):
         if given:
             raise UsageError(

@@ -219,7 +219,7 @@ def _configured(args: argparse.Namespace) -> _Judged:
     for option, given in (
         ("--metric", args.metric),
         ("--better", args.better),
-        ("--layout columns", args.layout == "columns"),
+        ("--layout", args.layout),
     ):
         if given:
             raise UsageError(

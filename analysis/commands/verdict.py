@@ -107,7 +107,7 @@ def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
         folder, variant = named or (Path(source), None)
         if is_fleet(folder):
             return _fleet(folder, variant, args, out)
-        trial = open_trial(folder, args.level, args.better)
+        trial = open_trial(folder, args.level, args.better, decimal=args.decimal)
         metrics = tuple((args.metric or trial.default_metric).split(","))
         variants = candidates_of(args.variant, variant)
         code = 0

@@ -45,6 +45,7 @@ class Tool:
     said: str
     room: str = "tools"
     generic: bool = False  # asked only where no tool's own format knows the file
+    also: tuple[str, ...] = ()  # other names for --format
 
     @property
     def reader(self) -> ToolReader:
@@ -74,16 +75,19 @@ TOOLS: tuple[Tool, ...] = (
     Tool(name="sqlite", said="SQLite", room="tables"),
     Tool(name="json", said="JSON, an object a value", room="tables", generic=True),
     Tool(name="long-csv", said="a long CSV (benchmark, variant, value, ...)", generic=True),
-    Tool(name="wide-csv", said="a wide CSV (benchmark, run1, run2, ...)", generic=True),
-    Tool(name="matrix", said="a matrix (a row of runs a benchmark)", room="tables", generic=True),
-    Tool(name="numbers", said="one number a line", room="tables", generic=True),
+    Tool(
+        name="matrix",
+        said="bare numbers, one a line or a row of runs a benchmark",
+        room="tables",
+        generic=True,
+        also=("numbers", "wide-csv"),
+    ),
 )
 
 
 _MODULES = {
     "speedup-test": "speedup_config",
-    "matrix": "matrix_table",
-    "numbers": "numbers_list",
+    "matrix": "bare_table",
     "json": "json_rows",
     "sqlite": "sqlite_table",
 }
@@ -107,7 +111,7 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
     known = ", ".join(tool.name for tool in TOOLS)
     if name is not None:
         for tool in TOOLS:
-            if tool.name == name:
+            if name in (tool.name, *tool.also):
                 return tool
         raise UsageError(f"there is no format {name!r}", opened.source, f"known: {known}")
     # of general tables the first one that fits: numbers may be headings, or values
@@ -137,11 +141,10 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
             f"say which with --format ({', '.join(tool.name for tool in found)})"
             + (", or name the folder of the results" if opened.is_folder else ""),
         )
-    looked = "; ".join(f"{tool.name}: {tool.said}" for tool in TOOLS)
     raise UsageError(
         f"no format is known for this {what}",
         opened.source,
-        f"if it is one of these, say which with --format ({looked})",
+        f"if it is one of these, say which with --format: {known}",
     )
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from .mixed_files import read_mixed_table as read_mixed_table
     from .newest import newest_trial as newest_trial
     from .outgoing import read_leaving as read_leaving
-    from .registry import FORMATS as FORMATS, files_said as files_said
     from .sources import (
         Reading as Reading,
         Sides as Sides,
@@ -43,7 +42,6 @@ else:
             "mixed_columns": "MixedTable TableColumn mixed_table",
             "newest": "newest_trial",
             "outgoing": "read_leaving",
-            "registry": "FORMATS files_said",
             "sources": "Reading Sides Sources read_each read_one read_sides read_sources trials_of",
             "systems_table": "read_systems",
             "trials": "is_file is_foreign open_trial trial_and_variant",
