@@ -124,7 +124,7 @@ def _table(path: Path, args: argparse.Namespace) -> _Systems:
     for option, given in (
         ("--metric", args.metric),
         ("--better", args.better),
-        ("--layout", args.layout),
+        ("--layout columns", args.layout == "columns"),
     ):
         if given:
             raise UsageError(

@@ -219,7 +219,7 @@ def _configured(args: argparse.Namespace) -> _Judged:
     for option, given in (
         ("--metric", args.metric),
         ("--better", args.better),
-        ("--layout", args.layout),
+        ("--layout columns", args.layout == "columns"),
     ):
         if given:
             raise UsageError(

@@ -53,7 +53,12 @@ if TYPE_CHECKING:
         speedup_of as speedup_of,
         suite_mean as suite_mean,
     )
-    from .text_table import Layout as Layout, TextTable as TextTable, read_text as read_text
+    from .text_table import (
+        Dress as Dress,
+        Layout as Layout,
+        TextTable as TextTable,
+        read_text as read_text,
+    )
     from .trial import FailedRun as FailedRun, Trial as Trial, read_trial as read_trial
     from .unit import Unit as Unit
 else:
@@ -72,7 +77,7 @@ else:
             "pair": "Match match",
             "protocol": "FREE_SETTINGS SegmentStart campaign_text pinned_cpus segment_starts setting_leaves settings_of",
             "suite": "Centre Mean check_means speedup_of suite_mean",
-            "text_table": "Layout TextTable read_text",
+            "text_table": "Dress Layout TextTable read_text",
             "trial": "FailedRun Trial read_trial",
             "unit": "Unit",
         },

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Literal, NoReturn
 
 from ..errors import AnalysisError
-from ..report import Caution
+from ..report import Caution, figures
 from ..stats import shown
 from .decimals import NUMBER, Decimal, commas_of, is_numeric, number_in, two_readings
 
-__all__ = ["VALUES", "Cell", "Layout", "TextTable", "read_text"]
+__all__ = ["VALUES", "Cell", "Dress", "Layout", "TextTable", "read_text"]
 
 Layout = Literal["rows", "columns"]
 Dress = Literal["numbers", "wide-csv", "matrix"]
@@ -25,7 +25,11 @@ VALUES = "values"  # the benchmark of a plain list of numbers
 # A first heading that says: this column holds names or run numbers, whatever they look like.
 _LABEL = {"", "benchmark", "benchmarks", "bench", "name", "program", "workload", "test", "case"}
 _LABEL |= {"task", "id", "index", "no", "nr", "run", "runs", "iteration"}
+_RUN = re.compile(
+    r"(run|rep|repetition|r|sample|trial|value|time|x|v)?[ _\-#]*\d+", re.IGNORECASE | re.ASCII
+)
 _LETTERS_FOR_DIGITS = str.maketrans({"O": "0", "o": "0", "l": "1", "I": "1", ",": "."})
+_LONGEST = 131_072  # characters of a cell
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _REMARK = re.compile(r'(\s*"?[-+.,\deE]+"?\s*)#', re.ASCII)  # behind one number
 _WIDE = ", "  # parts cells whose numbers have decimal commas
@@ -104,11 +108,12 @@ def read_text(
         raise AnalysisError("the file holds no values", source)
     mark = _separator(lines, source, decimal)
     rows = [_cells(line, number, mark) for number, line in lines]
+    _require_short(rows, source)
     found = _as_list(rows, layout)
     if found is None:
         if not mark and layout is None:
             _require_no_groups(lines, source)
-        found = _as_matrix(rows, source, layout or "rows", mark)
+        found = _as_matrix(rows, source, layout, mark)
     if decimal is None and mark != ",":
         commas = commas_of(cell.text for row in found.grid for cell in row)
         if commas.decimal is None:
@@ -129,7 +134,11 @@ def _fail(source: str, cell: Cell, what: str, fix: str | None = None) -> NoRetur
     raise AnalysisError(what, f"{source}:{cell.line}:{cell.column}", fix)
 
 
-# ---- lines and cells
+def _require_short(rows: _Rows, source: str) -> None:
+    long = next((cell for row in rows for cell in row if len(cell.text) > _LONGEST), None)
+    if long is not None:
+        what = f"it is no CSV: a cell has {len(long.text):,} characters"
+        raise AnalysisError(what, f"{source}:{long.line}", "is a quote open?")
 
 
 def _lines(text: str) -> Iterator[_Line]:
@@ -258,8 +267,6 @@ def _require_no_groups(lines: Sequence[_Line], source: str) -> None:
     )
 
 
-# ---- what the cells mean
-
 
 def _as_list(rows: _Rows, layout: Layout | None) -> _Found | None:
     """Take lines of one number each as one benchmark; None where they are none."""
@@ -280,7 +287,7 @@ def _headings_left_out(first: Cell) -> Caution:
     return Caution("headings-left-out", said)
 
 
-def _as_matrix(rows: _Rows, source: str, layout: Layout, mark: str) -> _Found:
+def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _Found:
     header = _header(source, rows[0])
     body = rows[1:] if header else rows
     if not body:
@@ -293,8 +300,14 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout, mark: str) -> _Found:
     if header and not labelled:
         cautions.append(_headings_left_out(rows[0][0]))
     dress: Dress = "wide-csv" if header and labelled else "matrix"
+    if not labelled and not header:
+        _require_one_kind(source, body, layout)
     if not labelled:
         return _Found(_counted(len(body)), body, dress, cautions)
+    named = [cell.text for cell in rows[0][1:] if cell.text and not _RUN.fullmatch(cell.text)]
+    if header and named:
+        said = f"the columns {figures.listed(tuple(named), 4)} were taken as runs of one variant"
+        cautions.append(Caution("columns-as-runs", said))
     names = [row[0] for row in body]
     odd = next((name for name in names if is_numeric("".join(name.text.split()))), None)
     if heading not in _LABEL and odd is not None:
@@ -303,6 +316,15 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout, mark: str) -> _Found:
         said = f"line {odd.line} begins with a number, {odd.text}, that was taken as a name"
         cautions.append(Caution("numbers-as-names", said))
     return _Found(names, [row[1:] for row in body], dress, cautions)
+
+
+def _require_one_kind(source: str, body: _Rows, layout: Layout | None) -> None:
+    """Refuse a list of which a line holds several numbers."""
+    several = next((row for row in body if len(row) > 1), None)
+    if layout is None and several is not None and len(body[0]) == 1:
+        text = " ".join(cell.text for cell in several)
+        fix = "write one number a line, or add --layout rows if each line is a benchmark"
+        _fail(source, several[0], f"{shown(text)} is not one number", fix)
 
 
 def _columns(

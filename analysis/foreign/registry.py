@@ -45,7 +45,6 @@ class Tool:
     said: str
     room: str = "tools"
     generic: bool = False  # asked only where no tool's own format knows the file
-    also: tuple[str, ...] = ()  # other names for --format
 
     @property
     def reader(self) -> ToolReader:
@@ -75,19 +74,16 @@ TOOLS: tuple[Tool, ...] = (
     Tool(name="sqlite", said="SQLite", room="tables"),
     Tool(name="json", said="JSON, an object a value", room="tables", generic=True),
     Tool(name="long-csv", said="a long CSV (benchmark, variant, value, ...)", generic=True),
-    Tool(
-        name="matrix",
-        said="bare numbers, one a line or a row of runs a benchmark",
-        room="tables",
-        generic=True,
-        also=("numbers", "wide-csv"),
-    ),
+    Tool(name="wide-csv", said="a wide CSV", room="tables", generic=True),
+    Tool(name="matrix", said="a matrix of bare numbers", room="tables", generic=True),
+    Tool(name="numbers", said="one number a line", room="tables", generic=True),
 )
 
 
 _MODULES = {
     "speedup-test": "speedup_config",
     "matrix": "bare_table",
+    "numbers": "numbers_list",
     "json": "json_rows",
     "sqlite": "sqlite_table",
 }
@@ -111,7 +107,7 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
     known = ", ".join(tool.name for tool in TOOLS)
     if name is not None:
         for tool in TOOLS:
-            if name in (tool.name, *tool.also):
+            if tool.name == name:
                 return tool
         raise UsageError(f"there is no format {name!r}", opened.source, f"known: {known}")
     # of general tables the first one that fits: numbers may be headings, or values

@@ -28,7 +28,7 @@ from ..foreign import (
 )
 from ..record import MANIFEST, Better, is_fleet
 
-_BARE = ("matrix", "speedup-test")  # numbers, which commands read as matrices
+_BARE = ("wide-csv", "matrix", "numbers", "speedup-test")  # numbers, which commands read as matrices
 
 __all__ = ["OpenedTrials", "is_file", "is_foreign", "open_trial", "trial_and_variant"]
 

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-from ...data import TextTable, read_text
+from ...data import Dress, TextTable, read_text
 from ...errors import AnalysisError
 from ..cells import BARE, ForeignCell, ForeignFile, Loss
 from ..opening import Opened
 from ..parsing import fail, value_of
 
-__all__ = ["knows", "read"]
+__all__ = ["dress_of", "knows", "read"]
 
+_LOOKED_AT = 20  # lines
 _CUT = 65536  # characters of the beginning: its last line may be cut off there
 
 
 def knows(opened: Opened) -> bool:
     """Tell by lines of numbers, or of a name and numbers behind it."""
+    return dress_of(opened) == "matrix"
+
+
+def dress_of(opened: Opened) -> Dress | None:
+    """Tell how the beginning holds bare numbers; None where it holds none, or names its columns."""
     if opened.is_folder:
-        return False
-    head = opened.head()
+        return None
+    head = "\n".join(opened.head().split("\n")[:_LOOKED_AT])
     if len(head) >= _CUT:
         head = head.rpartition("\n")[0]
     try:
-        _table(opened, head)
+        found = _table(opened, head)
     except AnalysisError as error:
-        return "--decimal" in (error.fix or "") or "--layout" in (error.fix or "")
-    return True
+        ambiguous = "--decimal" in (error.fix or "") or "--layout" in (error.fix or "")
+        return "matrix" if ambiguous else None
+    named = "columns-as-runs" in {one.code for one in found.cautions}
+    return None if named else found.dress
 
 
 def read(opened: Opened) -> ForeignFile:

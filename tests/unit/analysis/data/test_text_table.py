@@ -53,7 +53,7 @@ def test_one_separator_and_one_decimal_sign(text: str, found: dict[str, list[flo
     [
         ("1,5\n2,5\n", {"values": [1.5, 2.5]}, {"1": [1, 5], "2": [2, 5]}),
         ("time\n1,5\n2,5\n", {"values": [1.5, 2.5]}, {"1": [1, 5], "2": [2, 5]}),
-        ("999\n1,001\n", {"values": [999, 1.001]}, {"1": [999], "2": [1, 1]}),
+        ("1,001\n999\n", {"values": [1.001, 999]}, {"1": [1, 1], "2": [999]}),
         ("12,500;999\n", {"1": [12.5, 999]}, {"1": [12500, 999]}),
         ("sort\t1,001\t999\n", {"sort": [1.001, 999]}, {"sort": [1001, 999]}),
         ("12,500 13,500\n", {"1": [12.5, 13.5]}, {"1": [12500, 13500]}),
@@ -64,7 +64,7 @@ def test_one_separator_and_one_decimal_sign(text: str, found: dict[str, list[flo
         ),
         ("1,5, 2,5\n", {"1": [1.5, 2.5]}, {"1": [1, 5, 2, 5]}),
         ("123,456,789\n", None, {"1": [123, 456, 789]}),
-        ("1.234,5\n999\n", {"values": [1234.5, 999]}, {"1": [1.234, 5], "2": [999]}),
+        ("1.234,5\n9,5\n", {"values": [1234.5, 9.5]}, {"1": [1.234, 5], "2": [9, 5]}),
         ("sort, 1,5, 2,5\n", {"sort": [1.5, 2.5]}, {"sort": [1, 5, 2, 5]}),
         ('"1,234"\n"999"\n', {"values": [1.234, 999]}, {"values": [1234, 999]}),
     ],
@@ -129,3 +129,18 @@ def test_long_texts_are_cut_in_messages() -> None:
         with pytest.raises(AnalysisError) as told:
             read(text)
         assert len(str(told.value)) < 400
+
+
+def test_a_list_with_two_numbers_in_a_line_is_refused() -> None:
+    for text in ("1\n2 3\n", "1\n1,001\n", "1\n2,3,4\n"):
+        with pytest.raises(AnalysisError, match=r"is not one number|may be one number"):
+            read(text)
+    assert read("1\n2 3\n", layout="rows") == {"1": [1], "2": [2, 3]}
+
+
+def test_columns_that_name_something_are_said_to_be_runs() -> None:
+    found = read_text("benchmark,old,new\nsort,1,2\n", "x")
+    assert [str(one) for one in found.cautions] == [
+        "the columns old, new were taken as runs of one variant"
+    ]
+    assert not read_text("benchmark,run 1,2,r3,time_4\nsort,1,2,3,4\n", "x").cautions
