@@ -153,7 +153,7 @@ def _lines(text: str) -> Iterator[_Line]:
             continue
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        if line.count('"') % 2 and re.search(r'(?:^|[,;\t])[ ]*"[^"]*$', line):
+        if line.count('"') % 2 and re.search(r'(?:^|[,;\t])[ ]*"(?:[^"]|"")*$', line):
             waiting, begun = line, number
             continue
         remark = _REMARK.match(line)
@@ -257,9 +257,12 @@ def _cell(raw: str, line: int, start: int) -> Cell:
 def _require_no_groups(lines: Sequence[_Line], source: str) -> None:
     """Refuse nameless rows that may be single numbers, with blanks between their thousands."""
     texts = [(number, line.strip()) for number, line in lines]
-    if not all(_THOUSANDS.fullmatch(text) or re.fullmatch(r"\d{1,3}", text) for _, text in texts):
+    grouped = [(number, text) for number, text in texts if _THOUSANDS.fullmatch(text)]
+    if not grouped or not all(
+        _THOUSANDS.fullmatch(text) or re.fullmatch(r"[0-9]{1,3}", text) for _, text in texts
+    ):
         return
-    number, text = next((number, text) for number, text in texts if " " in text)
+    number, text = grouped[0]
     raise AnalysisError(
         f"{text!r} may be one number, {text.replace(' ', '')}, or {text.count(' ') + 1} runs",
         f"{source}:{number}",
