@@ -224,7 +224,11 @@ def _inside_numbers(lines: Sequence[_Line], mark: str) -> tuple[int, str, bool] 
             return None
         head, *rest = (one.text for one in _cells(line, number, mark))
         numbers = [head, *rest] if is_numeric(head) else rest
-        if not numbers or ("," in head and not is_numeric(head)) or not all(map(is_numeric, numbers)):
+        if (
+            not numbers
+            or ("," in head and not is_numeric(head))
+            or not all(map(is_numeric, numbers))
+        ):
             if k == 0 and "," not in line.replace(mark or " ", ""):
                 continue  # headings
             return None
@@ -268,7 +272,6 @@ def _require_no_groups(lines: Sequence[_Line], source: str) -> None:
         f"{source}:{number}",
         "write a number without blanks, or add --layout rows (layout= in Python) if they part runs",
     )
-
 
 
 def _as_list(rows: _Rows, layout: Layout | None) -> _Found | None:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol, TypeVar
 
+from ..data import number_in
 from ..errors import AnalysisError, FairtrialError
 from ..report import figures
 from .opening import Opened
@@ -262,10 +263,8 @@ def _shown(value: object) -> str:
 
 def number_or_text(text: str) -> float | str:
     """Give the number that a text is, else the text itself: `value_of` refuses it with its place."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    value = number_in(text)
+    return text if value is None else value
 
 
 def count_of(value: object) -> int | None:

@@ -28,7 +28,12 @@ from ..foreign import (
 )
 from ..record import MANIFEST, Better, is_fleet
 
-_BARE = ("wide-csv", "matrix", "numbers", "speedup-test")  # numbers, which commands read as matrices
+_BARE = (
+    "wide-csv",
+    "matrix",
+    "numbers",
+    "speedup-test",
+)  # numbers, which commands read as matrices
 
 __all__ = ["OpenedTrials", "is_file", "is_foreign", "open_trial", "trial_and_variant"]
 

@@ -131,7 +131,8 @@ def leaving_trial(
         If no run that counts has a value.
     """
     manifest = trial.manifest
-    known = tuple(manifest.variants)
+    # the first one is the baseline where a file does not say it
+    known = tuple(dict.fromkeys((manifest.baseline, *manifest.variants)))
     for variant in variants:
         if variant not in known:
             raise UsageError(
@@ -195,7 +196,7 @@ def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Ru
                 number=number,
                 values={name: of for name, take in values.items() if (of := take(k))},
                 session=int(trial.session[k]),
-                block=None if imported else int(trial.block[k]),
+                block=None if imported and not trial.block[k] else int(trial.block[k]),
                 ok=bool(trial.outcome[k] == 0),
                 warmup=bool(trial.warmup[k]),
                 exit_code=codes.get(int(trial.position[k])),
