@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...data import PerformanceMatrix, Trial
 from ...errors import AnalysisError, UsageError
@@ -88,7 +90,8 @@ class Sample:
 class Leaving:
     """All samples of one source; the first metric is the one that targets of one metric take.
 
-    `unjudged` counts the rows of repeated runs that no method takes: they do not leave.
+    `unjudged` counts the rows of repeated runs that no method takes: they do not leave. `looks` is how
+    often a verdict may have been asked for, and `hosts` says that the sessions are those of several.
     """
 
     name: str
@@ -97,6 +100,8 @@ class Leaving:
     host: str | None = None
     cpu_model: str | None = None
     unjudged: int = 0
+    looks: int = 1
+    hosts: bool = False
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -140,9 +145,9 @@ def leaving_trial(
                 str(trial.path),
                 f"known here: {', '.join(known)}",
             )
-    names = tuple(metrics) or tuple(
-        dict.fromkeys((*(() if manifest.origin == "imported" else ("wall",)), *manifest.metrics))
-    )
+    own = () if manifest.origin == "imported" else ("wall",)
+    # the first one is judged where a file says no other
+    names = tuple(metrics) or tuple(dict.fromkeys((trial.default_metric, *own, *manifest.metrics)))
     found = tuple(
         Metric(name=name, unit=(info := trial.metric(name)).unit, better=info.better)
         for name in names
@@ -166,6 +171,8 @@ def leaving_trial(
             host=manifest.host if manifest.host != "unknown" else None,
             cpu_model=manifest.cpu_model,
             unjudged=_unjudged(trial, kept),
+            looks=manifest.looks,
+            hosts=any(one.code == "sessions-of-hosts" for one in trial.cautions),
         ),
         str(trial.path),
     )
@@ -255,6 +262,7 @@ def leaving_matrices(name: str, matrices: Sequence[PerformanceMatrix]) -> Leavin
 
 def _of_matrix(matrix: PerformanceMatrix, place: int, metric: str) -> Iterator[Run]:
     values = matrix.samples[place]
+    blocks = [None] * values.size if matrix.blocks is None else _numbered(matrix.blocks)[place]
     for k in range(values.size):
         inner: tuple[float, ...] = (float(values[k]),)
         if matrix.iterations is not None and matrix.run_of is not None:
@@ -263,9 +271,16 @@ def _of_matrix(matrix: PerformanceMatrix, place: int, metric: str) -> Iterator[R
             number=k + 1,
             values={metric: inner},
             session=None if matrix.sessions is None else matrix.sessions[place][k].item(),
+            block=blocks[k],
         )
     for k in range(matrix.failed.get(matrix.benchmarks[place], 0)):
         yield Run(number=values.size + k + 1, values={}, ok=False)
+
+
+def _numbered(ids: Sequence[NDArray[Any]]) -> list[list[int | None]]:
+    """Give the blocks of a matrix numbers from 1, whatever its ids are."""
+    numbers: dict[object, int] = {}
+    return [[numbers.setdefault(one, len(numbers) + 1) for one in row.tolist()] for row in ids]
 
 
 def _checked(leaving: Leaving, where: str) -> Leaving:
