@@ -79,18 +79,18 @@ def two_readings(text: str) -> str:
     return f"{decimal} (--decimal comma) or {thousands} (--decimal point)"
 
 
-def number_in(text: str, decimal: Decimal = "point") -> float | None:
+def number_in(text: str, decimal: Decimal | None = None) -> float | None:
     """Give the number that a text is; None for what is none, or is too small for a float.
 
-    Digits of other scripts and underscores, which Python takes, are refused. With a decimal point
-    commas may group thousands; with a decimal comma points may, in front of that comma.
+    Digits of other scripts and underscores, which Python takes, are refused. With a decimal point that
+    somebody stated commas may group thousands; with a decimal comma points may, in front of that comma.
 
     Parameters
     ----------
     text : str
         The text; blanks around it are left out.
-    decimal : {"comma", "point"}
-        The decimal sign.
+    decimal : {"comma", "point"}, optional
+        The decimal sign; a point by default.
     """
     plain = text.strip()
     if _NO_NUMBER.fullmatch(plain):
@@ -101,7 +101,7 @@ def number_in(text: str, decimal: Decimal = "point") -> float | None:
         if "." in plain or plain.count(",") > 1:
             return None
         plain = plain.replace(",", ".")
-    elif _GROUPED.fullmatch(plain):
+    elif decimal == "point" and _GROUPED.fullmatch(plain):
         plain = plain.replace(",", "")
     if not NUMBER.fullmatch(plain):
         return None

@@ -119,9 +119,9 @@ def read_text(
         if commas.decimal is None:
             cell = next(c for row in found.grid for c in row if c.text == commas.example)
             _fail(source, cell, f"{cell.text!r} may be {two_readings(cell.text)}", _SAY)
-        decimal = commas.decimal
+        decimal = "comma" if commas.decimal == "comma" else None
     return TextTable(
-        samples=_samples(source, found, decimal or "point"),
+        samples=_samples(source, found, decimal),
         dress=found.dress,
         cautions=tuple(found.cautions),
     )
@@ -386,7 +386,9 @@ def _damaged(text: str) -> bool:
     return text[:1] in set("0123456789+-.") or is_numeric(text.translate(_LETTERS_FOR_DIGITS))
 
 
-def _samples(source: str, found: _Found, decimal: Decimal) -> dict[str, list[tuple[Cell, float]]]:
+def _samples(
+    source: str, found: _Found, decimal: Decimal | None
+) -> dict[str, list[tuple[Cell, float]]]:
     if len(found.grid) != len(found.names):
         raise AnalysisError(
             f"there are {len(found.names)} names for {len(found.grid)} columns of values",
@@ -406,12 +408,12 @@ def _samples(source: str, found: _Found, decimal: Decimal) -> dict[str, list[tup
     return samples
 
 
-def _value(source: str, cell: Cell, decimal: Decimal) -> float:
+def _value(source: str, cell: Cell, decimal: Decimal | None) -> float:
     if not cell.text:
         _fail(source, cell, "a run is missing here, and others follow", "move the gap to the end")
     value = number_in(cell.text, decimal)
     if value is None:
-        small = NUMBER.fullmatch(cell.text) is not None and decimal == "point"
+        small = NUMBER.fullmatch(cell.text) is not None and decimal != "comma"
         what = "is too small for a number of 64 bits" if small else "is not a number"
         _fail(source, cell, f"{shown(cell.text)} {what}", _SAY if "," in cell.text else None)
     return value

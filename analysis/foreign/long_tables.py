@@ -239,7 +239,7 @@ class LongTable:
             text, at = self.text_of(row, place).strip(), self.line_of(row)
             value = float(self.values[place][row])
             if np.isnan(value) and text.lower().lstrip("+-") != "nan":
-                small = NUMBER.fullmatch(text) is not None
+                small = NUMBER.fullmatch(text) is not None and number_in(text) is None
                 raise fail(
                     self.opened,
                     f"{text!r} in the column {name!r} is "
