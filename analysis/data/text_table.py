@@ -7,7 +7,7 @@ blanks. What may be read in two ways is refused, with both of them named.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NoReturn
 
@@ -15,6 +15,7 @@ from ..errors import AnalysisError
 from ..report import Caution, figures
 from ..stats import shown
 from .decimals import NUMBER, Decimal, commas_of, is_numeric, number_in, two_readings
+from .separators import SAY, Cell, Line, cells_of, lines_of, separator_of
 
 __all__ = ["VALUES", "Cell", "Dress", "Layout", "TextTable", "read_text"]
 
@@ -30,20 +31,7 @@ _RUN = re.compile(
 )
 _LETTERS_FOR_DIGITS = str.maketrans({"O": "0", "o": "0", "l": "1", "I": "1", ",": "."})
 _LONGEST = 131_072  # characters of a cell
-_QUOTED = re.compile(r'"(?:[^"]|"")*"')
-_REMARK = re.compile(r'(\s*"?[-+.,\deE]+"?\s*)#', re.ASCII)  # behind one number
-_WIDE = ", "  # parts cells whose numbers have decimal commas
-_BETWEEN = re.compile(r"(?:^|, +)((?:[^,]|,(?! ))*)")
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}( \d{3})+", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A text with its place."""
-
-    text: str
-    line: int
-    column: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +63,6 @@ class _Found:
     cautions: list[Caution]
 
 
-_Line = tuple[int, str]
 _Rows = list[list[Cell]]
 
 
@@ -103,11 +90,11 @@ def read_text(
     AnalysisError
         If a cell is no number, or the text can be read in two ways; the message says the place.
     """
-    lines = list(_lines(text))
+    lines = list(lines_of(text))
     if not lines:
         raise AnalysisError("the file holds no values", source)
-    mark = _separator(lines, source, decimal)
-    rows = [_cells(line, number, mark) for number, line in lines]
+    mark = separator_of(lines, source, decimal)
+    rows = [cells_of(line, number, mark) for number, line in lines]
     _require_short(rows, source)
     found = _as_list(rows, layout)
     if found is None:
@@ -118,16 +105,13 @@ def read_text(
         commas = commas_of(cell.text for row in found.grid for cell in row)
         if commas.decimal is None:
             cell = next(c for row in found.grid for c in row if c.text == commas.example)
-            _fail(source, cell, f"{cell.text!r} may be {two_readings(cell.text)}", _SAY)
+            _fail(source, cell, f"{cell.text!r} may be {two_readings(cell.text)}", SAY)
         decimal = "comma" if commas.decimal == "comma" else None
     return TextTable(
         samples=_samples(source, found, decimal),
         dress=found.dress,
         cautions=tuple(found.cautions),
     )
-
-
-_SAY = "say which with --decimal comma or --decimal point (decimal= in Python)"
 
 
 def _fail(source: str, cell: Cell, what: str, fix: str | None = None) -> NoReturn:
@@ -141,124 +125,7 @@ def _require_short(rows: _Rows, source: str) -> None:
         raise AnalysisError(what, f"{source}:{long.line}", "is a quote open?")
 
 
-def _lines(text: str) -> Iterator[_Line]:
-    """Give the lines that hold something; one that opens a quoted cell goes on in the next."""
-    waiting, begun = "", 0
-    for number, line in enumerate(text.split("\n"), 1):
-        if waiting:
-            waiting += f"\n{line}"
-            if waiting.count('"') % 2 == 0:
-                yield begun, waiting
-                waiting = ""
-            continue
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        if line.count('"') % 2 and re.search(r'(?:^|[,;\t])[ ]*"(?:[^"]|"")*$', line):
-            waiting, begun = line, number
-            continue
-        remark = _REMARK.match(line)
-        yield number, line if remark is None else remark[1]
-    if waiting:
-        yield begun, waiting
-
-
-def _bare(line: str) -> str:
-    return _QUOTED.sub('""', line) if '"' in line else line
-
-
-def _separator(lines: Sequence[_Line], source: str, decimal: Decimal | None) -> str:
-    """Find what parts the cells: a tab, ``;``, ``,``, or "" for blanks."""
-    first = _bare(lines[0][1])
-    if "\t" in first:
-        return "\t"
-    commas = any("," in _bare(line) for _, line in lines)
-    if ";" in first and not (commas and _fitting(lines, ",") > _fitting(lines, ";")):
-        return ";"
-    return _comma(lines, source, decimal) if commas else ""
-
-
-def _fitting(lines: Sequence[_Line], mark: str) -> int:
-    return sum(
-        all(is_numeric(one.text) or not one.text for one in row[1:])
-        for row in (_cells(line, 0, mark) for _, line in lines)
-        if len(row) > 1
-    )
-
-
-def _comma(lines: Sequence[_Line], source: str, decimal: Decimal | None) -> str:
-    """Tell whether commas part the cells, or are in numbers that blanks, or lines, part."""
-    mark, inside = "", _inside_numbers(lines, "")
-    if inside is None and any(_WIDE in _bare(line) for _, line in lines):
-        mark, inside = _WIDE, _inside_numbers(lines, _WIDE)
-    if inside is None:
-        return ","
-    number, token, apart = inside
-    if not apart:
-        return mark
-    if decimal is not None:
-        return mark if decimal == "comma" else ","
-    point = " and ".join(part.strip() for part in token.split(","))
-    fix = f"{_SAY}; a comma that parts two values may have a blank behind it"
-    if re.fullmatch(r"\d{1,3}(,\d{3})+", token):
-        fix += ", and a number needs no commas between its thousands"
-    raise AnalysisError(
-        f"{token!r} may be one number, {token.replace(',', '.', 1)} (--decimal comma), or "
-        f"{point}, parted by a comma (--decimal point)"
-        if token.count(",") == 1
-        else f"{token!r} may be one number of thousands, or {point}, parted by commas (--decimal point)",
-        f"{source}:{number}",
-        fix,
-    )
-
-
-def _inside_numbers(lines: Sequence[_Line], mark: str) -> tuple[int, str, bool] | None:
-    """Find a number with a comma in it, where every line can be read so, its cells parted by `mark`.
-
-    Gives its line, the number, and whether the lines can be parted at their commas as well; None where
-    commas can be separators only.
-    """
-    found: tuple[int, str] | None = None
-    apart = True
-    for k, (number, line) in enumerate(lines):
-        if '"' in line:
-            return None
-        head, *rest = (one.text for one in _cells(line, number, mark))
-        numbers = [head, *rest] if is_numeric(head) else rest
-        if (
-            not numbers
-            or ("," in head and not is_numeric(head))
-            or not all(map(is_numeric, numbers))
-        ):
-            if k == 0 and "," not in line.replace(mark or " ", ""):
-                continue  # headings
-            return None
-        with_comma = next((one for one in numbers if "," in one), None)
-        if with_comma is not None and found is None:
-            found = (number, with_comma)
-        values = _cells(line, number, ",")[1:]
-        apart = apart and all(NUMBER.fullmatch(one.text) for one in values)
-    return None if found is None else (*found, apart)
-
-
-def _cells(line: str, number: int, mark: str) -> list[Cell]:
-    if mark == _WIDE:
-        return [_cell(m[1], number, m.start(1)) for m in _BETWEEN.finditer(line)]
-    if not mark:
-        pattern = re.compile(r'"(?:[^"]|"")*"(?=[ ]|$)|[^ \t]+')
-        return [_cell(m.group(), number, m.start()) for m in pattern.finditer(line)]
-    pattern = re.compile(rf'(?:^|{mark})([^\S\t]*"(?:[^"]|"")*"[^\S\t]*(?={mark}|$)|[^{mark}]*)')
-    return [_cell(m.group(1), number, m.start(1)) for m in pattern.finditer(line)]
-
-
-def _cell(raw: str, line: int, start: int) -> Cell:
-    text = raw.strip()
-    lead = len(raw) - len(raw.lstrip())
-    if len(text) >= 2 and text[0] == text[-1] == '"':
-        text = text[1:-1].replace('""', '"').strip()
-    return Cell(text, line, start + lead + 1)
-
-
-def _require_no_groups(lines: Sequence[_Line], source: str) -> None:
+def _require_no_groups(lines: Sequence[Line], source: str) -> None:
     """Refuse nameless rows that may be single numbers, with blanks between their thousands."""
     texts = [(number, line.strip()) for number, line in lines]
     grouped = [(number, text) for number, text in texts if _THOUSANDS.fullmatch(text)]
@@ -415,5 +282,5 @@ def _value(source: str, cell: Cell, decimal: Decimal | None) -> float:
     if value is None:
         small = NUMBER.fullmatch(cell.text) is not None and decimal != "comma"
         what = "is too small for a number of 64 bits" if small else "is not a number"
-        _fail(source, cell, f"{shown(cell.text)} {what}", _SAY if "," in cell.text else None)
+        _fail(source, cell, f"{shown(cell.text)} {what}", SAY if "," in cell.text else None)
     return value
