@@ -30,6 +30,7 @@ _CHUNK = 1024**2
 _SIP = 512  # bytes of a .zst file at a time: at most some 16 MiB unpacked
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe without a writer must not wait
 _HEAD = 65536
+_SHOWN = 400  # characters of a path in a message
 _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\x1f\x8b", "gz"),
     (b"BZh", "bz2"),
@@ -182,8 +183,9 @@ def _found(source: str) -> tuple[Path | None, str, bytes]:
             data = _limited(file, source, packed=None)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
+        shown = source if len(source) <= _SHOWN else f"{source[: _SHOWN - 1]}…"
         raise UsageError(
-            f"the file cannot be read: {reason}", source, "name a file, a folder, or - for stdin"
+            f"the file cannot be read: {reason}", shown, "name a file, a folder, or - for stdin"
         ) from None
     name = path.name
     if packer_of(data) is not None:

@@ -191,3 +191,49 @@ def test_a_file_of_no_known_format_is_told_shortly() -> None:
     with pytest.raises(UsageError, match="no format is known") as told:
         read_foreign(opened("| a | b |\n"))
     assert len(str(told.value)) < 450
+
+
+def test_numbers_of_json_that_no_float_holds_are_refused() -> None:
+    def results(time: str) -> Opened:
+        return opened('{"results": [{"command": "a", "times": [1.0, ' + time + "]}]}")
+
+    for time in ("1e-400", f"0.{'0' * 400}1"):
+        with pytest.raises(AnalysisError, match="too small for a number of 64 bits"):
+            read_foreign(results(time), "hyperfine")
+    (cell,) = read_foreign(results("1e-300")).cells
+    assert cell.values == (1.0, 1e-300)
+    (cell,) = read_foreign(results("0.0e-400")).cells
+    assert cell.values == (1.0, 0.0)
+
+
+def test_a_go_line_with_commas_is_told_not_dropped() -> None:
+    text = "goos: linux\nBenchmarkA-8 100 {} ns/op\nBenchmarkB-8 100 1234 ns/op\nPASS\n"
+    for number in ("1,234", "1,234,567", "12,5", "1,234.5"):
+        with pytest.raises(AnalysisError, match=rf"^x:2: '{number}' is no number as"):
+            read_foreign(opened(text.format(number)))
+    assert len(read_foreign(opened(text.format("1234"))).cells) == 2
+    # what a program prints is no result
+    print_of_its_own = text.format("1234").replace("PASS", "took 1,234 steps\nPASS")
+    assert len(read_foreign(opened(print_of_its_own)).cells) == 2
+
+
+def test_an_empty_data_base_is_refused_in_words() -> None:
+    for data, said in ((b"", "it is empty"), (b"CREATE TABLE", "begins otherwise")):
+        with pytest.raises(AnalysisError, match=f"no whole data base: .*{said}"):
+            read_foreign(opened(data), "sqlite")
+
+
+def test_benchexec_runs_without_columns_are_told_as_such() -> None:
+    empty = '<?xml version="1.0"?><result tool="t" benchmarkname="b">{}</result>'
+    with pytest.raises(AnalysisError, match="no run in the file has a measured column"):
+        read_foreign(opened(empty.format('<run name="a.c"/>')), "benchexec")
+    with pytest.raises(AnalysisError, match="there is no run in the file"):
+        read_foreign(opened(empty.format("")), "benchexec")
+
+
+def test_names_of_sample_files_are_cut_in_messages(tmp_path) -> None:
+    path = tmp_path / "c.csv"
+    path.write_text(f"Name,Sample1,Sample2,ConfLevel,Coef\na,{'9' * 100_000},y,,\n")
+    with pytest.raises(UsageError, match="cannot be read") as told:
+        read_foreign(Opened(source=str(path), name="c", path=path, data=path.read_bytes()))
+    assert len(str(told.value)) < 600
