@@ -85,8 +85,26 @@ def pack_bundle(request: Request, output: Path) -> Bundled:
         sha256=sha256,
         contents=contents,
         claims=answered.claims,
-        cautions=(*cautions, *_silent(answered), *_failing(answered), *_over_limits(contents)),
+        cautions=(
+            *cautions,
+            *_silent(answered),
+            *_failing(answered),
+            *_over_limits(contents),
+            *_gone(staging),
+        ),
     )
+
+
+def _gone(staging: Staging) -> list[Caution]:
+    """Say which records of trials that have ended are gone."""
+    return [
+        Caution(
+            "record-missing",
+            f"{name} is gone since the trial ended: no analysis can be made of it",
+            (name,),
+        )
+        for name in staging.gone
+    ]
 
 
 def _failing(answered: Answered) -> list[Caution]:
