@@ -132,7 +132,7 @@ def _table(path: Path, args: argparse.Namespace) -> _Systems:
                 str(path),
                 "leave it out, or name two sources or more, a file for each system",
             )
-    table = read_systems(path)
+    table = read_systems(path, args.decimal)
     return _Systems(
         names=table.systems,
         benchmarks=table.benchmarks,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         NUMBER as NUMBER,
         Decimal as Decimal,
         commas_of as commas_of,
+        is_numeric as is_numeric,
         number_in as number_in,
         two_readings as two_readings,
     )
@@ -70,7 +71,7 @@ else:
             "energy": "energy_cautions require_steady",
             "columns": "verify_files",
             "notes": "always_said",
-            "decimals": "NUMBER Decimal commas_of number_in two_readings",
+            "decimals": "NUMBER Decimal commas_of is_numeric number_in two_readings",
             "matrix": "PerformanceMatrix",
             "matrix_file": "Table table_in",
             "origin": "own_session set_apart trial_cautions",

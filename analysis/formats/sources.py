@@ -146,11 +146,9 @@ def read_each(sources: Sequence[str], how: Reading) -> list[PerformanceMatrix]:
 def _directed(found: Sequence[_Read], how: Reading) -> list[PerformanceMatrix]:
     """Refuse a comparison without a direction."""
     if not any(one.sure for one in found):
-        raise UsageError(
-            "a matrix file does not say which direction is better",
-            found[0].source,
-            "add --better lower (times) or --better higher (scores, rates)",
-        )
+        fix = "add --better lower (times) or --better higher (scores, rates)"
+        what = "a matrix file does not say which direction is better"
+        raise UsageError(what, found[0].source, fix)
     return _agreeing(found, how.better)
 
 
@@ -236,11 +234,8 @@ def trials_of(sources: Sequence[str], how: Reading) -> list[tuple[Trial, tuple[s
         variants = tuple(trial.manifest.variants) if named[1] is None else (named[1],)
         for variant in variants:
             if variant not in trial.manifest.variants:
-                raise UsageError(
-                    f"the trial has no variant {variant!r}",
-                    str(named[0]),
-                    f"known here: {', '.join(trial.manifest.variants)}",
-                )
+                known = f"known here: {', '.join(trial.manifest.variants)}"
+                raise UsageError(f"the trial has no variant {variant!r}", str(named[0]), known)
         opened.append((trial, variants))
     return opened
 
