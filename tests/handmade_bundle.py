@@ -14,7 +14,7 @@ from analysis.artifact.tarball import tar_of
 from analysis.version import VERSION
 
 ROOT = Path(__file__).resolve().parents[1]
-SAMPLE = ROOT / "runs" / "sample"
+SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
 COMMANDS = {
     "verdict": ["verdict", "trials/sample", "--json"],
     "hpt": ["hpt", "trials/sample:gzip-1", "trials/sample:gzip-6", "--json"],

@@ -47,6 +47,7 @@ OPTIONS = frozenset(
     --steps --ties --unit --variant --variation --verbose --weight --width --within-session
     --workers""".split()  # noqa: SIM905 - a table of words
 )
+_ARITHMETIC = ("BLIS_", "MKL_", "NPY_", "OMP_", "OPENBLAS_")  # variables of these libraries
 _ENTRY = ("-P", "-m", "harness")  # the one command line, of the same installation
 
 
@@ -157,14 +158,20 @@ def recompute(
 
 
 def _surroundings(home: Path) -> Mapping[str, str]:
-    """Give the environment of the command: nothing of its user but where compiled kernels are kept."""
+    """Give the environment of the command, with nothing of its user's.
+
+    What remains is where compiled kernels are kept, and which code the libraries of linear algebra
+    take: on one processor each gives other last digits.
+    """
     user = os.environ
     cache = user.get("FAIRTRIAL_CACHE") or user.get("NUMBA_CACHE_DIR")
     if not cache:
         kept = user.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - Path.home() raises without a home
         cache = os.path.join(kept, "fairtrial", "kernels")  # noqa: PTH118
     passed = {
-        name: user[name] for name in ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT") if name in user
+        name: value
+        for name, value in user.items()
+        if name in {"PATH", "LD_LIBRARY_PATH", "SYSTEMROOT"} or name.startswith(_ARITHMETIC)
     }
     return {
         **passed,

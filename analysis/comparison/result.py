@@ -300,7 +300,8 @@ class TrialComparison(Result):
         Whether the campaigns have one identity; None where two rules made them and nothing else
         tells, and where a trial was imported and had none.
     same_host : bool or None
-        Whether one machine measured both; None where that is unknown.
+        Whether one machine measured both; None where that is unknown, also where one machine id has
+        two names.
     candidates : tuple of CandidateComparison
         The variants that both compare with their baseline.
     levels : tuple of Level

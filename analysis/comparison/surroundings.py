@@ -52,13 +52,19 @@ def surroundings_of(old: Trial, new: Trial) -> Surroundings:
 
 
 def same_host(old: TrialSide, new: TrialSide) -> bool | None:
-    """Tell whether one machine measured both; None where a machine id is unknown, or taken out."""
+    """Tell whether one machine measured both.
+
+    None where a machine id is unknown or taken out, and where one id has two names: a machine that
+    was renamed, or two that were cloned from one image.
+    """
     if old.host_id is None or new.host_id is None:
         return None
     taken_out = any(PLACEHOLDER.fullmatch(one.host_id or "") for one in (old, new))
     if taken_out and not _one_redaction(old.host_id, new.host_id):
         return None
-    return (old.host_id, old.cpu_model) == (new.host_id, new.cpu_model)
+    if (old.host_id, old.cpu_model) != (new.host_id, new.cpu_model):
+        return False
+    return True if old.host == new.host else None
 
 
 def _one_redaction(old: str, new: str) -> bool:

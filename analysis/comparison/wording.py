@@ -105,11 +105,14 @@ def _conditions(result: TrialComparison) -> str:
         False: "The campaigns differ",
         None: "Whether the campaigns are the same is not known",
     }[result.same_campaign]
+    names = f"{result.old.host}, {result.new.host}"
     host = {
         True: f"one machine measured both ({result.new.host})",
-        False: f"two machines measured them ({result.old.host}, {result.new.host})",
+        False: f"two machines measured them ({names})",
         None: "whether one machine measured both is not known",
     }[result.same_host]
+    if result.same_host is None and result.old.host_id == result.new.host_id is not None:
+        host += f": one machine id has two names ({names}), as after renaming or cloning a machine"
     if result.environment is None:
         around = "the environment of at least one is not known"
     elif not result.environment:

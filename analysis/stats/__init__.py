@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         holm_steps as holm_steps,
     )
     from .normal_scores import normal_positions as normal_positions
-    from .power import least_shift as least_shift, t_power as t_power
+    from .power import least_shift as least_shift
     from .quantiles import harrell_davis as harrell_davis
     from .ranked_systems import (
         Friedman as Friedman,
@@ -81,7 +81,7 @@ else:
             "quantiles": "harrell_davis",
             "multiplicity": "CORRECTIONS Correction adjusted check_correction holm_steps",
             "ranked_systems": "Friedman friedman friedman_of_ranks nemenyi_difference",
-            "power": "least_shift t_power",
+            "power": "least_shift",
             "ranks": "TIE_TOLERANCE midranks rank_sum_normal rank_sum_table rank_sum_tied signed_rank_normal signed_rank_table signed_rank_tied smallest_rank_sum_pvalue",
             "normal_scores": "normal_positions",
             "run_order": "lag_pairs",

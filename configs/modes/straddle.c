@@ -1,5 +1,6 @@
 /* Reads a buffer on the stack, each load waiting for the one before it. Where the stack begins decides
-   whether a load crosses the border of two cache lines, which takes about twice as long. */
+   whether a load crosses the border of two cache lines, which takes some processors twice as long, and others
+   hardly longer. */
 #include <stdalign.h>
 #include <stdint.h>
 #include <stdio.h>

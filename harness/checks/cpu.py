@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from analysis.record import Finding
 
-from ..host import CPUINFO, INTERRUPTS, ISOLATED, LOADAVG, STAT, format_cpus, path_of
+from ..host import CPUINFO, INTERRUPTS, ISOLATED, LOADAVG, LOGINS, STAT, format_cpus, path_of
 from ..wording import counted, duration
 from .situation import Check, Interval, Situation, found, named, read
 
@@ -58,8 +58,29 @@ def load(situation: Situation) -> Finding:
     where = read(LOADAVG, f"{value:.2f}")
     if value < max(0.5, 0.1 * total) and (runnable is None or runnable < total):
         return found("load", "ok", what, where)
+    what += _busiest(situation)
     fix = "stop what runs: top -b -n 1 -o %CPU | head -n 12"
     return found("load", "fail" if value >= total else "warn", what, where, fix)
+
+
+def _busiest(situation: Situation) -> str:
+    """Name the programs that were seen to use the processors, in the words that follow a finding."""
+    look = situation.gaps
+    if look is None or not look.busiest:
+        return ""
+    named = (f"{one.name} {100 * one.share:.0f} %" for one in look.busiest)
+    return f"; busiest meanwhile, in % of a CPU: {', '.join(named)}"
+
+
+def users(situation: Situation) -> Finding:
+    """Check that nobody else is logged in: people start programs when they like."""
+    others = situation.others_logged_in
+    if others is None:
+        return found("users", "unknown", "the system keeps no list of who is logged in")
+    if not others:
+        return found("users", "ok", "nobody else is logged in", LOGINS)
+    what = f"{counted(others, 'other user')} logged in: they may start something at any time"
+    return found("users", "warn", what, LOGINS, "who  (then agree on when the machine is yours)")
 
 
 def load_between(interval: Interval) -> Finding:
@@ -130,6 +151,7 @@ def gaps(situation: Situation) -> Finding:
     where = read(f"the clock on cpu{worst.cpu}, time lost", f"{percent} %")
     if worst.share < _LOST_WARN:
         return found("gaps", "ok", what, where)
+    what += _busiest(situation)
     fix = "stop what runs there (see load, irq and steal), or keep it off: sudo fairtrial tune"
     return found("gaps", "fail" if worst.share >= _LOST_FAIL else "warn", what, where, fix)
 
@@ -281,6 +303,11 @@ CHECKS = (
         reason="other programs take processor time, cache and memory bandwidth from the run",
         before=load,
         between=load_between,
+    ),
+    Check(
+        name="users",
+        reason="somebody else's program may start in the middle of a session",
+        before=users,
     ),
     Check(
         name="steal",

@@ -20,7 +20,8 @@ class Situation:
     what a look at the measured CPUs saw, `events` which events can be counted; None when nobody
     looked. `energy` says that energy is going to be recorded. `groups` are the controllers of the
     cgroups that the trial's runs have, None when they have none, or before a trial; `ungrouped` that
-    the campaign asks for none, `limits` what it limits.
+    the campaign asks for none, `limits` what it limits. `others_logged_in` counts users besides the
+    caller, None where nobody can tell.
     """
 
     state: HostState
@@ -37,6 +38,7 @@ class Situation:
     limits: Mapping[str, int] = field(default_factory=dict)
     events: CounterLook | None = None
     energy: bool = False
+    others_logged_in: int | None = None
 
     @property
     def measured(self) -> tuple[Cpu, ...]:

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
         VMSTAT as VMSTAT,
     )
     from .energy import POWER_EVENTS as POWER_EVENTS, POWERCAP as POWERCAP
-    from .facts import MEMINFO as MEMINFO, SUPPLIES as SUPPLIES
+    from .facts import LOGINS as LOGINS, MEMINFO as MEMINFO, SUPPLIES as SUPPLIES
     from .gaps import GapLook as GapLook, Gaps as Gaps, look_for_gaps as look_for_gaps
     from .groups import OwnGroup as OwnGroup
     from .placement import CpuPlan as CpuPlan, choose_cpus as choose_cpus
+    from .processes import Busy as Busy
     from .processors import CPU as CPU, CPUINFO as CPUINFO, ISOLATED as ISOLATED, cpufreq as cpufreq
     from .reader import Host as Host
     from .state import (
@@ -36,11 +37,12 @@ else:
         {
             "counters": "INTERRUPTS KERNEL_LOG LOADAVG STAT VMSTAT",
             "energy": "POWERCAP POWER_EVENTS",
-            "facts": "MEMINFO SUPPLIES",
+            "facts": "LOGINS MEMINFO SUPPLIES",
             "gaps": "GapLook Gaps look_for_gaps",
             "groups": "OwnGroup",
             "placement": "CpuPlan choose_cpus",
             "processors": "CPU CPUINFO ISOLATED cpufreq",
+            "processes": "Busy",
             "reader": "Host",
             "state": "Counters Cpu EnergyZone HostState PowerEvent path_of",
             "tree": "Tree format_cpus parse_cpus",

@@ -8,6 +8,7 @@ from .state import Supply
 from .tree import Tree, whole
 
 MEMINFO = "/proc/meminfo"
+LOGINS = "/var/run/utmp"  # who is logged in
 SUPPLIES = "/sys/class/power_supply"
 _HWMON = "/sys/class/hwmon"
 _THERMAL = "/sys/class/thermal"

@@ -12,6 +12,10 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .processes import Busy
 
 _SCRIPT = Path(__file__).with_name("gap_probe.py")
 _START_S = 10.0  # more than an interpreter needs on a CPU that is shared with many
@@ -38,10 +42,14 @@ class Gaps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GapLook:
-    """A look at the measured CPUs; without `gaps`, `problem` says why nothing is known."""
+    """A look at the measured CPUs; without `gaps`, `problem` says why nothing is known.
+
+    `busiest` are the programs that used most processor time meanwhile, on whatever CPU.
+    """
 
     gaps: tuple[Gaps, ...] = ()
     problem: str | None = None
+    busiest: tuple[Busy, ...] = ()
 
     @property
     def worst(self) -> Gaps | None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import time
+from dataclasses import replace
 from pathlib import Path
 
 from . import facts, processors
@@ -116,7 +118,20 @@ class Host:
         """Look for `seconds` how much of the CPUs others take; see `look_for_gaps`."""
         if self.root != Path("/"):
             return GapLook(problem="a recorded host has no CPUs to look at")
-        return look_for_gaps(cpus, seconds, priority=priority, nice=nice)
+        if not cpus:
+            return look_for_gaps(cpus, seconds)  # says why nothing is looked at
+        from . import processes  # psutil takes longer to load than all the rest of the reader
+
+        began, before = time.monotonic(), processes.processor_times(self.root)
+        look = look_for_gaps(cpus, seconds, priority=priority, nice=nice)
+        after, elapsed = processes.processor_times(self.root), time.monotonic() - began
+        return replace(look, busiest=processes.busiest(before, after, elapsed))
+
+    def others_logged_in(self) -> int | None:
+        """Count the users that are logged in besides the caller; None where nobody can tell."""
+        from .processes import others_logged_in
+
+        return others_logged_in(self.root)
 
     def own_group(self) -> OwnGroup | None:
         """Give the cgroup of version 2 in which this process is now."""

@@ -125,4 +125,5 @@ def situation_of(
         limits=isolation.limits,
         events=events,
         energy=campaign is not None and campaign.energy,
+        others_logged_in=host.others_logged_in(),
     )

@@ -47,7 +47,7 @@ def write_trial(folder: Path, runs: int, outputs: int) -> None:
     import shutil
     import zlib
 
-    sample = ROOT / "runs" / "sample"
+    sample = ROOT / "tests" / "data" / "sample-0.2.0"
     shutil.copytree(sample, folder)
     lines = (sample / "measurements.jsonl").read_bytes().splitlines()
     plan = (sample / "plan.jsonl").read_bytes().splitlines()

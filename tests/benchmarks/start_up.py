@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SAMPLE = ROOT / "runs" / "sample"
+SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
 WORDS = {
     "--help": ["--help"],
     "run --dry-run": ["run", str(ROOT / "configs" / "quickstart.yaml"), "--dry-run"],

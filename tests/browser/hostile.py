@@ -17,7 +17,7 @@ from typing import Any
 
 from analysis.record import encode, encode_checked
 
-SAMPLE = Path(__file__).resolve().parents[2] / "runs" / "sample"
+SAMPLE = Path(__file__).resolve().parents[2] / "tests" / "data" / "sample-0.2.0"
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',

@@ -19,7 +19,7 @@ from PIL import Image
 from harness.cli import main as fairtrial
 
 ROOT = Path(__file__).resolve().parents[2]
-SAMPLE = ROOT / "runs" / "sample"
+SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
 GOLDEN = ROOT / "tests" / "golden" / "report"
 VIEWS = {"desktop-light": (1200, False), "desktop-dark": (1200, True), "phone": (360, False)}
 HEIGHT = 2400  # px of the page: the first screen and what begins below it

@@ -20,7 +20,7 @@ import pytest
 from harness.cli import main
 
 TESTS = Path(__file__).resolve().parents[1]
-SAMPLE = TESTS.parent / "runs" / "sample"
+SAMPLE = TESTS.parent / "tests" / "data" / "sample-0.2.0"
 
 
 def load(path: str) -> SimpleNamespace:

@@ -11,7 +11,7 @@ import pytest
 from analysis.artifact.reproducing import joint_report, judge_reruns
 
 TESTS = Path(__file__).resolve().parents[1]
-SAMPLE = TESTS.parent / "runs" / "sample"
+SAMPLE = TESTS.parent / "tests" / "data" / "sample-0.2.0"
 chromium = SimpleNamespace(**runpy.run_path(str(TESTS / "browser" / "chromium.py")))
 
 

@@ -255,7 +255,9 @@ def test_a_kind_of_figure_costs_a_file_and_a_row(tree):
     kinds = figures / "kinds.py"
     row = '    "counts": ("counts", "how many runs each variant has"),'
     kinds.write_text(kinds.read_text().replace("_SUITE = {", f"_SUITE = {{\n{row}"))
-    said = fairtrial(tree, "plot", "counts", str(ROOT / "runs" / "sample"), "-o", "c.svg")
+    said = fairtrial(
+        tree, "plot", "counts", str(ROOT / "tests" / "data" / "sample-0.2.0"), "-o", "c.svg"
+    )
     assert said == "Runs: {'gzip-6': 60, 'gzip-1': 60}.\n"
     assert (tree / "c.csv").read_text() == "variant,runs\ngzip-6,60\ngzip-1,60\n"
     assert "<text" in (tree / "c.svg").read_text(encoding="utf-8")

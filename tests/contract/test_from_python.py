@@ -21,7 +21,7 @@ from harness.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
-SIDES = "runs/sample:gzip-1 runs/sample:gzip-6"
+SIDES = "tests/data/sample-0.2.0:gzip-1 tests/data/sample-0.2.0:gzip-6"
 
 
 @pytest.fixture(autouse=True)
@@ -43,11 +43,13 @@ def call(start, extra):
     text = text.replace("stream(0,", "stream(7,").replace(
         "rng=", f"{extra}, rng=" if extra else "rng="
     )
-    trial = read_trial("runs/sample")
+    trial = read_trial("tests/data/sample-0.2.0")
     a, b = trial.matrix("gzip-1"), trial.matrix("gzip-6")
     names = {"a": a, "b": b, "values": a.values("text"), "stream": stream}
     names |= {name: getattr(analysis, name) for name in analysis.__all__}
-    return eval(text.replace('"x"', '"text"').replace("runs/NAME", "runs/sample"), names).to_dict()
+    return eval(
+        text.replace('"x"', '"text"').replace("runs/NAME", "tests/data/sample-0.2.0"), names
+    ).to_dict()
 
 
 @pytest.mark.parametrize(
@@ -82,36 +84,42 @@ def call(start, extra):
             ("table", "runs_for_effect"),
         ),
         (
-            "mixture runs/sample:gzip-1 --benchmark text --resamples 60",
+            "mixture tests/data/sample-0.2.0:gzip-1 --benchmark text --resamples 60",
             ("benchmarks", 0, "variants", 0, "fit_test"),
             "ks_fit",
             "resamples=60",
             ("statistic", "pvalue", "critical"),
         ),
-        ("diagnose runs/sample:gzip-1 --normality", (), "normality", "", ("mean_trials", "enough")),
         (
-            "diagnose runs/sample:gzip-1 --estimators",
+            "diagnose tests/data/sample-0.2.0:gzip-1 --normality",
+            (),
+            "normality",
+            "",
+            ("mean_trials", "enough"),
+        ),
+        (
+            "diagnose tests/data/sample-0.2.0:gzip-1 --estimators",
             (),
             "estimator_spread",
             "",
             ("benchmarks", "seed"),
         ),
         (
-            "diagnose runs/sample:gzip-1 --clt",
+            "diagnose tests/data/sample-0.2.0:gzip-1 --clt",
             (),
             "central_limit_study",
             "",
             ("benchmarks", "counts"),
         ),
         (
-            "sources runs/sample --resamples 120",
+            "sources tests/data/sample-0.2.0 --resamples 120",
             (),
             "sources",
             "permutations=120",
             ("components", "factors", "modes"),
         ),
         (
-            "study type1 runs/sample:gzip-1 --simulations 5 --resamples 99",
+            "study type1 tests/data/sample-0.2.0:gzip-1 --simulations 5 --resamples 99",
             (),
             "type1_study",
             "simulations=5, resamples=99",
@@ -124,7 +132,7 @@ def test_the_documented_call_gives_the_printed_numbers(command, place, start, ex
     for key in place:
         told = told[key]
     if start == "type1_study":  # the page shows power, and says that the others are called likewise
-        matrix = read_trial("runs/sample").matrix("gzip-1")
+        matrix = read_trial("tests/data/sample-0.2.0").matrix("gzip-1")
         rng = stream(7, "study", "type1")
         ours = analysis.type1_study(matrix, simulations=5, resamples=99, rng=rng).to_dict()
     else:
@@ -159,5 +167,5 @@ def test_the_package_shows_its_public_names():
 
 
 def test_a_fit_needs_no_random_numbers():
-    values = read_trial("runs/sample").matrix("gzip-1").values("text")
+    values = read_trial("tests/data/sample-0.2.0").matrix("gzip-1").values("text")
     assert fit_mixture(values).to_dict() == fit_mixture(values).to_dict()

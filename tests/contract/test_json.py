@@ -140,7 +140,12 @@ def below(value: Any, levels: int) -> Any:
 
 
 @pytest.mark.parametrize(
-    "source", ["runs/sample", "runs/sample:gzip-1 --metric wall,user", "runs/sample --sources"]
+    "source",
+    [
+        "tests/data/sample-0.2.0",
+        "tests/data/sample-0.2.0:gzip-1 --metric wall,user",
+        "tests/data/sample-0.2.0 --sources",
+    ],
 )
 def test_every_key_of_the_report_is_documented(source):
     out, err = io.StringIO(), io.StringIO()
@@ -152,9 +157,9 @@ def test_every_key_of_the_report_is_documented(source):
 
 def test_every_key_of_a_bundle_is_documented(tmp_path):
     (tmp_path / "claims.yaml").write_text(
-        "claims: [{text: t, command: verdict runs/sample, value: /runs, is: equals, expected: 120}]"
+        "claims: [{text: t, command: verdict tests/data/sample-0.2.0, value: /runs, is: equals, expected: 120}]"
     )
-    words = f"bundle runs/sample -o {tmp_path}/a.zip --claims {tmp_path}/claims.yaml"
+    words = f"bundle tests/data/sample-0.2.0 -o {tmp_path}/a.zip --claims {tmp_path}/claims.yaml"
     (value,) = answer(words)
     assert set(value) >= HEAD
     said = section("bundle", heading="### ")
@@ -163,7 +168,7 @@ def test_every_key_of_a_bundle_is_documented(tmp_path):
 
 
 def test_every_key_of_sources_is_documented():
-    (value,) = answer("sources runs/sample --resamples 99")
+    (value,) = answer("sources tests/data/sample-0.2.0 --resamples 99")
     assert set(value) >= HEAD
     assert keys(without_data(value, data_of("sources"))) - documented("sources") == set()
 
@@ -192,7 +197,7 @@ def measured(tmp_path_factory):
 @pytest.mark.parametrize("command", ["diff", "status --diff"])
 def test_every_key_of_diff_is_documented(command, measured):
     trial = next((measured[0] / "runs").iterdir())
-    for other in ("runs/sample", str(trial)):
+    for other in ("tests/data/sample-0.2.0", str(trial)):
         (value,) = answer(f"{command} {other} {trial}")
         assert set(value) >= HEAD
         # what differs is of any shape; elsewhere these two are the trials, whose keys are ours
@@ -213,7 +218,7 @@ def test_every_key_of_the_runner_is_documented(title, measured):
         "doctor": "doctor",
         "tune": "tune --dry-run",
         "status": f"status --dir {runs}",
-        "status --diff": "status --diff runs/sample",
+        "status --diff": "status --diff tests/data/sample-0.2.0",
     }
     values = printed if title == "run" else answer(commands[title], codes={0, 3})
     said = section(title, heading="### ")
@@ -261,7 +266,7 @@ def test_every_key_of_a_fleet_is_documented(tmp_path):
     [
         ("import --dry-run", "import PLACE/x.txt --dry-run"),
         ("import", "import PLACE/x.txt -o PLACE/trial"),
-        ("export", "export runs/sample:gzip-1 -o PLACE/x.json --to pyperf"),
+        ("export", "export tests/data/sample-0.2.0:gzip-1 -o PLACE/x.json --to pyperf"),
     ],
 )
 def test_every_key_of_import_and_export_is_documented(title, command, tmp_path):

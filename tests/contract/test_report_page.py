@@ -24,7 +24,7 @@ COMMANDS = [
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    shutil.copytree(ROOT / "runs" / "sample", tmp_path / "runs" / "sample")
+    shutil.copytree(ROOT / "tests" / "data" / "sample-0.2.0", tmp_path / "runs" / "sample")
     (tmp_path / "paper").mkdir()
     monkeypatch.chdir(tmp_path)
     return tmp_path

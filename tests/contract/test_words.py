@@ -15,13 +15,16 @@ import pytest
 from harness.cli import main
 
 WORDS = {"faster", "slower", "equivalent", "undecided", "tie"}
-SLOWER = ("hpt runs/sample:gzip-6 runs/sample:gzip-1", "hpt runs/sample:gzip-1 --speedup 4")
+SLOWER = (
+    "hpt tests/data/sample-0.2.0:gzip-6 tests/data/sample-0.2.0:gzip-1",
+    "hpt tests/data/sample-0.2.0:gzip-1 --speedup 4",
+)
 COMMANDS = {
     **dict.fromkeys(SLOWER, "slower"),
-    "hpt runs/sample:gzip-1": "faster",
-    "hpt runs/sample:gzip-1 runs/sample:gzip-1": "undecided",
-    "resample runs/sample:gzip-1 --resamples 200": "faster",
-    "resample runs/sample:gzip-6 runs/sample:gzip-1 --resamples 200": "slower",
+    "hpt tests/data/sample-0.2.0:gzip-1": "faster",
+    "hpt tests/data/sample-0.2.0:gzip-1 tests/data/sample-0.2.0:gzip-1": "undecided",
+    "resample tests/data/sample-0.2.0:gzip-1 --resamples 200": "faster",
+    "resample tests/data/sample-0.2.0:gzip-6 tests/data/sample-0.2.0:gzip-1 --resamples 200": "slower",
 }
 
 
@@ -53,7 +56,8 @@ def test_word_is_the_answer_and_there_is_no_flag_that_reads_like_one(command):
 
 
 @pytest.mark.parametrize(
-    "command", [*COMMANDS, "verdict runs/sample", "speedup-test runs/sample:gzip-1"]
+    "command",
+    [*COMMANDS, "verdict tests/data/sample-0.2.0", "speedup-test tests/data/sample-0.2.0:gzip-1"],
 )
 def test_every_p_of_two_sides_names_what_it_is_of(command):
     told = {"candidate better", "baseline better", "two-sided"}
@@ -83,16 +87,16 @@ def test_the_p_of_the_claim_stands_first_and_both_sides_are_said(command):
 
 
 def test_a_hypothesis_is_not_called_as_the_estimate_beside_it():
-    (candidate,) = answer("verdict runs/sample")["candidates"]
+    (candidate,) = answer("verdict tests/data/sample-0.2.0")["candidates"]
     assert candidate["multilevel"]["these"]["speedup"] == pytest.approx(2.15, abs=0.01)
     assert candidate["multilevel"]["word"] == "faster"
-    data = answer("hpt runs/sample:gzip-1")
+    data = answer("hpt tests/data/sample-0.2.0:gzip-1")
     assert data["speedup_under_test"] == 1
     assert "speedup" not in data
 
 
 def test_scores_are_headed_score_and_the_json_says_what_the_medians_are_of():
-    text = printed("hpt runs/sample:gzip-1")
+    text = printed("hpt tests/data/sample-0.2.0:gzip-1")
     heading = next(line for line in text.splitlines() if "winner" in line)
     assert heading.split()[:4] == ["score", "gzip-1", "score", "gzip-6"]
-    assert answer("hpt runs/sample:gzip-1")["medians_of"] == "scores"
+    assert answer("hpt tests/data/sample-0.2.0:gzip-1")["medians_of"] == "scores"

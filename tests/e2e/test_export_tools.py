@@ -19,7 +19,7 @@ from analysis.data import read_trial
 from harness.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
-SAMPLE = ROOT / "runs" / "sample"
+SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
 TOOLS = Path(os.environ.get("FAIRTRIAL_TOOLS") or ROOT / ".venv-tools" / "bin" / "python")
 BENCHMARKS = tuple(read_trial(SAMPLE).manifest.benchmarks)
 

@@ -19,7 +19,7 @@ from harness.cli import main
 
 ROOT = Path(__file__).parents[2]
 AMMP = ROOT / "tests" / "golden" / "varcore_ammp" / "times.csv"
-SAMPLE = ROOT / "runs" / "sample"
+SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-SAMPLE = Path(__file__).resolve().parents[2] / "runs" / "sample"
+SAMPLE = Path(__file__).resolve().parents[2] / "tests" / "data" / "sample-0.2.0"
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from analysis import PerformanceMatrix
 from harness.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
-SAMPLE = ROOT / "runs" / "sample"
+SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
 MEDIANS = ROOT / "tests" / "golden" / "irving_bigdata" / "medians.csv"
 A = "x,1.00,1.02,1.01,1.03,0.99\ny,2.00,2.03,2.01,2.05,1.98\n"
 B = "x,1.10,1.12,1.11,1.13,1.09\ny,2.20,2.23,2.21,2.26,2.18\n"

@@ -12,7 +12,7 @@ import pytest
 from harness.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
-SAMPLE = ROOT / "runs" / "sample"
+SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
 KEYS = {
     *("schema", "method", "tool_version", "seed", "cautions", "caution_codes", "references"),
     *(

@@ -16,7 +16,7 @@ from analysis.stats import available_cores
 from harness.cli import main
 
 ROOT = Path(__file__).parents[2]
-SAMPLE = ROOT / "runs" / "sample"
+SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
 STUDY = ("study", "type1", "many.csv", "--better", "lower", "--runs", "3", "--resamples", "29")
 
 

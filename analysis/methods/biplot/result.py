@@ -78,8 +78,15 @@ class Biplot(Result):
         )
 
     def body(self) -> dict[str, Any]:
-        """Give the fields and the conclusion."""
-        return {**Result.body(self), "conclusion": self.conclusion}
+        """Give the fields and the conclusion; components beyond the rank have no axis to tell."""
+        axes = {
+            name: [
+                [value if k < self.rank else None for k, value in enumerate(row)]
+                for row in getattr(self, name).tolist()
+            ]
+            for name in ("scores", "loadings")
+        }
+        return {**Result.body(self), **axes, "conclusion": self.conclusion}
 
     def _strongest(self, component: int) -> str:
         """Name the benchmarks with the largest loadings that make half of the component."""

@@ -31,7 +31,7 @@ from analysis.planning import t_interval
 from analysis.record import Fleet, FleetHost, read_manifest, write_fleet
 from analysis.stats import numbers
 
-SAMPLE = Path(__file__).parents[3] / "runs" / "sample"
+SAMPLE = Path(__file__).parents[3] / "tests" / "data" / "sample-0.2.0"
 
 
 def rng() -> np.random.Generator:

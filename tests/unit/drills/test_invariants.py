@@ -18,7 +18,7 @@ import soak
 from arena import Arena
 from invariants import of_a_command, of_a_finished_trial, whole_rows
 
-SAMPLE = Path(__file__).parents[3] / "runs" / "sample"
+SAMPLE = Path(__file__).parents[3] / "tests" / "data" / "sample-0.2.0"
 
 
 @pytest.fixture

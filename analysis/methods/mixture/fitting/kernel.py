@@ -1,8 +1,7 @@
 """All candidate mixtures of a sample, fitted by mclust's rules. Compiled; called from any thread.
 
-`fit_sorted` fits one sorted sample, `fit_many` a batch. Both write into arrays that the caller
-provides and allocate next to nothing, so one thread can go through thousands of samples without
-the interpreter's lock.
+`fit_sorted` fits one sorted sample. It writes into arrays that the caller provides and allocates next to
+nothing, so one thread can go through thousands of samples without the interpreter's lock.
 
 Layout of the outputs for K up to `most`:
 
@@ -25,7 +24,7 @@ from ....stats import kernel
 from .em_kernel import LANES, LEAST_MEMBERSHIP, TILE, e_step
 from .start_kernel import most_levels, quantile_start, random_start
 
-__all__ = ["FOUND", "START_VALUES", "STATE", "fit_many", "fit_sorted", "work_size"]
+__all__ = ["FOUND", "START_VALUES", "STATE", "fit_sorted", "work_size"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -308,24 +307,3 @@ def _keep(
         for j in range(k):
             state[0, j], state[1, j] = p[_WEIGHT, j], p[_MEAN, j]
             state[2, j] = math.sqrt(p[_VARIANCE, j])
-
-
-@kernel
-def fit_many(
-    values: Array,
-    offsets: Index,
-    floor: float,
-    tables: Array,
-    states: Array,
-    founds: Array,
-    work: Array,
-) -> None:
-    """Fit the samples ``values[offsets[i]:offsets[i + 1]]``, each sorted, from the quantile start.
-
-    `tables`, `states` and `founds` have one more axis in front than those of `fit_sorted`, one
-    entry a sample; `work` is as long as the longest sample needs.
-    """
-    draws = np.empty((0, 1, 1))
-    for i in range(offsets.size - 1):
-        sample = values[offsets[i] : offsets[i + 1]]
-        fit_sorted(sample, floor, draws, tables[i], states[i], founds[i], work)

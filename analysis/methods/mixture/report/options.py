@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ....errors import UsageError
+from ..counts import MOST_COMPONENTS, MOST_STARTS
 
 __all__ = ["MixtureOptions"]
 
 _MOST_RESAMPLES = 1_000_000
-_MOST_COMPONENTS = 64
-_MOST_STARTS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +57,8 @@ class MixtureOptions:
     workers: int | None = None
 
     def __post_init__(self) -> None:
-        _whole("max-components", self.max_components, 1, _MOST_COMPONENTS)
-        _whole("starts", self.starts, 1, _MOST_STARTS)
+        _whole("max-components", self.max_components, 1, MOST_COMPONENTS)
+        _whole("starts", self.starts, 1, MOST_STARTS)
         _whole("resamples", self.resamples, 0, _MOST_RESAMPLES)
         if self.workers is not None:
             _whole("workers", self.workers, 1, 1024)

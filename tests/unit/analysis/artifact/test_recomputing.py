@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.artifact import recomputing
 from analysis.artifact.recomputing import COMMANDS, OPTIONS, fault_of_command, recompute
 from analysis.errors import AnalysisError, UsageError
 from harness.cli import _parser
@@ -96,7 +97,7 @@ def test_everything_else_is_refused(command, what):
 
 @pytest.fixture
 def folder(tmp_path):
-    shutil.copytree(ROOT / "runs" / "sample", tmp_path / "trials" / "sample")
+    shutil.copytree(ROOT / "tests" / "data" / "sample-0.2.0", tmp_path / "trials" / "sample")
     return tmp_path
 
 
@@ -114,6 +115,15 @@ def test_an_answer_is_what_the_command_prints_whoever_asks(folder, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", "/nowhere")
     assert recompute(command, folder) == first
     assert str(folder).encode() not in first.stdout
+
+
+def test_the_code_of_linear_algebra_is_that_of_this_process(monkeypatch):
+    # one processor gives other last digits with OPENBLAS_CORETYPE=Haswell than without
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    monkeypatch.setenv("OWN_SECRET", "x")
+    passed = recomputing._surroundings(Path("/home/nobody"))
+    assert passed["OPENBLAS_CORETYPE"] == "Haswell"
+    assert "OWN_SECRET" not in passed
 
 
 def test_a_command_without_an_answer_says_why(folder):

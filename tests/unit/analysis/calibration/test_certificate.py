@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import runpy
 import stat
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -22,7 +23,8 @@ from analysis.calibration import (
     write_certificate,
 )
 from analysis.calibration.result import METHODS
-from analysis.stats import t_power
+
+t_power = runpy.run_path(str(Path(__file__).parents[3] / "power.py"))["t_power"]
 
 PAGE = Path(__file__).parents[4] / "docs" / "json.md"
 

@@ -72,6 +72,6 @@ def test_a_wrong_pair_is_refused(measured, pair):
 
 
 def test_a_trial_without_twins_says_how_to_get_them():
-    code, _, err = execute("calibrate", ROOT / "runs" / "sample")
+    code, _, err = execute("calibrate", ROOT / "tests" / "data" / "sample-0.2.0")
     assert code == 6
     assert "variants: {one: {}, two: {}}" in err

@@ -14,7 +14,7 @@ from analysis.dossier.figures import KINDS
 from harness.cli import main
 
 ROOT = Path(__file__).resolve().parents[4]
-SAMPLE = ROOT / "runs" / "sample"
+SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
 
 
 def execute(*words):

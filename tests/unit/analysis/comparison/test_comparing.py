@@ -280,6 +280,17 @@ def test_an_unknown_machine_is_unknown(night):
     assert found.same_host is None
 
 
+def test_one_machine_id_with_two_names_is_not_called_one_machine(night):
+    # cloned images share their id; a machine may be renamed: nobody can tell from here
+    found = compare_trials(night("one", EFFECTS), night("two", EFFECTS, host="lab08"))
+    assert found.same_host is None
+    assert (
+        "whether one machine measured both is not known: one machine id has two names "
+        "(lab07, lab08), as after renaming or cloning a machine"
+    ) in " ".join(str(found).split())
+    assert compare_trials(night("one", EFFECTS), night("two", EFFECTS)).same_host is True
+
+
 def redacted(environment, tag, host="redacted-host-1"):
     place = {"name": host, "machine_id_sha256": f"redacted-machine-1-{tag}", "boot_id": "first"}
     return {**environment, "host": place}

@@ -26,7 +26,7 @@ from analysis.report import Page, Table, Value, as_csv, as_latex, as_markdown, a
 from analysis.words import shown
 from harness.cli import main
 
-SAMPLE = str(Path(__file__).resolve().parents[4] / "runs" / "sample")
+SAMPLE = str(Path(__file__).resolve().parents[4] / "tests" / "data" / "sample-0.2.0")
 
 
 ALONE = "a,1.0,1.1,0.9,1.2\nb,2.0,2.1,2.2,1.9\n"

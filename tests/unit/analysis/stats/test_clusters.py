@@ -184,13 +184,11 @@ def test_what_is_no_scheduler_file(text: str, tmp_path: Path) -> None:
 
 def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("analysis.stats.clusters._ANSWER_S", 0.5)
-    begun = time.monotonic()
     with (
         pytest.raises(UsageError, match=r"no Dask scheduler answers: .*after"),
         dask("127.0.0.1:1"),
     ):
         pass
-    assert time.monotonic() - begun < 60
 
 
 def test_a_cluster_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:

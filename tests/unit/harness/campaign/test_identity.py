@@ -62,7 +62,7 @@ def test_the_first_versions_identity_is_still_computed(load, name):
     assert identity_of(campaign, 1) == GOLDEN[name]["sha256"]
 
 
-@pytest.mark.parametrize("folder", ["runs/sample", "tests/golden/schemas/1-unfinished"])
+@pytest.mark.parametrize("folder", ["tests/data/sample-0.2.0", "tests/golden/schemas/1-unfinished"])
 def test_the_first_versions_trials_have_their_identity(folder):
     manifest = json.loads((ROOT / folder / "manifest.json").read_text())
     campaign = load_campaign(ROOT / folder / "campaign.yaml", defaults=first_defaults())

@@ -17,6 +17,7 @@ from harness.checks.registry import (
 )
 from harness.checks.situation import Situation
 from harness.host.gaps import GapLook, Gaps
+from harness.host.processes import Busy
 from harness.host.reader import Host
 
 hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
@@ -215,7 +216,15 @@ def test_every_check_is_shown_in_each_of_its_answers():
         answers[check].add("warn" if status == "fail" else status)
     # disk, gaps and rt_throttle need arguments and are shown below, counters in a file of their own;
     # energy warns nobody, and nothing depends on a cgroup.
-    for name in set(CHECK_NAMES) - {"disk", "rt_throttle", "energy", "gaps", "counters", "cgroup"}:
+    for name in set(CHECK_NAMES) - {
+        "disk",
+        "rt_throttle",
+        "energy",
+        "gaps",
+        "users",
+        "counters",
+        "cgroup",
+    }:
         assert answers[name] == {"ok", "warn", "unknown"}, name
 
 
@@ -253,6 +262,32 @@ def gap(cpu, share, count=7):
 )
 def test_what_others_take_of_a_cpu_counts_whoever_they_are(tmp_path, look, status, words):
     finding = examine(tmp_path, hosts.amd(), gaps=look)["gaps"]
+    assert (finding.status, words in finding.what) == (status, True), finding
+
+
+def test_the_busiest_programs_are_named_where_something_is_taken(tmp_path):
+    busy = (Busy(name="cc1plus", share=0.98), Busy(name="Web Content", share=0.4))
+    said = "; busiest meanwhile, in % of a CPU: cc1plus 98 %, Web Content 40 %"
+    loaded = hosts.amd() | {"proc/loadavg": "1.50 1 1 2/30 9"}
+    look = GapLook(gaps=(gap(3, 0.1),), busiest=busy)
+    found = examine(tmp_path / "busy", loaded, gaps=look)
+    assert found["load"].what.endswith(said)
+    assert found["gaps"].what.endswith(said)
+    quiet = examine(tmp_path / "quiet", hosts.amd(), gaps=GapLook(gaps=(gap(3, 0),), busiest=busy))
+    assert not any("busiest" in quiet[name].what for name in ("load", "gaps"))
+
+
+@pytest.mark.parametrize(
+    ("others", "status", "words"),
+    [
+        (None, "unknown", "keeps no list"),
+        (0, "ok", "nobody else"),
+        (1, "warn", "1 other user logged in"),
+        (3, "warn", "3 other users logged in"),
+    ],
+)
+def test_who_else_is_logged_in(tmp_path, others, status, words):
+    finding = examine(tmp_path, hosts.amd(), others_logged_in=others)["users"]
     assert (finding.status, words in finding.what) == (status, True), finding
 
 

@@ -86,7 +86,7 @@ def test_a_quiet_doctor_tells_only_what_is_not_in_order():
 @pytest.fixture
 def two(tmp_path):
     for name in "AB":
-        shutil.copytree("runs/sample", tmp_path / name)
+        shutil.copytree("tests/data/sample-0.2.0", tmp_path / name)
     return tmp_path / "A", tmp_path / "B"
 
 

@@ -12,7 +12,7 @@ import pytest
 from analysis.record import encode_checked
 from harness.cli import main
 
-SAMPLE = Path(__file__).parents[4] / "runs" / "sample"
+SAMPLE = Path(__file__).parents[4] / "tests" / "data" / "sample-0.2.0"
 CAMPAIGN = """\
 name: sample
 variants: {gzip-6: {level: 6}, gzip-1: {level: 1}}

@@ -15,7 +15,7 @@ import pytest
 import harness.cli
 from harness.cli import main
 
-SAMPLE = Path(__file__).parents[4] / "runs" / "sample"
+SAMPLE = Path(__file__).parents[4] / "tests" / "data" / "sample-0.2.0"
 BAD = "\x1b]0;PWNED\x07\x1b[31m\u202e"
 SHOWN = r"\x1b]0;PWNED\x07\x1b[31m\u202e"
 PRINT = ["printf", "\\033]0;PWNED\\007\\033[31m\\342\\200\\256\\n"]

@@ -14,7 +14,9 @@ from harness.fleet.scratch import Scratch
 @pytest.fixture
 def trial(tmp_path, request):
     """Give a trial that was measured, as any reader finds it: the sample trial."""
-    sample = next((request.config.rootpath / "runs" / "sample").parent.glob("sample*"))
+    sample = next(
+        (request.config.rootpath / "tests" / "data" / "sample-0.2.0").parent.glob("sample*")
+    )
     shutil.copytree(sample, tmp_path / "fleet" / "lab1")
     return tmp_path / "fleet" / "lab1"
 

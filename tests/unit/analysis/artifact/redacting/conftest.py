@@ -13,7 +13,7 @@ import pytest
 from analysis.artifact.redacting import redact_folder, wanted_of
 from analysis.record import encode, encode_checked
 
-SAMPLE = Path(__file__).parents[5] / "runs" / "sample"
+SAMPLE = Path(__file__).parents[5] / "tests" / "data" / "sample-0.2.0"
 ALL = "user,host,paths,env"
 
 

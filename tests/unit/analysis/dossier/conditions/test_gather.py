@@ -20,7 +20,7 @@ from analysis.formats import Reading
 from analysis.record import ENVIRONMENT, FINDINGS, RESOLVED
 from analysis.report import Table, Value
 
-SAMPLE = Path(__file__).resolve().parents[5] / "runs" / "sample"
+SAMPLE = Path(__file__).resolve().parents[5] / "tests" / "data" / "sample-0.2.0"
 
 
 def facts(chapter):

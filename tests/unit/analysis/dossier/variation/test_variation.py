@@ -22,7 +22,7 @@ from analysis.methods.variance_sources import Sources
 from analysis.report import as_csv, page_of
 from harness.cli import main
 
-SAMPLE = str(Path(__file__).resolve().parents[5] / "runs" / "sample")
+SAMPLE = str(Path(__file__).resolve().parents[5] / "tests" / "data" / "sample-0.2.0")
 
 
 class Cells(HTMLParser):

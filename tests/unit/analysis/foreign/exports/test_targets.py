@@ -215,7 +215,7 @@ def test_the_target_follows_the_ending_or_what_was_said():
 
 
 def test_the_runs_of_a_trial_leave_in_the_order_of_execution():
-    trial = read_trial("runs/sample")
+    trial = read_trial("tests/data/sample-0.2.0")
     found = leaving_trial(trial, (), ["gzip-1"])
     assert found.variants == ("gzip-1",)
     assert found.metrics[0].name == "wall"
@@ -228,7 +228,7 @@ def test_the_runs_of_a_trial_leave_in_the_order_of_execution():
 
 
 def test_unknown_variants_and_metrics_are_refused():
-    trial = read_trial("runs/sample")
+    trial = read_trial("tests/data/sample-0.2.0")
     with pytest.raises(UsageError, match="no variant"):
         leaving_trial(trial, (), ["gone"])
     with pytest.raises(UsageError, match="no metric"):

@@ -14,7 +14,7 @@ import pytest
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.methods.mixture.fitting.em_kernel import LANES, TILE, e_step, exponential
 from analysis.methods.mixture.fitting.fit import fit_mixture
-from analysis.methods.mixture.fitting.kernel import FOUND, STATE, fit_many, fit_sorted, work_size
+from analysis.methods.mixture.fitting.kernel import FOUND, STATE, fit_sorted, work_size
 from analysis.methods.mixture.fitting.start_kernel import (
     first_at_least,
     most_levels,
@@ -321,11 +321,11 @@ class TestKernels:
 
     def test_threads_get_what_one_thread_gets(self) -> None:
         values = np.sort(np.random.default_rng(2).normal(0, 1, (8, 40)), axis=1)
-        offsets = np.arange(0, 41, 40)
+        draws = np.empty((0, 1, 1))
 
         def fit(row: np.ndarray) -> list[float]:
-            outputs = np.empty((1, 2, 9)), np.empty((1, STATE, 9)), np.empty((1, FOUND))
-            fit_many(row, offsets, 0.0, *outputs, np.empty(work_size(40, 9)))
+            outputs = np.empty((2, 9)), np.empty((STATE, 9)), np.empty(FOUND)
+            fit_sorted(row, 0.0, draws, *outputs, np.empty(work_size(40, 9)))
             return outputs[0].ravel().tolist()
 
         with ThreadPoolExecutor(4) as pool:
@@ -336,16 +336,3 @@ class TestKernels:
         fit_sorted(np.full(50, 3.0), 0.0, np.empty((0, 1, 1)), *outputs, np.empty(work_size(50, 9)))
         assert outputs[2][0] == 0
         assert np.isnan(outputs[0]).all()
-
-    def test_fit_many_is_fit_one_by_one(self) -> None:
-        rng = np.random.default_rng(8)
-        parts = [np.sort(rng.normal(5, 1, n)) for n in (5, 30, 61)]
-        offsets = np.array([0, *np.cumsum([part.size for part in parts])])
-        work = np.empty(work_size(61, 9))
-        many = np.empty((3, 2, 9)), np.empty((3, STATE, 9)), np.empty((3, FOUND))
-        fit_many(np.concatenate(parts), offsets, 0.0, *many, work)
-        for i, part in enumerate(parts):
-            one = np.empty((2, 9)), np.empty((STATE, 9)), np.empty(FOUND)
-            fit_sorted(part, 0.0, np.empty((0, 1, 1)), *one, work)
-            for a, b in zip(many, one, strict=True):
-                assert np.array_equal(a[i], b, equal_nan=True)

@@ -25,7 +25,7 @@ from analysis.report.as_text import render
 from analysis.stats.streams import stream
 
 GOLDEN = Path(__file__).parents[4] / "golden" / "varcore_ammp"
-SAMPLE = Path(__file__).parents[5] / "runs" / "sample"
+SAMPLE = Path(__file__).parents[5] / "tests" / "data" / "sample-0.2.0"
 QUICK = MixtureOptions(resamples=20)
 NONE = MixtureOptions(resamples=0)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import math
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +18,8 @@ from scipy.special import stdtrit
 from analysis import InsufficientDataError, PerformanceMatrix, UsageError
 from analysis.methods.speedup_test import speedup_test_suite
 from analysis.planning import TrialCosts, plan_sessions, variance_components
-from analysis.stats import t_power
+
+t_power = runpy.run_path(str(Path(__file__).parents[4] / "power.py"))["t_power"]
 
 
 def pilot(seed=1, *, own=0.01, noise=0.02, sessions=6, runs=8, benchmarks=3, gain=0.05, shared=0.3):

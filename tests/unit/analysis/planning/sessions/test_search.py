@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +17,8 @@ from scipy.special import stdtrit
 
 from analysis.planning.goal import Goal
 from analysis.planning.sessions.search import Spread, cheapest, errors, least_sessions
-from analysis.stats import t_power
+
+t_power = runpy.run_path(str(Path(__file__).parents[4] / "power.py"))["t_power"]
 
 SESSIONS, RUNS = 25, 40
 

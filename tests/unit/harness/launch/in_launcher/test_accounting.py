@@ -66,7 +66,7 @@ def test_the_account_of_a_run(tree):
     assert found["on_cpu_ns"] == 10 * MS
     assert found["run_delay_ns"] == 2 * MS
     assert found["launcher_delay_ns"] == MS
-    assert 0 < found["launcher_on_cpu_ns"] < 1000 * MS  # a real clock's
+    assert found["launcher_on_cpu_ns"] > 0  # a real clock's
 
 
 def test_threads_and_children_make_it_incomplete(tree):

@@ -115,7 +115,8 @@ def test_a_run_that_waits_for_a_cpu_says_so_and_one_that_sleeps_does_not(execute
         > 0.01
     )
     asleep = execute("/bin/sleep", "0.2").numbers
-    assert asleep["tree_stall_s"] < 0.5 * asleep["wall_ns"] / 1e9
+    # whatever it waited for at its start and end, it did not in its sleep
+    assert asleep["tree_stall_s"] <= asleep["wall_ns"] / 1e9 - 0.2 + 0.002
 
 
 def test_what_a_run_leaves_is_killed_and_counted(execute, groups):
