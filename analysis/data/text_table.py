@@ -220,6 +220,9 @@ def _columns(
             said = f"column {names[0].text!r} was read as run numbers and left out"
             cautions.append(Caution("run-numbers-left-out", said))
         grid, names = grid[1:], names[1:] if names is not None else None
+    if not grid:
+        what = f"there is no column of values beside {shown(body[0][0].text)}"
+        _fail(source, body[0][0], what, "is this a number?")
     return _Found(names or _counted(len(grid)), grid, "matrix", cautions)
 
 

@@ -144,3 +144,9 @@ def test_columns_that_name_something_are_said_to_be_runs() -> None:
         "the columns old, new were taken as runs of one variant"
     ]
     assert not read_text("benchmark,run 1,2,r3,time_4\nsort,1,2,3,4\n", "x").cautions
+
+
+def test_a_column_of_names_alone_holds_no_values() -> None:
+    for text in ("1.5\u0663\n2.5\n", "a\nb\n", "run,\n1,\n"):
+        with pytest.raises(AnalysisError):
+            read(text, layout="columns")
