@@ -48,7 +48,8 @@ def execute(command: str, folder: Path, name: str) -> tuple[int, str]:
     ]
     out, err = io.StringIO(), io.StringIO()
     code = main([*words, "--json"], out, err)
-    told = (out.getvalue() + err.getvalue()).replace(f"{folder}/", "")
+    # what is said of progress depends on time
+    told = (out.getvalue() or err.getvalue()).replace(f"{folder}/", "")
     return code, re.sub(r"\b(new|old)(\.(txt|csv|dat|log|tsv))?\b", r"\1", told)
 
 
