@@ -33,7 +33,7 @@ def calibrate_trial(
     *,
     pair: tuple[str, str] | None = None,
     methods: Sequence[str] | None = None,
-    metric: str = "wall",
+    metric: str | None = None,
     confidence: float = 0.95,
     power: float = 0.8,
     rng: np.random.Generator,
@@ -51,8 +51,9 @@ def calibrate_trial(
         identical: program, arguments, variables, working directory and input.
     methods : sequence of str, optional
         Those of `METHOD_NAMES` that are wanted; all by default.
-    metric : str
-        ``wall``, another metric that every run has, or one parsed from output.
+    metric : str, optional
+        ``wall``, another metric that every run has, or one parsed from output; by default the first that
+        the campaign's `judge` names, else ``wall`` (of an imported trial its first).
     confidence : float
         Of the tests, and of the intervals of their rates; between 0.5 and 1.
     power : float
@@ -87,6 +88,7 @@ def calibrate_trial(
     """
     wanted = _validate(methods, confidence, power)
     ours, theirs = identical_pair(trial, pair)
+    metric = trial.default_metric if metric is None else metric
     info = trial.metric(metric)
     sides = [trial.matrix(name, metric, skip_zeros=True) for name in (ours, theirs)]
     pairs = pairs_of(*sides)

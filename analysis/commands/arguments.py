@@ -9,10 +9,14 @@ Errors pass through; `harness.cli` prints them.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 if TYPE_CHECKING:
+    from ..data import PerformanceMatrix
     from ..formats import Reading
 
     # argparse gives no public name to what add_subparsers() returns
@@ -34,7 +38,9 @@ __all__ = [
     "add_sides",
     "add_texts",
     "add_unit",
+    "headed",
     "line_to",
+    "metric_of",
     "number",
     "reading",
     "show",
@@ -130,15 +136,15 @@ class _EveryRunsMetrics:
     def __str__(self) -> str:
         from ..run_numbers import BUILTIN_METRICS
 
-        return ", ".join(
-            f"{name} (default)" if name == "wall" else name for name in BUILTIN_METRICS
-        )
+        return ", ".join(BUILTIN_METRICS)
 
 
 def add_metric(parser: argparse.ArgumentParser) -> None:
     """Add ``--metric``."""
     metric = parser.add_argument(
-        "--metric", metavar="M", help="%(known)s, or one parsed from output"
+        "--metric",
+        metavar="M",
+        help="%(known)s, or one parsed from output (default: the campaign's 'judge', else wall)",
     )
     vars(metric)["known"] = _EveryRunsMetrics()
 
@@ -231,15 +237,52 @@ def reading(args: argparse.Namespace) -> Reading:
     )
 
 
-def show(result: Result, out: TextIO, *, as_json: bool) -> None:
-    """Print a result as text, or exactly its ``to_dict()`` as JSON."""
+def metric_of(*matrices: PerformanceMatrix) -> str | None:
+    """Give what the first line of a text must name: the metric that was chosen of trials.
+
+    None where no trial is among them, and of the wall time where no campaign names it.
+    """
+    from ..errors import FairtrialError
+    from ..record import read_manifest
+
+    for matrix in matrices:
+        if matrix.trial is None or matrix.metric is None:
+            continue
+        if matrix.metric != "wall":
+            return matrix.metric
+        with contextlib.suppress(FairtrialError):  # a fleet, or another tool's file
+            return "wall" if read_manifest(Path(matrix.trial)).questions else None
+    return None
+
+
+def show(result: Result, out: TextIO, *, as_json: bool, metric: str | None = None) -> None:
+    """Print a result as text, or exactly its ``to_dict()`` as JSON.
+
+    Parameters
+    ----------
+    result : Result
+        What is shown.
+    out : file
+        Where to.
+    as_json : bool
+        Whether as JSON.
+    metric : str, optional
+        What was judged: it is named above a text whose first line does not say it.
+    """
     if as_json:
         import json
 
         json.dump(result.to_dict(), out, indent=2, allow_nan=False)
         out.write("\n")
     else:
-        out.write(f"{result}\n")
+        out.write(f"{headed(str(result), metric)}\n")
+
+
+def headed(text: str, metric: str | None) -> str:
+    """Name the metric above a text whose first line does not say it."""
+    line = text.partition("\n")[0]
+    said = metric is None or re.search(rf"(?<![\w.+-]){re.escape(metric)}(?![\w+-])", line)
+    return text if said else f"metric: {metric}\n{text}"
 
 
 def line_to(err: TextIO) -> Callable[[str], None]:

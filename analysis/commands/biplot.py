@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import AnalysisError, UsageError
-from .arguments import add_json, add_plot, add_reading, reading, show
+from .arguments import add_json, add_plot, add_reading, metric_of, reading, show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,6 +55,7 @@ class _Systems:
     names: Sequence[str]
     benchmarks: Sequence[str]
     values: ArrayLike
+    metric: str | None = None  # that the first line names
     cautions: tuple[Caution, ...] = ()
 
 
@@ -62,22 +63,27 @@ def _biplot(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     from ..plots import check_picture, write_picture
 
     picture = None if args.plot is None else check_picture(args.plot)
-    result = systems_of(args, args.scale)
+    read = _read(args)
+    result = _fitted(read, args.scale)
     if picture is not None:
         from ..methods.biplot import biplot_figure
 
         write_picture(biplot_figure(result), picture, title="biplot", alt=result.conclusion)
-    show(result, out, as_json=args.json)
+    show(result, out, as_json=args.json, metric=read.metric)
     return 0
 
 
-def systems_of(args: argparse.Namespace, scale: Scale = "log") -> Biplot:
-    """Read the systems that the sources name, and find their principal components."""
+def systems_of(args: argparse.Namespace) -> tuple[Biplot, str | None]:
+    """Read the systems that the sources name, and find their principal components; with the metric to name."""
+    read = _read(args)
+    return _fitted(read, "log"), read.metric
+
+
+def _fitted(read: _Systems, scale: Scale) -> Biplot:
     from dataclasses import replace
 
     from ..methods.biplot import biplot
 
-    read = _read(args)
     result = biplot(read.values, read.names, read.benchmarks, scale=scale)
     return replace(result, cautions=(*read.cautions, *result.cautions))
 
@@ -85,12 +91,13 @@ def systems_of(args: argparse.Namespace, scale: Scale = "log") -> Biplot:
 def _read(args: argparse.Namespace) -> _Systems:
     from dataclasses import replace
 
-    from ..data import always_said
+    from ..data import always_said, not_judged
     from ..formats import is_file, open_trial, read_each, trial_and_variant
     from ..report import merged
 
     if len(args.sources) > 1:
-        return _medians(read_each(args.sources, reading(args)), args.sources)
+        each = read_each(args.sources, reading(args))
+        return replace(_medians(each, args.sources), metric=metric_of(*each))
     (source,) = args.sources
     try:
         Path(source).exists()
@@ -104,7 +111,10 @@ def _read(args: argparse.Namespace) -> _Systems:
         metric = args.metric or trial.default_metric
         matrices = [trial.matrix(name, metric, skip_zeros=True) for name in variants]
         found = _medians(matrices, variants)
-        return replace(found, cautions=merged(always_said(trial), found.cautions))
+        unasked = trial.unasked if args.metric is None else ()
+        said = [not_judged(unasked)] if unasked else []
+        told = merged(said, always_said(trial), found.cautions)
+        return replace(found, metric=metric_of(*matrices), cautions=told)
     if is_file(source):
         return _table(Path(source), args)
     if named is not None:

@@ -72,7 +72,7 @@ def _calibrate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             trial,
             pair=_pair(args.pair),
             methods=None if args.methods is None else args.methods.split(","),
-            metric=args.metric or trial.default_metric,
+            metric=args.metric,
             confidence=args.confidence,
             power=args.power,
             rng=stream(args.seed, "calibrate"),

@@ -15,6 +15,7 @@ from .arguments import (
     add_json,
     add_reading,
     add_seed,
+    metric_of,
     number,
     reading,
     show,
@@ -95,7 +96,7 @@ def _diagnose(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     matrix = read_one(args.matrix, reading(args))
     studies = {name: study(matrix, args) for name, study in chosen.items()}
     result = next(iter(studies.values())) if len(studies) == 1 else _Several(studies=studies)
-    show(result, out, as_json=args.json)
+    show(result, out, as_json=args.json, metric=metric_of(matrix))
     return 0
 
 
@@ -121,7 +122,7 @@ def _whole(args: argparse.Namespace) -> Result:
             raise UsageError("a fleet knows which values are better", args.matrix, "leave it out")
         return diagnose_fleet(
             folder,
-            metric=args.metric or "wall",
+            metric=args.metric,
             variants=None if variant is None else (variant,),
             confidence=args.confidence,
         )
@@ -131,7 +132,7 @@ def _whole(args: argparse.Namespace) -> Result:
         raise UsageError("a trial knows which values are better", args.matrix, "leave out --better")
     return diagnose_trial(
         trial,
-        metric=args.metric or trial.default_metric,
+        metric=args.metric,
         variants=None if variant is None else (variant,),
         confidence=args.confidence,
     )

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..data import Trial
     from ..formats import Sides
     from ..methods.multilevel import Multilevel
+    from ..record import Manifest
     from ..report import Caution
     from .arguments import Subparsers
 
@@ -61,8 +62,8 @@ def add(subparsers: Subparsers) -> None:
         "--looks",
         type=int,
         metavar="K",
-        help="the risk is shared by K looks at growing data (default: 1, and one for each time that "
-        "sessions were added to the trial)",
+        help="K looks at growing data are planned, each at 1/K of the risk (default: what was appended to "
+        "the trial tells which look this is)",
     )
     parser.add_argument(
         "--always-valid",
@@ -90,11 +91,12 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Compared:
-    """What comes to the gate: pairs, candidates without a good run, looks, what a reader should know."""
+    """What comes to the gate: pairs, candidates without a good run, the metric, trials, cautions."""
 
     pairs: tuple[Sides, ...]
     failing: tuple[str, ...] = ()
-    looks: int = 1
+    metric: str | None = None
+    manifests: tuple[Manifest, ...] = ()
     cautions: tuple[Caution, ...] = ()
 
 
@@ -109,7 +111,7 @@ def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     else:
         found = _of_one_trial(args) if args.baseline is None else _of_two_sides(args)
         results = _judged(found, args)
-    answer = gate(results, args.condition, on=args.on, failing=found.failing)
+    answer = gate(results, args.condition, on=args.on, failing=found.failing, metric=found.metric)
     answer = replace(answer, cautions=merged(found.cautions, answer.cautions))
     if args.junit is not None:
         write_file(Path(args.junit), junit(answer))
@@ -125,17 +127,15 @@ def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 def _judged(found: _Compared, args: argparse.Namespace) -> list[Multilevel]:
     """Judge the pairs by their sessions."""
     from ..methods.multilevel import multilevel
+    from ..verdict import looks_at
 
-    looks = args.looks
-    if looks is None:
-        looks = 1 if args.always_valid else found.looks
+    looks = looks_at(found.manifests, args.looks, always_valid=args.always_valid)
     return [
         multilevel(
             pair.candidate,
             pair.baseline,
             confidence=args.confidence,
             looks=looks,
-            always_valid=args.always_valid,
         )
         for pair in found.pairs
     ]
@@ -166,23 +166,30 @@ def _of_fleet(
     fleet: tuple[Path, str | None], args: argparse.Namespace
 ) -> tuple[list[Multilevel], _Compared]:
     """Compare the candidates of a fleet with its baseline, on hosts like these."""
+    from ..data import refuse_unasked
+    from ..data.fleets import open_fleet
     from ..verdict import judge_fleet
 
+    if args.metric is None:
+        refuse_unasked(open_fleet(fleet[0]).unasked(), str(fleet[0]))
     variants = [*([] if fleet[1] is None else [fleet[1]]), *(args.variant or ())]
     answer = judge_fleet(
         fleet[0],
-        metric=args.metric or "wall",
+        metric=args.metric,
         variants=tuple(dict.fromkeys(variants)) or None,
         confidence=args.confidence,
         looks=args.looks,
     )
     results = [one.multilevel for one in answer.candidates if one.multilevel is not None]
     failing = tuple(one.variant for one in answer.candidates if one.multilevel is None)
-    return results, _Compared(pairs=(), failing=failing, cautions=answer.cautions)
+    return results, _Compared(
+        pairs=(), failing=failing, metric=answer.metric, cautions=answer.cautions
+    )
 
 
 def _of_one_trial(args: argparse.Namespace) -> _Compared:
     """Compare candidates of one trial with its baseline."""
+    from ..data import refuse_unasked
     from ..formats import Sides, open_trial, trial_and_variant
     from ..verdict import all_failed
 
@@ -194,6 +201,8 @@ def _of_one_trial(args: argparse.Namespace) -> _Compared:
             "name a trial (runs/NAME), one of its variants, or two sides; only a trial knows its baseline",
         )
     trial = open_trial(named[0], args.level, args.better, decimal=args.decimal)
+    if args.metric is None:
+        refuse_unasked(trial.unasked, str(trial.path))
     metric = args.metric or trial.default_metric
     better = trial.metric(metric).better
     if args.better not in (None, better):
@@ -212,7 +221,8 @@ def _of_one_trial(args: argparse.Namespace) -> _Compared:
             if name not in failing
         ),
         failing=failing,
-        looks=trial.manifest.looks,
+        metric=metric,
+        manifests=(trial.manifest,),
         cautions=trial.cautions,
     )
 
@@ -246,6 +256,7 @@ def _wanted(trial: Trial, variant: str | None, asked: list[str] | None) -> tuple
 
 def _of_two_sides(args: argparse.Namespace) -> _Compared:
     """Compare two sides, each a variant of a trial or a file."""
+    from ..data import refuse_unasked
     from ..formats import read_sides, sessions_apart, trial_and_variant
     from ..report import merged
     from ..verdict import all_failed
@@ -261,20 +272,27 @@ def _of_two_sides(args: argparse.Namespace) -> _Compared:
     sides = [trial_and_variant(text) for text in (*sources, args.baseline)]
     opened = reading(args).opened()
     trials = {one[0]: opened.read(one[0]) for one in sides if one is not None}
+    if args.metric is None:
+        refuse_unasked(
+            (name for trial in trials.values() for name in trial.unasked),
+            " and ".join(map(str, trials)),
+        )
     failing = {
         text: one[1]
         for text, one in zip(sources, sides[:-1], strict=True)
         if one is not None and one[1] is not None and all_failed(trials[one[0]], one[1])
     }
     how = reading(args)
+    pairs = tuple(
+        sessions_apart(read_sides(text, args.baseline, how))
+        for text in sources
+        if text not in failing
+    )
     return _Compared(
-        pairs=tuple(
-            sessions_apart(read_sides(text, args.baseline, how))
-            for text in sources
-            if text not in failing
-        ),
+        pairs=pairs,
         failing=tuple(failing.values()),
-        looks=max([1, *(trial.manifest.looks for trial in trials.values())]),
+        metric=next((pair.candidate.metric for pair in pairs), args.metric),
+        manifests=tuple(trial.manifest for trial in trials.values()),
         cautions=merged(*(trial.cautions for trial in trials.values())),
     )
 

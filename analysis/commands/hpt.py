@@ -6,7 +6,15 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from .arguments import add_confidence, add_json, add_sides, number, reading, show
+from .arguments import (
+    add_confidence,
+    add_json,
+    add_sides,
+    metric_of,
+    number,
+    reading,
+    show,
+)
 from .files import write_file
 
 if TYPE_CHECKING:
@@ -78,7 +86,7 @@ def _hpt(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
             hashes=_hashes(args.candidate, args.baseline),
         )
         write_file(Path(args.html), hpt_page(result, facts))
-    show(result, out, as_json=args.json)
+    show(result, out, as_json=args.json, metric=metric_of(sides.candidate, sides.baseline))
     return 0
 
 

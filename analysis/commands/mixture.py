@@ -17,7 +17,9 @@ from .arguments import (
     add_reading,
     add_resamples,
     add_seed,
+    headed,
     line_to,
+    metric_of,
     number,
     reading,
     show,
@@ -180,7 +182,8 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         from ..methods.mixture import mixture_page
         from ..report import as_text
 
-        out.write(f"{as_text.render(mixture_page(report, digits=args.digits))}\n")
+        text = as_text.render(mixture_page(report, digits=args.digits))
+        out.write(f"{headed(text, metric_of(*sources.matrices))}\n")
     return 0
 
 
@@ -208,6 +211,7 @@ def _options(args: argparse.Namespace, workers: int | None, *, detailed: bool) -
 def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: TextIO) -> int:
     """Fit two metrics of the same runs."""
     _refuse_with_other(args)
+    from ..data import question_of
     from ..formats import trials_of
     from ..methods.mixture import plane_report
     from ..stats import announcing
@@ -216,7 +220,7 @@ def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: Tex
     with announcing(line_to(err)), _bar(err) as progress:
         report = plane_report(
             trials,
-            (args.metric or trials[0][0].default_metric, args.other),
+            (args.metric or question_of([trial for trial, _ in trials]), args.other),
             benchmark=args.benchmark,
             max_components=args.max_components,
             progress=progress,

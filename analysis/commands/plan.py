@@ -13,6 +13,7 @@ from .arguments import (
     add_json,
     add_seed,
     add_sides,
+    metric_of,
     number,
     reading,
     show,
@@ -122,13 +123,15 @@ def _plan(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     _refuse(args)
     fleet = _fleet_of(args)
     if fleet is not None:
-        show(_hosts(*fleet, args), out, as_json=args.json)
+        plan, metric = _hosts(*fleet, args)
+        show(plan, out, as_json=args.json, metric=None if metric == "wall" else metric)
         return 0
     if args.max_hosts is not None:
         raise UsageError("--max-hosts is for fleets", args.candidate, "leave it out")
     sides = read_sides(args.candidate, args.baseline, reading(args))
     planned = _runs if args.within_session else _sessions
-    show(planned(sides, args), out, as_json=args.json)
+    named = metric_of(sides.candidate, sides.baseline)
+    show(planned(sides, args), out, as_json=args.json, metric=named)
     return 0
 
 
@@ -142,8 +145,8 @@ def _fleet_of(args: argparse.Namespace) -> tuple[Path, str | None] | None:
     return named if whole and not args.within_session else None
 
 
-def _hosts(path: Path, variant: str | None, args: argparse.Namespace) -> HostPlan:
-    """Plan hosts: what each tells of its own sessions and runs, one at a time."""
+def _hosts(path: Path, variant: str | None, args: argparse.Namespace) -> tuple[HostPlan, str]:
+    """Plan hosts: what each tells of its own sessions and runs, one at a time; with the metric."""
     from dataclasses import replace
 
     from ..data.fleets import host_cautions, nothing_to_judge, open_fleet
@@ -152,12 +155,14 @@ def _hosts(path: Path, variant: str | None, args: argparse.Namespace) -> HostPla
     from ..report import Caution, merged
 
     hosts, pilots, without = [], {}, []
-    for one in open_fleet(path).hosts():
+    fleet = open_fleet(path)
+    metric = args.metric or fleet.question()
+    for one in fleet.hosts():
         hosts.append(one.progress)
         if not one.judgeable or one.trial is None:
             continue
         trial = one.trial
-        name, metric = _candidate(trial, variant, path), args.metric or "wall"
+        name = _candidate(trial, variant, path)
         try:
             found = variance_components(
                 trial.matrix(name, metric, skip_zeros=True),
@@ -184,7 +189,7 @@ def _hosts(path: Path, variant: str | None, args: argparse.Namespace) -> HostPla
     if without:
         what = f"left out, with fewer than two sessions: {', '.join(without[:6])}"
         told.append(Caution("host-left-out", what, tuple(without)))
-    return replace(plan, cautions=merged(host_cautions(hosts), told, plan.cautions))
+    return replace(plan, cautions=merged(host_cautions(hosts), told, plan.cautions)), metric
 
 
 def _candidate(trial: Trial, variant: str | None, path: Path) -> str:

@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
-from .arguments import SIDE, reading
+from .arguments import SIDE, headed, metric_of, reading
 from .options.judging import add_choice, add_judging, asked
 from .options.sheet import add_sheet, sheet_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ..dossier.figures import Drawing
     from ..plots import Sheet
+    from ..report import Caution
     from .arguments import Subparsers
 
 __all__ = ["add"]
@@ -58,7 +61,7 @@ def add(subparsers: Subparsers) -> None:
     parser.set_defaults(run=_plot)
 
 
-def _plot(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
+def _plot(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ..dossier.figures import kind_of, write_drawing
     from ..plots import check_picture
 
@@ -70,13 +73,16 @@ def _plot(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     if picture in (data, picture.with_suffix(".csv")):
         raise UsageError("the picture and its data need names of their own", args.output)
     sheet = sheet_of(args)
-    drawing = _drawing(args, sheet)
+    drawing, metric, told = _drawing(args, sheet)
     write_drawing(drawing, picture, sheet, data=data)
-    out.write(f"{drawing.alt}\n")
+    out.write(f"{headed(drawing.alt, metric)}\n")
+    for caution in told:
+        err.write(f"caution: {caution}\n")
     return 0
 
 
-def _drawing(args: argparse.Namespace, sheet: Sheet) -> Drawing:
+def _drawing(args: argparse.Namespace, sheet: Sheet) -> tuple[Drawing, str | None, list[Caution]]:
+    """Draw; also give the metric that the first line must name, and what nobody has asked for."""
     from ..dossier.figures import draw, kind_of
 
     kind = kind_of(args.kind)
@@ -84,7 +90,8 @@ def _drawing(args: argparse.Namespace, sheet: Sheet) -> Drawing:
         from ..dossier.figures import draw_table
         from .biplot import systems_of
 
-        return draw_table(systems_of(args), sheet)
+        found, metric = systems_of(args)
+        return draw_table(found, sheet), metric, _unasked(found.cautions)
     if len(args.sources) > 2:
         raise UsageError(
             f"{args.kind} takes one trial or two sides, and {len(args.sources)} were given",
@@ -104,4 +111,13 @@ def _drawing(args: argparse.Namespace, sheet: Sheet) -> Drawing:
     if kind.each:
         options["benchmarks"] = None  # one figure of it, as it is judged among all
     subject = subject_of(args.sources, reading(args), **options)
-    return draw(args.kind, subject, sheet, benchmark=named[0] if kind.each and named else None)
+    drawing = draw(args.kind, subject, sheet, benchmark=named[0] if kind.each and named else None)
+    metric = metric_of(*subject.matrices.values())
+    return drawing, metric, _unasked(subject.verdict.cautions)
+
+
+def _unasked(cautions: Iterable[Caution]) -> list[Caution]:
+    """Give the caution that the metric drawn is not one that benchmarks declare."""
+    from ..data import NOT_ASKED
+
+    return [one for one in cautions if one.code == NOT_ASKED]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -91,6 +91,8 @@ def _report(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ..dossier import assemble, subjects_of
 
     metrics = [] if args.metric is None else args.metric.split(",")
+    if not metrics and len(sources) == 1:
+        metrics = [*_declared(sources[0])]
     if err.isatty():
         _tell_of_a_long_way(sources, err)
     subjects = subjects_of(
@@ -115,6 +117,22 @@ def _sources(args: argparse.Namespace) -> list[str]:
     if args.source is None:
         return [str(newest_trial())]
     return [text for text in (args.source, args.baseline, *args.more) if text is not None]
+
+
+def _declared(source: str) -> Sequence[str]:
+    """Give the metrics that the campaign of one trial, or of a fleet, names as its question."""
+    from ..data.fleets import open_fleet
+    from ..formats import is_foreign, trial_and_variant
+    from ..record import is_fleet, read_manifest
+
+    named = trial_and_variant(source)
+    if named is None or is_foreign(named[0]):
+        return ()
+    if is_fleet(named[0]):
+        return open_fleet(named[0]).asked()
+    return (
+        read_manifest(named[0]).questions or ()
+    )  # None, of parts that differ, is told by who reads
 
 
 def _format(

@@ -17,6 +17,7 @@ from .arguments import (
     add_sides,
     add_unit,
     line_to,
+    metric_of,
     reading,
     show,
 )
@@ -109,9 +110,12 @@ def _resample(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             f"--resamples must lie between 2 and 10,000,000, and is {args.resamples}",
             fix="10000 is a good start",
         )
-    from ..formats import read_one
+    from ..formats import asked_of, read_one
 
     candidate, baseline = _sides(args)
+    if args.also:  # all of them answer one question
+        sources = [text for text in (args.candidate, args.baseline, *args.also) if text is not None]
+        asked_of(sources, reading(args))
     others = [read_one(text, reading(args)) for text in args.also]
     from ..methods.resampling import resampling_report
     from ..stats import announcing, stream
@@ -141,7 +145,7 @@ def _resample(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             title=f"{report.test.candidate} against {report.test.baseline}",
             alt=" ".join(report.conclusions),
         )
-    show(report, out, as_json=args.json)
+    show(report, out, as_json=args.json, metric=metric_of(candidate, baseline))
     return 0
 
 

@@ -80,8 +80,12 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _sources(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    found = _of_trials(args, err) if args.response is None else _of_table(args, err)
-    show(found, out, as_json=args.json)
+    if args.response is not None:
+        show(_of_table(args, err), out, as_json=args.json)
+        return 0
+    found = _of_trials(args, err)
+    named = None if found.response == "wall" else found.response
+    show(found, out, as_json=args.json, metric=named)
     return 0
 
 

@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import AnalysisError, UsageError
-from .arguments import add_confidence, add_json, add_reading, number, reading, show
+from .arguments import (
+    add_confidence,
+    add_json,
+    add_reading,
+    metric_of,
+    number,
+    reading,
+    show,
+)
 
 if TYPE_CHECKING:
     from ..methods.speedup_test import LeftOut, SpeedupSuite
@@ -105,6 +113,7 @@ class _Judged:
 
     title: str
     suite: SpeedupSuite
+    metric: str | None = None
     left_out: tuple[LeftOut, ...] = ()
 
 
@@ -126,7 +135,7 @@ def _speedup_test(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     if files is not None:
         elapsed = time.perf_counter() - begin
         files.write(judged.title, suite, judged.left_out, elapsed_s=elapsed)
-    show(suite, out, as_json=args.json)
+    show(suite, out, as_json=args.json, metric=judged.metric)
     if args.json:
         return 0
     if args.steps:
@@ -209,7 +218,11 @@ def _compared(args: argparse.Namespace) -> _Judged:
         precision=args.precision,
         compatible=args.compatible,
     )
-    return _Judged(title=f"{sides.candidate.name} against {sides.baseline.name}", suite=suite)
+    return _Judged(
+        title=f"{sides.candidate.name} against {sides.baseline.name}",
+        suite=suite,
+        metric=metric_of(sides.candidate, sides.baseline),
+    )
 
 
 def _configured(args: argparse.Namespace) -> _Judged:

@@ -15,6 +15,7 @@ from .arguments import (
     add_seed,
     add_unit,
     line_to,
+    metric_of,
     number,
     reading,
     show,
@@ -24,6 +25,7 @@ from .options.working import add_working, working
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..data import PerformanceMatrix
     from ..studies import CoverageStudy, RejectionStudy
     from .arguments import Subparsers
 
@@ -110,6 +112,7 @@ def _study(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     ):
         if getattr(args, name) is not None and args.kind not in kinds:
             raise UsageError(f"--{name} is for 'study {' and '.join(kinds)}'", f"study {args.kind}")
+    from ..formats import read_one
     from ..report import progress_on
     from ..stats import announcing
 
@@ -118,19 +121,21 @@ def _study(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         announcing(line_to(err)),
         progress_on(printer_on(err), "comparisons") as report,
     ):
-        result = _made(args, workers, report)
-    show(result, out, as_json=args.json)
+        population = read_one(args.matrix, reading(args))
+        result = _made(population, args, workers, report)
+    show(result, out, as_json=args.json, metric=metric_of(population))
     return 0
 
 
 def _made(
-    args: argparse.Namespace, workers: int | None, report: Callable[[int, int], None]
+    population: PerformanceMatrix,
+    args: argparse.Namespace,
+    workers: int | None,
+    report: Callable[[int, int], None],
 ) -> RejectionStudy | CoverageStudy:
-    from ..formats import read_one
     from ..stats import stream
     from ..studies import coverage_study, power_study, type1_study
 
-    population = read_one(args.matrix, reading(args))
     shared: dict[str, Any] = {
         "draws": args.unit,
         "resamples": args.resamples,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
 from .arguments import SIDE, add_json, reading, show
-from .options.judging import add_choice, add_judging, asked, candidates_of, weights
+from .options.judging import add_choice, add_judging, asked, candidates_of, metrics_of, weights
 
 if TYPE_CHECKING:
     from ..verdict import Verdict
@@ -74,7 +74,7 @@ def write_verdict(
     out: TextIO,
     *,
     candidate: str | None = None,
-    metric: str = "wall",
+    metric: str | None = None,
     confidence: float = 0.95,
     as_json: bool,
 ) -> None:
@@ -94,6 +94,7 @@ def write_verdict(
 
 
 def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
+    from ..data import refuse_unasked
     from ..formats import is_file, newest_trial, open_trial, trial_and_variant
     from ..record import is_fleet
 
@@ -108,12 +109,15 @@ def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
         if is_fleet(folder):
             return _fleet(folder, variant, args, out)
         trial = open_trial(folder, args.level, args.better, decimal=args.decimal)
-        metrics = tuple((args.metric or trial.default_metric).split(","))
+        metrics = metrics_of(args, lambda: trial.asked)
+        if args.gate is not None and args.metric is None:
+            refuse_unasked(trial.unasked, str(trial.path))
         variants = candidates_of(args.variant, variant)
         code = 0
         for k, metric in enumerate(metrics):
             _apart(out, k, as_json=args.json)
-            code = max(code, _show_trial(trial, variants, metric, args, out))
+            decides = k == 0 or args.metric is not None  # the first decides, or all that were named
+            code = max(code, _show_trial(trial, variants, metric, args, out, decides=decides))
         return code
     several = args.metric is not None and "," in args.metric
     if args.pairs or args.rank or args.best_of is not None or several or args.variant:
@@ -129,6 +133,8 @@ def _fleet(folder: Path, variant: str | None, args: argparse.Namespace, out: Tex
     """Judge a fleet: hosts are its outermost level."""
     from dataclasses import replace
 
+    from ..data import refuse_unasked
+    from ..data.fleets import open_fleet
     from ..verdict import judge_fleet
     from ..verdict.fleet import refuse_of_fleet
 
@@ -144,7 +150,10 @@ def _fleet(folder: Path, variant: str | None, args: argparse.Namespace, out: Tex
     how = asked(args)
     del how["always_valid"]
     code = 0
-    for k, metric in enumerate((args.metric or "wall").split(",")):
+    opened = open_fleet(folder)
+    if args.gate is not None and args.metric is None:
+        refuse_unasked(opened.unasked(), str(folder))
+    for k, metric in enumerate(metrics_of(args, opened.asked)):
         _apart(out, k, as_json=args.json)
         answer = judge_fleet(
             folder,
@@ -155,16 +164,19 @@ def _fleet(folder: Path, variant: str | None, args: argparse.Namespace, out: Tex
         )
         show(replace(answer, whole=args.all), out, as_json=args.json)
         without = [one.variant for one in answer.candidates if one.multilevel is None]
-        code = max(code, _gated(answer, without, args, out))
+        if k == 0 or args.metric is not None:
+            code = max(code, _gated(answer, without, args, out))
     return code
 
 
 def _show_trial(
     trial: Any,  # noqa: ANN401 - a Trial, whose module is not imported at start-up
     variants: tuple[str, ...] | None,
-    metric: str,
+    metric: str | None,
     args: argparse.Namespace,
     out: TextIO,
+    *,
+    decides: bool,
 ) -> int:
     from dataclasses import replace
 
@@ -182,6 +194,8 @@ def _show_trial(
         **asked(args),
     )
     show(replace(answer, whole=args.all), out, as_json=args.json)
+    if not decides:
+        return 0
     without = [one.variant for one in answer.candidates if one.multilevel is None]
     return _gated(answer, [name for name in without if all_failed(trial, name)], args, out)
 
@@ -193,7 +207,7 @@ def _gated(answer: Verdict, failing: Sequence[str], args: argparse.Namespace, ou
     from ..verdict.gate import gate
 
     results = [one.multilevel for one in answer.candidates if one.multilevel is not None]
-    decided = gate(results, args.gate, failing=failing)
+    decided = gate(results, args.gate, failing=failing, metric=answer.metric)
     _apart(out, 1, as_json=args.json)
     show(decided, out, as_json=args.json)
     return decided.exit_code
@@ -202,7 +216,7 @@ def _gated(answer: Verdict, failing: Sequence[str], args: argparse.Namespace, ou
 def _ranked(
     trial: Any,  # noqa: ANN401 - as above
     variants: tuple[str, ...] | None,
-    metric: str,
+    metric: str | None,
     args: argparse.Namespace,
 ) -> BestOf | Ranking:
     """Look at all variants against each other."""
@@ -229,9 +243,12 @@ def _sides(source: str, args: argparse.Namespace) -> Verdict:
     """Judge two sides that are not one trial's campaign."""
     from dataclasses import replace
 
+    from ..data import refuse_unasked
     from ..verdict import judge_sources
 
     found = judge_sources(source, args.baseline, reading(args), explain=args.explain, **asked(args))
+    if args.gate is not None and args.metric is None:
+        refuse_unasked((name for trial in found.trials for name in trial.unasked), source)
     return replace(found.verdict, whole=args.all)
 
 

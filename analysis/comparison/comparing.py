@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..data import PerformanceMatrix, Trial
+from ..data import PerformanceMatrix, Trial, not_judged, question_of
 from ..errors import AnalysisError, InsufficientDataError, UsageError
-from ..methods.multilevel import BenchmarkLine, Multilevel, multilevel
+from ..methods.multilevel import BenchmarkLine, Looks, Multilevel, multilevel
 from ..report import Caution, merged
 from ..stats import door
-from ..verdict import Side, comparable, sides_of, without
+from ..verdict import Side, comparable, looks_at, sides_of, without
 from .cautions import hidden_cautions, lone_pair, side_cautions, structure_cautions
 from .conclusion import overall
 from .effects import Answers, compare_answers
@@ -32,6 +32,7 @@ class _How:
     metric: str
     confidence: float
     margin: float
+    looks: tuple[Looks, Looks]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,7 +65,8 @@ def compare_trials(
         From `read_trial`. The order matters for words only: the new one reproduces the old one's
         conclusions, or does not.
     metric : str, optional
-        What is compared; by default what the old trial's verdict judges.
+        What is compared; by default what the old trial's verdict judges, which must not be declared
+        otherwise for the new one.
     confidence : float
         Of the intervals, between 0 and 1; 1 less it is the risk of each family of tests.
     margin : float
@@ -87,14 +89,25 @@ def compare_trials(
     """
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}")
-    metric = old.default_metric if metric is None else metric
+    unasked = old.unasked if metric is None else ()
+    metric = question_of((old, new)) if metric is None else metric
     unit, better = _agreed(old, new, metric)
     labels = _labels(old, new)
-    a, b = side_of(old, labels[0]), side_of(new, labels[1])
+    looks = [looks_at([trial.manifest], None, always_valid=False) for trial in (old, new)]
+    a, b = (
+        side_of(trial, label, look.fields(confidence))
+        for trial, label, look in zip((old, new), labels, looks, strict=True)
+    )
     same = _same_trial(old, new)
-    how = _How(metric=metric, confidence=confidence, margin=margin)
+    how = _How(metric=metric, confidence=confidence, margin=margin, looks=(looks[0], looks[1]))
     judged = _judged(old, new, (a, b), how)
-    candidates = compare_answers(judged.answers, confidence=confidence, margin=margin, same=same)
+    candidates = compare_answers(
+        judged.answers,
+        confidence=confidence,
+        margin=margin,
+        same=same,
+        next_alpha=looks[1].next_alpha(confidence),
+    )
     changed = campaign_changes(old, new)
     imported = "imported" in (old.manifest.origin, new.manifest.origin)  # they had no campaign
     around = surroundings_of(old, new)
@@ -127,6 +140,7 @@ def compare_trials(
         only_old=only[0],
         only_new=only[1],
         cautions=merged(
+            [not_judged(unasked)] if unasked else (),
             structure_cautions(old, new, (a, b), only, same=same),
             judged.cautions,
             hidden_cautions(around.hidden),
@@ -196,8 +210,7 @@ def _judged(
         )
         found = None
         if pairs[0] is not None and pairs[1] is not None:
-            looks = (old.manifest.looks, new.manifest.looks)
-            found = _answers(pairs[0], pairs[1], looks, how)
+            found = _answers(pairs[0], pairs[1], how)
         if found is None:
             text = (
                 f"{name}: no benchmark has runs that count of it and of {baseline} in both trials"
@@ -222,11 +235,11 @@ def _judged(
 _Pair = tuple[PerformanceMatrix, PerformanceMatrix]
 
 
-def _answers(old: _Pair, new: _Pair, looks: tuple[int, int], how: _How) -> Answers | None:
+def _answers(old: _Pair, new: _Pair, how: _How) -> Answers | None:
     """Judge a candidate in both trials, on the benchmarks of which both know an effect."""
     whole = [
-        multilevel(*pair, confidence=how.confidence, margin=how.margin, looks=count)
-        for pair, count in zip((old, new), looks, strict=True)
+        multilevel(*pair, confidence=how.confidence, margin=how.margin, looks=look)
+        for pair, look in zip((old, new), how.looks, strict=True)
         if _overlap(pair)
     ]
     if len(whole) < 2:
@@ -241,9 +254,9 @@ def _answers(old: _Pair, new: _Pair, looks: tuple[int, int], how: _How) -> Answe
         answer
         if names == both
         else multilevel(
-            *_only(pair, both), confidence=how.confidence, margin=how.margin, looks=count
+            *_only(pair, both), confidence=how.confidence, margin=how.margin, looks=look
         )
-        for answer, names, pair, count in zip(whole, known, (old, new), looks, strict=True)
+        for answer, names, pair, look in zip(whole, known, (old, new), how.looks, strict=True)
     ]
     return Answers(old=judged[0], new=judged[1], lone=tuple(_lone(whole[0], whole[1], both)))
 

@@ -60,6 +60,8 @@ def _missing(old: Effect, new: Effect, by_sessions: tuple[bool, bool]) -> str | 
     for side, name in ((old, "old"), (new, "new")):
         if side.speedup is None:
             return f"no-value-{name}"
+        if side.reason == "no-spread":
+            return f"no-spread-{name}"
     for tested, name in zip(by_sessions, ("old", "new"), strict=True):
         if not tested:
             return f"one-session-{name}"

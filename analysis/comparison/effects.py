@@ -26,6 +26,7 @@ from ..methods.multilevel import (
     Law,
     Line,
     Multilevel,
+    Parts,
     differences_of,
 )
 from .conclusion import agreement_of, conclusion_of
@@ -66,7 +67,12 @@ class _Pair:
 
 
 def compare_answers(
-    answers: Sequence[Answers], *, confidence: float, margin: float, same: bool = False
+    answers: Sequence[Answers],
+    *,
+    confidence: float,
+    margin: float,
+    same: bool = False,
+    next_alpha: float | None = None,
 ) -> tuple[CandidateComparison, ...]:
     """Compare what two trials say of each candidate.
 
@@ -82,12 +88,19 @@ def compare_answers(
         The largest ratio of two effects, less 1, that counts as equivalent.
     same : bool
         Whether both trials are one and the same, which agrees with itself whatever it says.
+    next_alpha : float, optional
+        The risk of the next look at the new trial; by default 1 - confidence.
     """
     law, bound = Law(alpha=1.0 - confidence), math.log1p(margin)
+    following = law if next_alpha is None else Law(alpha=next_alpha)
     pairs = [list(_pairs(one)) for one in answers]
     suites = [_suite(one) for one in answers]
-    flat = iter(_compared([pair for group in pairs for pair in group], law, bound, same=same))
-    judged = iter(_compared([one for one in suites if one is not None], law, bound, same=same))
+    flat = iter(
+        _compared([pair for group in pairs for pair in group], law, following, bound, same=same)
+    )
+    judged = iter(
+        _compared([one for one in suites if one is not None], law, following, bound, same=same)
+    )
     found = []
     for one, group, suite in zip(answers, pairs, suites, strict=True):
         benchmarks = tuple(next(flat) for _ in group)
@@ -137,9 +150,10 @@ def _of_suite(line: Line, design: str) -> Effect:
     """Give the suite's effect; its sessions are what its degrees of freedom count."""
     if design == "confounded":
         return _effect(line, 0, line.outcome, "confounded")
-    if design not in _BY_SESSIONS or line.freedom is None:
+    if design not in _BY_SESSIONS or line.freedoms is None:
         return _effect(line, 1, line.outcome, None)
-    sessions = line.freedom + 1 if design == "paired" else line.freedom + 2
+    freedom = sum(line.freedoms) if line.freedom is None else line.freedom
+    sessions = freedom + 1 if design == "paired" else freedom + 2
     return _effect(line, max(round(sessions), 2), line.outcome, None)
 
 
@@ -150,6 +164,9 @@ def _effect(line: Line, sessions: int, uncorrected: str, reason: str | None) -> 
         high=line.high,
         error=line.error,
         freedom=line.freedom,
+        errors=line.errors,
+        step_added=line.step_added,
+        freedoms=line.freedoms,
         sessions=sessions,
         outcome=line.outcome,
         outcome_uncorrected=uncorrected,  # type: ignore[arg-type]  # a line's words are words
@@ -158,9 +175,9 @@ def _effect(line: Line, sessions: int, uncorrected: str, reason: str | None) -> 
 
 
 def _compared(
-    pairs: Sequence[_Pair], law: Law, margin: float, *, same: bool
+    pairs: Sequence[_Pair], law: Law, following: Law, margin: float, *, same: bool
 ) -> Iterable[EffectComparison]:
-    """Judge one family of effects."""
+    """Judge one family of effects; `following` is the law of the new trial's next look."""
     if not pairs:
         return
     found = _differences(pairs, law.alpha, margin)
@@ -171,7 +188,7 @@ def _compared(
         )
         more = None
         if reason in ("too-wide", "one-session-new"):
-            more = more_sessions(pair.old, pair.new, pair.designs, law, margin)
+            more = more_sessions(pair.old, pair.new, pair.designs, following, margin)
         yield EffectComparison(
             name=pair.name,
             old=pair.old,
@@ -194,20 +211,29 @@ def _compared(
 
 def _differences(pairs: Sequence[_Pair], alpha: float, margin: float) -> Differences:
     """Test the differences of the effects that have errors by sessions."""
-    errors, freedoms = (
-        np.array(
-            [
-                [
-                    _number(getattr(side, name)) if tested else math.nan
-                    for side, tested in zip((p.old, p.new), p.tested, strict=True)
-                ]
-                for p in pairs
-            ]
-        )
-        for name in ("error", "freedom")
+    logs, errors, freedoms = (np.full((len(pairs), 2), math.nan) for _ in range(3))
+    parts = tuple(
+        Parts(np.zeros((len(pairs), 2)), np.full((len(pairs), 2), math.inf)) for _ in range(2)
     )
-    logs = np.array([[_log(side.speedup) for side in (p.old, p.new)] for p in pairs])
-    return differences_of(logs, errors, freedoms, alpha=alpha, margin=margin)
+    for k, pair in enumerate(pairs):
+        for side, (effect, tested) in enumerate(
+            zip((pair.old, pair.new), pair.tested, strict=True)
+        ):
+            logs[k, side] = _log(effect.speedup)
+            if not tested or (effect.freedom is None and effect.freedoms is None):
+                continue
+            errors[k, side], freedoms[k, side] = _number(effect.error), _number(effect.freedom)
+            for part, known in zip(parts[side], (effect.errors, effect.freedoms), strict=True):
+                part[k, : len(known or ())] = known or ()
+    return differences_of(
+        logs,
+        errors,
+        freedoms,
+        alpha=alpha,
+        margin=margin,
+        parts=(parts[0], parts[1]),
+        step=np.array([sum(side.step_added or 0.0 for side in (p.old, p.new)) for p in pairs]),
+    )
 
 
 def _log(speedup: float | None) -> float:

@@ -32,38 +32,48 @@ def more_sessions(
     designs : pair of str
         How the trials compare their sides: "paired", "separate", or within one session.
     law : Law
-        Of the interval of the new trial.
+        Of the interval of the new trial at its next look.
     margin : float
         Of the log ratio.
     """
     if old.speedup is None or not old.decided:
         return None
-    have, sides = max(new.sessions, 0), 1
     source, design = (new, designs[1]) if _known(new, designs[1]) else (old, designs[0])
     if not _known(source, design):
         return None
-    if design == "separate":  # each side has sessions of its own, and needs as many
-        sides = 2
-        have //= 2
-    counted = max(source.sessions // sides, _LEAST)
-    spread = float(source.error or 0.0) * math.sqrt(counted)
+    sides = 2 if design == "separate" else 1  # each side has sessions of its own, and needs as many
+    have = max(new.sessions, 0) // sides
+    spread = _spread(source, sides)
     if spread == 0:
         lacking = max(_LEAST - have, 0)
         return More(sessions=lacking, target=old.outcome) if lacking else None
-    counts = np.arange(max(have + 1, _LEAST), have + _LIMIT + 1, dtype=np.float64)
-    freedom = sides * (counts - 1.0)
+    if source is new and new.freedom is None and new.errors and new.freedoms:
+        # sides of unequal numbers stay unequal, and keep a quantile each
+        before = np.array(new.freedoms) + 1.0
+        more = np.arange(1.0, _LIMIT + 1)
+        freedom = before + more[:, None] - 1.0
+        error = np.array(new.errors) * np.sqrt(before / (freedom + 1.0))
+    else:
+        counts = np.arange(max(have + 1, _LEAST), have + _LIMIT + 1, dtype=np.float64)
+        more, freedom, error = counts - have, sides * (counts - 1.0), spread / np.sqrt(counts)
     multiplier = law.multiplier(freedom)
-    outside, inside = chances(
-        np.full(counts.shape, math.log(old.speedup)),
-        spread / np.sqrt(counts),
-        freedom,
-        (multiplier, multiplier),
-        margin,
-    )
+    step, distance = new.step_added or 0.0, abs(math.log(old.speedup))
+    if old.outcome != "equivalent":  # the clock's step is taken from the distance that is tested
+        distance = max(distance - step, 0.0)
+    effect, limits = np.full(more.shape, distance), (multiplier, multiplier)
+    outside, inside = chances(effect, error, freedom, limits, margin - step)
     chance = inside if old.outcome == "equivalent" else outside
     enough = np.flatnonzero(chance >= _CHANCE)
-    more = int(counts[enough[0]]) - have if enough.size else None
-    return More(sessions=more, target=old.outcome)
+    return More(sessions=int(more[enough[0]]) if enough.size else None, target=old.outcome)
+
+
+def _spread(effect: Effect, sides: int) -> float:
+    """Give the standard deviation of a session's value, of both sides together."""
+    if effect.freedom is None and effect.errors and effect.freedoms:
+        variances = (e**2 * (f + 1) for e, f in zip(effect.errors, effect.freedoms, strict=True))
+        return math.sqrt(math.fsum(variances))
+    counted = max(effect.sessions // sides, _LEAST)
+    return float(effect.error or 0.0) * math.sqrt(counted)
 
 
 def _known(effect: Effect, design: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..methods.multilevel import looks_text
 from ..report import Column, Page, Section, Sentence, Table, Value, figures, page_of, said
 from .result import CandidateComparison, EffectComparison, Level, TrialComparison
 from .wording import (
@@ -30,6 +31,7 @@ def _(result: TrialComparison) -> Page:
     for number, one in enumerate(result.candidates, 1):
         title = f"{one.variant} against {one.baseline}" if several else ""
         sections.append(Section(tuple(_effects(result, one, number)), title=title))
+    sections += list(_looks(result))
     sections += list(_around(result))
     return Page(
         title=f"{result.old.label} and {result.new.label} compared",
@@ -75,11 +77,24 @@ def _effects(
         yield Sentence(f"and {len(one.benchmarks) - len(kept)} more benchmarks (--json has all)")
 
 
+def _looks(result: TrialComparison) -> Iterator[Section]:
+    """Say of a trial that grew which look its words and its interval are of."""
+    told = [
+        Sentence(f"{side.label}: {text}")
+        for side in (result.old, result.new)
+        if (text := looks_text(side))
+    ]
+    if told:
+        yield Section(tuple(told))
+
+
 def _note(result: TrialComparison, line: EffectComparison) -> str:
     """Say what is this effect's own: what the words, or the paragraph, say already needs no note."""
     if line.reason in ("too-wide", "one-session-new"):
         return more_text(result, line)
-    own = line.reason is not None and line.reason.startswith(("fails-more", "no-value"))
+    own = line.reason is not None and line.reason.startswith(
+        ("fails-more", "no-spread", "no-value")
+    )
     return why(result, line) if own else ""
 
 

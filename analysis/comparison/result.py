@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from ..data import Unit
-from ..methods.multilevel import Shift
+from ..methods.multilevel import LooksRule, Shift
 from ..record import Change
 from ..report import Result, Word, figures, plain
 
@@ -49,6 +49,10 @@ class Effect:
         The speedup and its interval; None where there is none.
     error, freedom : float or None
         Standard error of the log of the speedup and its degrees of freedom.
+    errors, freedoms : tuple of float or None
+        The independent parts of the error, as the trial's line has them.
+    step_added : float or None
+        What the clock's step adds to each half of its interval of the logarithm.
     sessions : int
         Session values behind it; 1 within one session, 0 where session and variant are one.
     outcome, outcome_uncorrected : {"faster", "slower", "equivalent", "undecided"}
@@ -66,6 +70,9 @@ class Effect:
     outcome: Word
     outcome_uncorrected: Word
     reason: str | None
+    errors: tuple[float, ...] | None = None
+    freedoms: tuple[float, ...] | None = None
+    step_added: float | None = None
 
     @property
     def decided(self) -> bool:
@@ -119,7 +126,7 @@ class EffectComparison:
         What becomes of the first trial's word.
     reason : str or None
         Why "cannot tell": "one-session-old", "one-session-new", "no-value-old", "no-value-new",
-        "fails-more-old", "fails-more-new", "too-wide" or "nothing-concluded".
+        "fails-more-old", "fails-more-new", "no-spread-old", "no-spread-new", "too-wide" or "nothing-concluded".
     more_sessions : More or None
         Where more sessions of the second trial would help.
     """
@@ -233,6 +240,8 @@ class TrialSide:
         them that failed.
     status, started, finished, tool_version : str or None
         How it ended, when it was measured and by which version.
+    looks, look_alpha, looks_rule, risk_total
+        Which look its words and intervals are of, as in `Multilevel`.
     outermost : {"session", "host"}
         What its sessions are: of a fleet each is a host.
     """
@@ -264,6 +273,10 @@ class TrialSide:
     started: str
     finished: str | None
     tool_version: str
+    looks: int
+    look_alpha: float
+    looks_rule: LooksRule
+    risk_total: float
     outermost: Unit = "session"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 
 from ..data import FREE_SETTINGS, Trial, setting_leaves, settings_of
+from ..methods.multilevel import LookFields
 from ..record import StopRule
 from .result import CampaignChange, TrialSide
 
@@ -17,8 +18,8 @@ _PLAN = ("baseline", "seed", "planned_sessions", "runs", "warmup", "order", "sto
 _WENT = ("sessions", "executed", "failed", "status", "tool_version")
 
 
-def side_of(trial: Trial, label: str) -> TrialSide:
-    """Describe a trial."""
+def side_of(trial: Trial, label: str, look: LookFields) -> TrialSide:
+    """Describe a trial; `look` is which look at it its words are."""
     manifest = trial.manifest
     protocol = settings_of(trial.path).get("protocol")
     order = protocol.get("order") if isinstance(protocol, dict) else None
@@ -49,6 +50,7 @@ def side_of(trial: Trial, label: str) -> TrialSide:
         started=manifest.started,
         finished=manifest.finished,
         tool_version=manifest.tool_version,
+        **look,
         outermost=trial.outermost,
     )
 

@@ -40,6 +40,8 @@ _REASONS = {
     "one-session-new": f"the second has fewer than two {{noun}}s, so {_UNKNOWN}",
     "no-value-old": "the first has no value",
     "no-value-new": "the second has no value",
+    "no-spread-old": "the first's sessions do not differ, and its clock's step is unknown",
+    "no-spread-new": "the second's sessions do not differ, and its clock's step is unknown",
     "fails-more-old": "in the first the candidate fails more often than the baseline",
     "fails-more-new": "in the second the candidate fails more often than the baseline",
     "too-wide": "the second is too short to see it",

@@ -47,6 +47,12 @@ if TYPE_CHECKING:
         setting_leaves as setting_leaves,
         settings_of as settings_of,
     )
+    from .question import (
+        NOT_ASKED as NOT_ASKED,
+        not_judged as not_judged,
+        question_of as question_of,
+        refuse_unasked as refuse_unasked,
+    )
     from .suite import (
         Centre as Centre,
         Mean as Mean,
@@ -77,6 +83,7 @@ else:
             "origin": "own_session set_apart trial_cautions",
             "pair": "Match match",
             "protocol": "FREE_SETTINGS SegmentStart campaign_text pinned_cpus segment_starts setting_leaves settings_of",
+            "question": "NOT_ASKED not_judged question_of refuse_unasked",
             "suite": "Centre Mean check_means speedup_of suite_mean",
             "text_table": "Dress Layout TextTable read_text",
             "trial": "FailedRun Trial read_trial",

@@ -26,7 +26,7 @@ __all__ = [
 
 # What two trials of one campaign may say differently: the command line can change them, and who may
 # read a trial is no part of the experiment.
-FREE_SETTINGS = ("seed", "share", "protocol.sessions")
+FREE_SETTINGS = ("seed", "judge", "share", "protocol.sessions")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -133,7 +133,7 @@ def _counted(
         (
             "metric-missing",
             mine & trial.judged(metric) & ~np.isfinite(values),
-            "{} run{} without " + metric,
+            "{} run{} without {}",
         ),
         (
             "counted-left-out",
@@ -142,7 +142,7 @@ def _counted(
         ),
     ):
         if count := int(which.sum()):
-            yield Caution(code, text.format(count, "s" * (count > 1)))
+            yield Caution(code, text.format(count, "s" * (count > 1), metric))
 
 
 def _left_out(trial: TrialColumns, chosen: _Chosen, metric: str) -> Iterator[Caution]:

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
-from ..record import Manifest
+from ..record import Manifest, asked_now
 from ..report import Caution
 from ..run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
 from ..stats import read_only
 from .beside import read_host_record
 from .columns import FailedRun, MetricColumn
 from .levels import Level
+from .question import differing
 from .unit import Unit
 
 __all__ = ["TrialColumns"]
@@ -144,9 +145,44 @@ class TrialColumns:
 
     @property
     def default_metric(self) -> str:
-        """The metric that is judged where nobody names one: of an imported trial its first."""
+        """The first of `questions`."""
+        return self.questions[0]
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The metrics that the campaign's `judge` names, the first one first; none without the key.
+
+        Raises
+        ------
+        UsageError
+            If the trial is made of parts whose campaigns name others.
+        """
+        asked = self.manifest.questions
+        if asked is None:
+            raise differing(str(self.path), asked_now(self.manifest.judge))
+        return asked
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """The metrics that are judged where nobody names one: those `asked`, else the wall time.
+
+        Of an imported trial it is the first one. Raises what `asked` does.
+        """
         first = next(iter(self.manifest.metrics), "wall")
-        return first if self.manifest.origin == "imported" else "wall"
+        return self.asked or (first if self.manifest.origin == "imported" else "wall",)
+
+    def is_usual(self, metric: str) -> bool:
+        """Tell whether a metric is the one that is judged where nobody names one."""
+        return self.manifest.questions is not None and metric == self.default_metric
+
+    @property
+    def unasked(self) -> tuple[str, ...]:
+        """The metrics that benchmarks declare, where the campaign says of none that it is the question.
+
+        An imported trial has none: what its files hold is what is judged. Raises what `asked` does.
+        """
+        imported = self.manifest.origin == "imported"
+        return () if imported or self.asked else self.manifest.declared
 
     def metric(self, name: str) -> MetricInfo:
         """Give the unit and the direction of a metric.

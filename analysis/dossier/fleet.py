@@ -16,7 +16,7 @@ __all__ = ["first_host", "hosts_of", "judged_fleet", "level_of", "only_host", "s
 
 
 def judged_fleet(
-    folder: Path, asked: Mapping[str, Any], *, level: str, metric: str, explain: bool
+    folder: Path, asked: Mapping[str, Any], *, level: str, metric: str | None, explain: bool
 ) -> Verdict:
     """Judge a fleet for a page, whose rows say with a line how much more would decide it.
 
@@ -28,8 +28,8 @@ def judged_fleet(
         The options, as `judge` takes them.
     level : str
         What its matrices would take for a run.
-    metric : str
-        The metric.
+    metric : str or None
+        The metric; by default what the campaign names.
     explain : bool
         Whether the published methods are asked.
 
@@ -92,6 +92,7 @@ def _advised(one: CandidateVerdict) -> CandidateVerdict:
             sessions=each.hosts,
             low=each.low,
             high=each.high,
+            chance=each.chance,
             target=each.target,
             runs_suffice=None,
         )

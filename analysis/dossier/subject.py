@@ -184,8 +184,7 @@ def _of_one_trial(
     trial = opened.get(folder)
     if trial is None:
         trial = opened[folder] = open_trial(folder, how.level, how.better, decimal=how.decimal)
-    metric = how.metric or trial.default_metric
-    better = trial.metric(metric).better
+    better = trial.metric(how.metric or trial.default_metric).better
     if how.better not in {None, better}:
         raise UsageError(
             f"in this trial {better} values are better",
@@ -197,11 +196,11 @@ def _of_one_trial(
     if variant is not None and trial.manifest.variants != (variant,):
         options["variants"] = tuple(dict.fromkeys((variant, *(options.get("variants") or ()))))
     if is_fleet(folder):
-        verdict = judged_fleet(folder, options, level=how.level, metric=metric, explain=explain)
+        verdict = judged_fleet(folder, options, level=how.level, metric=how.metric, explain=explain)
         if (only := only_host(verdict)) is not None:
             trial = opened[folder] = open_trial(only, how.level)
     else:
-        verdict = judge(trial, metric=metric, explain=explain, **options)
+        verdict = judge(trial, metric=how.metric, explain=explain, **options)
     return _Read(
         title=trial.manifest.campaign_name,
         trials=(trial,),

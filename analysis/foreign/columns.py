@@ -83,6 +83,9 @@ _SUMMARY = frozenset(
         "p50", "p75", "p90", "p95", "p99", "p999",
     )
 )  # fmt: skip
+# beside a value one of these makes it a summary; a range may be a parameter, but not of a "value"
+_SPREAD = frozenset(("std", "stddev", "stdev", "sd", "stderr", "sem", "iqr"))
+_RANGE = frozenset(("range", "±", "+/_"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,9 +196,11 @@ def plain_heading(heading: str) -> str:
 def summaries(headings: Sequence[str]) -> tuple[str, ...]:
     """Give the headings that are summaries of one quantity, such as ``time_min`` beside ``time_mean``.
 
+    A spread beside a value is one too: ``time_stddev`` beside ``time``, ``range`` beside ``value``.
     None in a table with a column of runs or iterations: there each run says them of itself.
     """
-    place = _places([plain_heading(heading) for heading in headings])
+    plain = [plain_heading(heading) for heading in headings]
+    place = _places(plain)
     if place["process"] is not None or place["iteration"] is not None:
         return ()
     found = [(heading, *_summary(heading)) for heading in headings]
@@ -203,7 +208,14 @@ def summaries(headings: Sequence[str]) -> tuple[str, ...]:
     for _, base, word in found:
         if word:
             words.setdefault(base, set()).add(word)
-    return tuple(heading for heading, base, word in found if word and len(words[base]) > 1)
+    values = {_base(one) for one in headings if _value(plain_heading(one), one) is not None}
+    return tuple(
+        heading
+        for heading, base, word in found
+        if (word and len(words[base]) > 1)
+        or (word in _SPREAD and (base in values or (not base and values)))
+        or (word in _RANGE and "value" in plain)
+    )
 
 
 def _unclear(headings: Sequence[str]) -> str | None:
@@ -278,6 +290,8 @@ def _base(heading: str) -> str:
 def _summary(heading: str) -> tuple[str, str]:
     """Part a heading from the word of a summary in it, first or last; "" for none."""
     base = _base(heading)
+    if base in _RANGE:
+        return "", base
     words = base.replace("std_dev", "stddev").split("_")
     for place in (-1, 0):
         if words[place] in _SUMMARY:

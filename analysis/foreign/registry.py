@@ -1,6 +1,6 @@
 """Which foreign files can be read: one row a format, found by content, never by the name alone.
 
-A format is a module in `analysis.foreign.tools`, or `.tables`, with
+A format is a module in `analysis.foreign.tools`, `.libraries` or `.tables`, with
 
 * ``knows(opened)``: whether the content is of this format, as sure as can be told from its
   beginning and its structure (`Opened.head`, or names of files in a folder);
@@ -56,12 +56,17 @@ class Tool:
 TOOLS: tuple[Tool, ...] = (
     Tool(name="hyperfine", said="hyperfine's JSON"),
     Tool(name="pyperf", said="pyperf's JSON"),
-    Tool(name="google-benchmark", said="Google Benchmark's JSON or CSV"),
-    Tool(name="pytest-benchmark", said="pytest-benchmark's JSON"),
+    Tool(name="google-benchmark", said="Google Benchmark's JSON or CSV", room="libraries"),
+    Tool(name="pytest-benchmark", said="pytest-benchmark's JSON", room="libraries"),
     Tool(name="rebench", said="ReBench's .data"),
-    Tool(name="jmh", said="JMH's JSON"),
-    Tool(name="go-bench", said="output of go test -bench"),
-    Tool(name="criterion", said="criterion's folder, sample.json or raw.csv"),
+    Tool(name="jmh", said="JMH's JSON", room="libraries"),
+    Tool(name="go-bench", said="output of go test -bench", room="libraries"),
+    Tool(name="benchmarkdotnet", said="BenchmarkDotNet's JSON", room="libraries"),
+    Tool(name="js", said="JSON of mitata, Benchmark.js, tinybench or Vitest", room="libraries"),
+    Tool(name="nanobench", said="nanobench's JSON", room="libraries"),
+    Tool(name="r-bench", said="CSV of R's microbenchmark or bench", room="libraries"),
+    Tool(name="julia", said="BenchmarkTools.jl's JSON", room="libraries"),
+    Tool(name="criterion", said="criterion's folder, sample.json or raw.csv", room="libraries"),
     Tool(name="asv", said="asv's results"),
     Tool(name="benchexec", said="BenchExec's XML or table CSV"),
     Tool(name="perf-stat", said="perf stat -x, -j or --table"),
@@ -69,6 +74,9 @@ TOOLS: tuple[Tool, ...] = (
     Tool(name="phoronix", said="Phoronix Test Suite's composite.xml"),
     Tool(name="catch2", said="Catch2's XML"),
     Tool(name="speedup-test", said="the Speedup-Test's configuration", room="tables"),
+    Tool(
+        name="summaries", said="a summary of Bencher, github-action-benchmark, k6, fio or sysbench"
+    ),
     Tool(name="libtest", said="libtest's bench output"),
     Tool(name="parquet", said="Parquet"),
     Tool(name="sqlite", said="SQLite", room="tables"),

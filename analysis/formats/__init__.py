@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from .mixed_files import read_mixed_table as read_mixed_table
     from .newest import newest_trial as newest_trial
     from .outgoing import read_leaving as read_leaving
+    from .reading import Reading as Reading, asked_of as asked_of
     from .sources import (
-        Reading as Reading,
         Sides as Sides,
         Sources as Sources,
         read_each as read_each,
@@ -42,7 +42,8 @@ else:
             "mixed_columns": "MixedTable TableColumn mixed_table",
             "newest": "newest_trial",
             "outgoing": "read_leaving",
-            "sources": "Reading Sides Sources read_each read_one read_sides read_sources trials_of",
+            "reading": "Reading asked_of",
+            "sources": "Sides Sources read_each read_one read_sides read_sources trials_of",
             "systems_table": "read_systems",
             "trials": "is_file is_foreign open_trial trial_and_variant",
         },

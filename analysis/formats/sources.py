@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..data import (
-    Decimal,
-    Layout,
     PerformanceMatrix,
     Table,
     Trial,
     always_said,
+    not_judged,
     table_in,
     trial_cautions,
 )
@@ -26,6 +25,7 @@ from ..errors import FairtrialError, InsufficientDataError, UsageError
 from ..foreign import Opened, open_foreign
 from ..record import Better
 from ..report import Caution, merged
+from .reading import Reading, asked_of
 from .trials import OpenedTrials, is_file, trial_and_variant
 
 _FILES = "a file of another tool, or a file of numbers"
@@ -40,39 +40,6 @@ __all__ = [
     "read_sources",
     "trials_of",
 ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """How sources are read.
-
-    Attributes
-    ----------
-    metric : str or None
-        Of trials; wall time by default.
-    better : {"lower", "higher"} or None
-        Which direction is better in files.
-    layout : {"rows", "columns"} or None
-        Whether each row, or each column, of a matrix file is one benchmark; None for rows, but lines of
-        one number each are one benchmark.
-    decimal : {"comma", "point"} or None
-        The decimal sign in files; None for what their numbers tell.
-    level : {"process", "iteration"}
-        What is one run: a process, or each iteration that it measured of itself.
-    command : str
-        The command line up to its sources, for remedies.
-    """
-
-    metric: str | None = None
-    better: Better | None = None
-    layout: Layout | None = None
-    decimal: Decimal | None = None
-    level: str = "process"
-    command: str = "fairtrial COMMAND"
-
-    def opened(self) -> OpenedTrials:
-        """Give what reads trials so, each once."""
-        return OpenedTrials(self.better, self.decimal)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -122,8 +89,9 @@ def read_sides(candidate: str, baseline: str | None, how: Reading) -> Sides:
         candidate, second = _sides_of(candidate, how, opened)
     else:
         second = baseline
+    how = asked_of((candidate, second), how, opened)
     found = [_one(source, how, opened) for source in (candidate, second)]
-    ours, theirs = _directed(found, how)
+    ours, theirs = _saying(_directed(found, how), how)
     if second != candidate:  # one variant of two trials has one name
         ours, theirs = _told_apart(found, [ours, theirs])
     folders = {named[0] for side in (candidate, second) if (named := trial_and_variant(side))}
@@ -140,7 +108,8 @@ def read_each(sources: Sequence[str], how: Reading) -> list[PerformanceMatrix]:
         As for `read_sides`.
     """
     opened = how.opened()
-    return _directed([_one(source, how, opened) for source in sources], how)
+    how = asked_of(sources, how, opened)
+    return _saying(_directed([_one(source, how, opened) for source in sources], how), how)
 
 
 def _directed(found: Sequence[_Read], how: Reading) -> list[PerformanceMatrix]:
@@ -152,6 +121,14 @@ def _directed(found: Sequence[_Read], how: Reading) -> list[PerformanceMatrix]:
     return _agreeing(found, how.better)
 
 
+def _saying(found: list[PerformanceMatrix], how: Reading) -> list[PerformanceMatrix]:
+    """Say once, with the first, that nobody has asked for the metric that is judged."""
+    if not how.unasked:
+        return found
+    first, *others = found
+    return [replace(first, cautions=(not_judged(how.unasked), *first.cautions)), *others]
+
+
 def read_one(source: str, how: Reading) -> PerformanceMatrix:
     """Read one variant of a trial or one file for a question that has no direction.
 
@@ -160,7 +137,9 @@ def read_one(source: str, how: Reading) -> PerformanceMatrix:
     UsageError, StoreError, AnalysisError
         As for `read_sides`.
     """
-    (matrix,) = _agreeing([_one(source, how, how.opened())], how.better)
+    opened = how.opened()
+    how = asked_of((source,), how, opened)
+    (matrix,) = _saying(_agreeing([_one(source, how, opened)], how.better), how)
     return matrix
 
 
@@ -182,8 +161,9 @@ def read_sources(sources: Sequence[str], how: Reading) -> Sources:
         If a trial or a file cannot be trusted, or holds no values.
     """
     found: list[_Read] = []
-    cautions: list[Caution] = []
     opened = how.opened()
+    how = asked_of(sources, how, opened)
+    cautions = [not_judged(how.unasked)] if how.unasked else []
     for source in sources:
         named = trial_and_variant(source)
         if named is not None:
@@ -299,7 +279,7 @@ def _from_trial(
 ) -> list[_Read]:
     folder, variant = named
     trial = opened.read(folder)
-    metric = how.metric or trial.default_metric
+    metric = how.metric or how.question or trial.default_metric
     info = trial.metric(metric)
     if how.better is not None and how.better != info.better:
         raise UsageError(
@@ -329,7 +309,7 @@ def _from_trial(
 
 
 def _from_file(source: str, how: Reading) -> _Read:
-    if how.metric is not None:
+    if how.metric is not None and not how.beside:
         raise UsageError("--metric is for trials; a file has one metric", source)
     opened = open_foreign(source)
     table = _table(opened, how)

@@ -30,6 +30,7 @@ from ..record import (
     findings_of,
     manifest_text,
     opened,
+    questions_of,
     records_of,
     utc_now,
     write_hashed,
@@ -192,6 +193,7 @@ def _write(folder: Path, name: str, parts: Sequence[Part], between: Sequence[Sea
         appended=tuple(one for p, part in both for one in p.appended(part.manifest, at)),
         origin="merged",
         merged_from=tuple(one for p, part in both for one in p.merged_from(part.manifest)),
+        judge=questions_of((part.manifest.trial, part.manifest) for part in parts),
         further={},
     )
     write_hashed(folder / MANIFEST, [manifest_text(manifest)])

@@ -38,6 +38,9 @@ def t_interval(
 ) -> tuple[float, float, float]:
     """Give the speedup of the suite's geometric mean with its t interval on logarithms.
 
+    Where cells have unequal numbers of runs, those of equally many are a part of the half-width each,
+    with a quantile of t of its own: Welch's t is too narrow where one side is much shorter.
+
     Parameters
     ----------
     candidate, baseline : PerformanceMatrix
@@ -238,7 +241,12 @@ def _log_interval(rows: list[Floats], sign: int, confidence: float) -> tuple[flo
     variances = np.array([0.0 if row.min() == row.max() else row.var(ddof=1) for row in rows])
     counts = np.array([row.size for row in rows])
     log = sign * (math.fsum(means[:half]) - math.fsum(means[half:])) / half
-    return log, float(log_half_width(variances, counts, half, confidence))
+    # cells of equally many runs share a freedom; a shorter one has a quantile of its own (Banerjee 1960)
+    parts = [
+        float(log_half_width(variances[counts == n], counts[counts == n], half, confidence))
+        for n in np.unique(counts)
+    ]
+    return log, math.hypot(*parts)
 
 
 def _looks(start: int, step: int, most: int) -> Iterator[int]:

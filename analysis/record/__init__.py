@@ -115,6 +115,13 @@ if TYPE_CHECKING:
         write_hashed as write_hashed,
     )
     from .placeholder import PLACEHOLDER as PLACEHOLDER, placeholder_of as placeholder_of
+    from .question import (
+        Question as Question,
+        asked_now as asked_now,
+        asked_since as asked_since,
+        one_question as one_question,
+        questions_of as questions_of,
+    )
     from .targets import packed_targets as packed_targets, whole_targets as whole_targets
 else:
     __getattr__, __dir__ = hands_on(
@@ -134,6 +141,7 @@ else:
             "manifest": "manifest_text read_manifest utc_now",
             "new_folder": "appearing sync_place write_hashed",
             "placeholder": "PLACEHOLDER placeholder_of",
+            "question": "Question asked_now asked_since one_question questions_of",
             "targets": "packed_targets whole_targets",
         },
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from .energy import IdlePower
+from .question import Question, one_question
 
 SCHEMA = 2  # the newest known
 PLAIN_SCHEMA = 1  # of a trial in which no run is repeated: every version reads it
@@ -243,6 +244,7 @@ class Manifest:
     `idle_power` is what the machine used around the runs of sessions, where energy is recorded.
     `appended` says which sessions were put behind those of a complete trial, and when; `origin` is
     "merged" for a trial that was put together from those in `merged_from`.
+    `judge` says which metrics the campaign named as its question, and since when.
     `schema` says whether disturbed runs are repeated: a trial without that is of the first one.
     `further` holds the keys of a later version: they are kept when the manifest is written again.
     """
@@ -283,7 +285,18 @@ class Manifest:
     appended: tuple[Appended, ...] = ()
     origin: Origin = "measured"
     merged_from: tuple[MergedTrial, ...] = ()
+    judge: tuple[Question, ...] = ()
     further: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def questions(self) -> tuple[str, ...] | None:
+        """The metrics that are the question, the first one first: none, or None where parts differ."""
+        return one_question(self.judge)
+
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """The metrics that its benchmarks declare: those that meters count are none of them."""
+        return tuple(name for name, about in self.metrics.items() if "source" not in about)
 
     @property
     def repeating(self) -> bool:
@@ -296,9 +309,12 @@ class Manifest:
         return self.stop is not None or bool(self.session_ends)
 
     @property
-    def looks(self) -> int:
-        """How often a verdict may have been asked for: at the end, and before each append."""
-        return 1 + len(self.appended)
+    def sessions_at_looks(self) -> tuple[int, ...]:
+        """How many sessions there were whenever a verdict may have been asked for.
+
+        That is before each append, and now.
+        """
+        return (*(one.first - 1 for one in self.appended), self.sessions)
 
     @property
     def needed(self) -> int:
@@ -339,6 +355,9 @@ class Manifest:
         data["idle_power"] = [one.to_dict() for one in self.idle_power]
         data["appended"] = [one.to_dict() for one in self.appended]
         data["merged_from"] = [one.to_dict() for one in self.merged_from]
+        del data["judge"]
+        if self.judge:  # a trial of a campaign without the key is stored as ever
+            data["judge"] = [one.to_dict() for one in self.judge]
         data["variants"] = list(self.variants)
         data["benchmarks"] = list(self.benchmarks)
         data["metrics"] = {name: dict(info) for name, info in self.metrics.items()}

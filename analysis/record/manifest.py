@@ -166,7 +166,8 @@ def _writable(manifest: Manifest) -> bool:
     """Tell whether its names can be written: a text of JSON may hold halves of characters."""
     names = (manifest.trial, manifest.campaign_name, *manifest.benchmarks, *manifest.variants)
     try:
-        "".join((*names, *manifest.metrics)).encode()
+        asked = (metric for one in manifest.judge for metric in one.metrics)
+        "".join((*names, *manifest.metrics, *asked)).encode()
     except UnicodeEncodeError:
         return False
     return True

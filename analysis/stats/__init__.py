@@ -8,6 +8,7 @@ from ..faces import hands_on
 
 if TYPE_CHECKING:
     from .arrays import median as median, read_only as read_only
+    from .clock_step import clock_step as clock_step
     from .clusters import dask_cluster as dask_cluster
     from .compiled import announcing as announcing, kernel as kernel
     from .density import bandwidth_of as bandwidth_of, kernel_density as kernel_density
@@ -74,6 +75,7 @@ else:
         __name__,
         {
             "arrays": "median read_only",
+            "clock_step": "clock_step",
             "clusters": "dask_cluster",
             "compiled": "announcing kernel",
             "density": "bandwidth_of kernel_density",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         HostDifference as HostDifference,
     )
     from .judging import judge as judge, judge_alone as judge_alone, judge_sides as judge_sides
+    from .looking import looks_at as looks_at
     from .result import CandidateVerdict as CandidateVerdict, Verdict as Verdict
     from .sides import (
         Side as Side,
@@ -29,6 +30,7 @@ else:
             "fleet": "judge_fleet",
             "host_standing": "FleetHostStanding HostDifference",
             "judging": "judge judge_alone judge_sides",
+            "looking": "looks_at",
             "result": "CandidateVerdict Verdict",
             "sides": "Side all_failed comparable sides_of without",
             "sourced": "Sourced judge_sources",

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from ..data import Trial
+from ..data import Trial, not_judged
 from ..report import Caution
 from .result import CandidateVerdict
 from .sides import Side
 from .waiting import waiting_cautions
 
-__all__ = ["method_cautions", "run_cautions"]
+__all__ = ["method_cautions", "question_cautions", "run_cautions"]
 
 # said of the whole trial, so not of each variant again
 _OF_THE_TRIAL = {"warm-up-left-out", "failed-left-out", "sequential"}
 _WORST = 3  # cells with failed runs that are named
+
+
+def question_cautions(unasked: Sequence[str]) -> Iterator[Caution]:
+    """Say first of all that benchmarks declare metrics, and that nobody asked for the one judged."""
+    if unasked:
+        yield not_judged(unasked)
 
 
 def run_cautions(trial: Trial, sides: Collection[Side], metric: str) -> Iterator[Caution]:

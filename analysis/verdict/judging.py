@@ -12,12 +12,13 @@ from pathlib import Path
 
 from ..data import PerformanceMatrix, Trial
 from ..methods.hpt import HptSpeedup, hpt_speedup
-from ..methods.multilevel import Multilevel, multilevel
+from ..methods.multilevel import Looks, Multilevel, multilevel
 from ..report import merged
-from ..stats import Correction, counted, door
+from ..stats import Correction, door
 from .alone import alone
-from .cautions import method_cautions, run_cautions
+from .cautions import method_cautions, question_cautions, run_cautions
 from .counts import counts_of, session_runs
+from .looking import looks_at
 from .names import candidates_in, known_names
 from .panel import ask
 from .result import CandidateVerdict, HptBound, Verdict
@@ -35,8 +36,7 @@ class _Asked:
     margin: float
     correction: Correction
     weights: Mapping[str, float] | None
-    looks: int
-    always_valid: bool
+    looks: Looks
     explain: bool
 
 
@@ -44,7 +44,7 @@ class _Asked:
 def judge(
     trial: Trial,
     *,
-    metric: str = "wall",
+    metric: str | None = None,
     confidence: float = 0.95,
     variants: Sequence[str] | None = None,
     benchmarks: Sequence[str] | None = None,
@@ -62,8 +62,10 @@ def judge(
     ----------
     trial : Trial
         From `read_trial`. An unfinished one is judged by what is there, with a caution.
-    metric : str
-        ``wall``, another metric that every run has, or one parsed from output.
+    metric : str, optional
+        ``wall``, another metric that every run has, or one parsed from output; by default the first that
+        the campaign's `judge` names, else ``wall`` (of an imported trial its first). Where benchmarks
+        declare metrics and nothing names one, a caution says so.
     confidence : float
         Of each interval.
     variants : sequence of str, optional
@@ -73,8 +75,8 @@ def judge(
     margin, correction, weights, always_valid
         As for `multilevel`.
     looks : int, optional
-        How often these sessions are judged, this time included; by default one more than the
-        trial was appended to.
+        How many looks at these sessions are planned, this one included; by default the trial's own
+        growth tells which look this is (`Looks.growing`).
     explain : bool
         Also ask the published methods, and say why they differ.
     certificate : str or Path, optional
@@ -88,7 +90,8 @@ def judge(
     Raises
     ------
     UsageError
-        If a name is unknown, or an option is out of its range or does not fit the design.
+        If a name is unknown, an option is out of its range or does not fit the design, or no metric
+        is named and the trial's parts were declared to judge different ones.
     AnalysisError
         If a value is not positive.
     InsufficientDataError
@@ -97,6 +100,9 @@ def judge(
         If the certificate named is none.
     """
     manifest = trial.manifest
+    unasked = trial.unasked if metric is None else ()
+    usual = metric is None or trial.is_usual(metric)
+    metric = trial.default_metric if metric is None else metric
     info = trial.metric(metric)
     chosen = candidates_in(trial, variants)
     known_names("benchmark", benchmarks, manifest.benchmarks, str(trial.path))
@@ -105,8 +111,7 @@ def judge(
         margin=margin,
         correction=correction,
         weights=weights,
-        looks=_looks(trial, looks, always_valid=always_valid),
-        always_valid=always_valid,
+        looks=looks_at([manifest], looks, always_valid=always_valid),
         explain=explain,
     )
     sides = sides_of(trial, metric, chosen, benchmarks)
@@ -138,15 +143,17 @@ def judge(
         confidence=confidence,
         margin=margin,
         correction=correction,
-        looks=asked.looks,
+        **asked.looks.fields(confidence),
         always_valid=always_valid,
         finished=trial.finished,
         candidates=candidates,
         alone=() if candidates or not matrices else alone(matrices[0], confidence),
         diagnosis=around.diagnosis,
         certificate=around.certificate,
+        usual=usual,
         outermost=trial.outermost,
         cautions=merged(
+            question_cautions(unasked),
             run_cautions(trial, sides.values(), metric),
             around.cautions,
             method_cautions(candidates),
@@ -166,7 +173,7 @@ def judge_sides(
     margin: float = 0.01,
     correction: Correction = "holm",
     weights: Mapping[str, float] | None = None,
-    looks: int | None = None,
+    looks: int | Looks | None = None,
     always_valid: bool = False,
     explain: bool = False,
 ) -> Verdict:
@@ -203,8 +210,7 @@ def judge_sides(
         margin=margin,
         correction=correction,
         weights=weights,
-        looks=counted("looks", 1 if looks is None else looks, most=1000),
-        always_valid=always_valid,
+        looks=Looks.of(1 if looks is None else looks, always_valid=always_valid),
         explain=explain,
     )
     sides = tuple(replace(one, cautions=()) for one in (candidate, baseline))
@@ -228,7 +234,7 @@ def judge_sides(
         confidence=confidence,
         margin=margin,
         correction=correction,
-        looks=asked.looks,
+        **asked.looks.fields(confidence),
         always_valid=always_valid,
         finished=True,
         candidates=(only,),
@@ -290,7 +296,7 @@ def judge_alone(
         confidence=confidence,
         margin=0.0,
         correction="none",
-        looks=1,
+        **Looks().fields(confidence),
         always_valid=False,
         finished=True,
         candidates=(),
@@ -298,15 +304,6 @@ def judge_alone(
         outermost=matrix.outermost,
         cautions=tuple(c.of(matrix.name) for c in matrix.cautions if c.code != "warm-up-left-out"),
     )
-
-
-def _looks(trial: Trial, looks: int | None, *, always_valid: bool) -> int:
-    """Count the looks: what is valid at every look needs none."""
-    if looks is not None:
-        return counted("looks", looks, most=1000)
-    if always_valid:
-        return 1
-    return trial.manifest.looks
 
 
 def _candidate(
@@ -321,7 +318,6 @@ def _candidate(
         correction=asked.correction,
         weights=asked.weights,
         looks=asked.looks,
-        always_valid=asked.always_valid,
     )
     best = claimed_by_hpt(found, both, asked.confidence)
     return CandidateVerdict(

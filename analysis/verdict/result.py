@@ -8,7 +8,7 @@ from typing import ClassVar
 from ..calibration import Certificate
 from ..data import Unit
 from ..diagnosis.audit import Diagnosis
-from ..methods.multilevel import HostLevel, Multilevel
+from ..methods.multilevel import HostLevel, LooksRule, Multilevel
 from ..report import Result
 from .alone import Alone
 from .host_standing import FleetHostStanding
@@ -67,19 +67,22 @@ class Verdict(Result):
         What the runs look like; None where it was not looked at.
     certificate : Certificate or None
         The A/A certificate that fits; None where there is none.
-    looks : int
-        How often this trial was judged with new sessions, this time included.
+    looks, look_alpha, looks_rule, risk_total
+        Which look this is, its risk, by which rule, and the most that all looks together may risk; as
+        of `Multilevel`.
     hosts : tuple of FleetHostStanding
         Of a fleet, all its hosts, judged or not; empty for a trial.
     whole : bool
         Whether a screen shows all benchmarks.
+    usual : bool
+        Whether the metric is the one that is judged where nobody names one.
     outermost : {"session", "host"}
         What `sessions` counts: "host" where each host of a fleet is taken as one session.
     """
 
     method: ClassVar[str] = "verdict"
     schema: ClassVar[int] = 2
-    unlisted: ClassVar[frozenset[str]] = frozenset({"outermost", "whole"})
+    unlisted: ClassVar[frozenset[str]] = frozenset({"outermost", "usual", "whole"})
 
     trial: str | None
     path: str | None
@@ -99,6 +102,9 @@ class Verdict(Result):
     margin: float
     correction: str
     looks: int
+    look_alpha: float
+    looks_rule: LooksRule
+    risk_total: float
     always_valid: bool
     finished: bool
     candidates: tuple[CandidateVerdict, ...]
@@ -107,4 +113,5 @@ class Verdict(Result):
     certificate: Certificate | None = None
     hosts: tuple[FleetHostStanding, ...] = ()
     whole: bool = False
+    usual: bool = True
     outermost: Unit = "session"

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..data import Trial
+from ..data import NOT_ASKED, Trial
 from ..formats import Reading, Sides, open_trial, read_sides, sessions_apart, trial_and_variant
 from ..report import Caution, merged
 from .judging import judge_sides
+from .looking import looks_at
 from .result import Verdict
 
 __all__ = ["Sourced", "judge_sources"]
@@ -42,7 +43,7 @@ def judge_sources(
     how : Reading
         How they are read.
     looks : int, optional
-        How often these sessions are judged; by default as often as the trials were appended to.
+        How many looks are planned; by default what was appended to the trials tells (`looks_at`).
     always_valid, **asked
         As for `judge_sides`.
 
@@ -57,18 +58,22 @@ def judge_sources(
     trials = tuple(
         open_trial(folder, how.level, how.better, decimal=how.decimal) for folder in folders
     )
-    if looks is None and not always_valid:
-        looks = max([1, *(trial.manifest.looks for trial in trials)])
     answer = judge_sides(
         sides.candidate,
         sides.baseline,
         metric=how.metric or sides.candidate.metric or sides.baseline.metric or "values",
-        looks=looks,
-        always_valid=always_valid,
+        looks=looks_at([one.manifest for one in trials], looks, always_valid=always_valid),
         **asked,
     )
-    known = merged(*_once(sides, trials, answer.cautions))
-    return Sourced(verdict=replace(answer, cautions=known), sides=sides, trials=trials)
+    first = [one for one in sides.candidate.cautions if one.code == NOT_ASKED]
+    others = [one for one in answer.cautions if one.code != NOT_ASKED]
+    usual = how.metric is None or all(trial.is_usual(how.metric) for trial in trials)
+    known = merged(first, *_once(sides, trials, others))
+    return Sourced(
+        verdict=replace(answer, usual=usual, cautions=known),
+        sides=sides,
+        trials=trials,
+    )
 
 
 def _once(

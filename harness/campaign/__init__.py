@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     )
     from .load import campaign_name as campaign_name, load_campaign as load_campaign
     from .model import (
+        NO_IDENTITY as NO_IDENTITY,
         Build as Build,
         Campaign as Campaign,
         Cell as Cell,
@@ -42,7 +43,7 @@ else:
         {
             "identity": "RULE first_defaults identity_of",
             "load": "campaign_name load_campaign",
-            "model": "Build Campaign Cell CheckPolicy Command CounterEvent Counting Isolation MetricRule Order",
+            "model": "NO_IDENTITY Build Campaign Cell CheckPolicy Command CounterEvent Counting Isolation MetricRule Order",
             "own": "OwnDefaults own_defaults",
             "part": "one_block one_cell",
             "resolved": "resolved_text stored_defaults stored_own_defaults",

@@ -213,7 +213,8 @@ class Campaign:
     """One campaign, parsed, defaulted and with every template filled in.
 
     `cells` is ordered benchmark by benchmark, variant by variant. `notes` are cautions for the
-    reader, such as a baseline that was chosen by default; `defaults` held for the keys that the
+    reader, such as a baseline that was chosen by default; `judge` names the metrics that are the
+    question, the first one first, and is empty where the file does not say; `defaults` held for the keys that the
     file leaves out, `own_defaults` in place of some of them.
     """
 
@@ -223,6 +224,7 @@ class Campaign:
     baseline: str
     variants: tuple[str, ...]
     benchmarks: tuple[str, ...]
+    judge: tuple[str, ...] = ()
     cells: tuple[Cell, ...]
     builds: tuple[Build, ...]
     hooks: Hooks
@@ -260,7 +262,7 @@ _NO_CONTENT: Mapping[type, frozenset[str]] = {
     Command: frozenset({"mark"}),
 }
 # What may differ between the campaign of a trial and the one that goes on with it.
-NO_IDENTITY: Mapping[type, frozenset[str]] = {Campaign: frozenset({"share"})}
+NO_IDENTITY: Mapping[type, frozenset[str]] = {Campaign: frozenset({"judge", "share"})}
 # Tells of a part, one of its fields and that field's content whether to leave it out.
 LeavesOut = Callable[[object, str, object], bool]
 

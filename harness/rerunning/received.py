@@ -9,7 +9,7 @@ from pathlib import Path
 
 from analysis.record import RESOLVED, Manifest, opened, parse, read_manifest
 
-from ..campaign import Campaign, identity_of, load_campaign
+from ..campaign import NO_IDENTITY, Campaign, identity_of, load_campaign
 from ..errors import StoreError
 from ..trial import defaults_of
 from .intent import Intent
@@ -100,7 +100,8 @@ def _hold_against(campaign: Campaign, manifest: Manifest, trial: Path, *, redact
     theirs = stored.get("campaign") if isinstance(stored, dict) else None
     if not isinstance(theirs, dict):
         raise StoreError("it holds no campaign", str(trial / RESOLVED), fix)
-    other = [key for key, value in theirs.items() if ours.get(key) != value and key != "share"]
+    free = NO_IDENTITY[Campaign]
+    other = [key for key, value in theirs.items() if ours.get(key) != value and key not in free]
     if other:
         raise StoreError(
             f"the campaign says another thing than the one {told}: {', '.join(other[:8])}",

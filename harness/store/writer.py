@@ -151,6 +151,24 @@ class Store:
             raise
         return store
 
+    @classmethod
+    def note(cls, path: Path, **changes: Any) -> None:  # noqa: ANN401 - fields of the manifest
+        """Change fields of the manifest of a trial into which nothing is measured.
+
+        Raises
+        ------
+        StoreError
+            If another process is writing it, if it cannot be written, or if symbolic links lie in it.
+        """
+        refuse_links(path)
+        require_files(path)
+        store = cls(path, read_manifest(path))
+        try:
+            store.update(**changes)
+        finally:
+            store.free_reserve()
+            store.release()
+
     def put_back(self, before: Manifest) -> None:
         """Leave a trial as ended as it was, because it is not gone on with."""
         with contextlib.suppress(StoreError):

@@ -17,6 +17,7 @@ from analysis.record import (
     REPEATING_SCHEMA,
     Appended,
     Manifest,
+    asked_since,
     utc_now,
 )
 from analysis.version import VERSION
@@ -176,11 +177,19 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
     sessions = begun.sessions
     if manifest.status == "complete" and sessions == manifest.sessions:
         refuse(path, campaign_drift(path, manifest, campaign), complete=True)
+        reason = "it was complete already"
+        asked = asked_since(manifest.judge, campaign.judge, utc_now())
+        if asked != manifest.judge:
+            Store.note(path, judge=asked)
+            named = ", ".join(campaign.judge)
+            reason += (
+                f", and judges {named} from now on" if named else ", and names no metric any more"
+            )
         done = manifest.needed
         return Ending(
             trial=path,
             status="complete",
-            reason="it was complete already",
+            reason=reason,
             done=done,
             planned=done,
             failed=rows_done(path, manifest).failed,
@@ -270,6 +279,7 @@ def _accept(store: Store, means: _Means, manifest: Manifest, *, accept: bool) ->
         cpu_model=prepared.state.cpu_model,
         stop=campaign.protocol.stop,
         metrics=metrics | dict(manifest.metrics),
+        judge=asked_since(manifest.judge, campaign.judge, utc_now()),
     )
 
 
@@ -353,6 +363,7 @@ def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Op
     trial = options.name or new_trial_name(campaign.name)
     stored = options.folder.absolute() / trial / CAMPAIGN
     host, host_id = _host(prepared)
+    started = utc_now()
     return Manifest(
         schema=REPEATING_SCHEMA if campaign.protocol.repeating else PLAIN_SCHEMA,
         trial=trial,
@@ -375,10 +386,11 @@ def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Op
         cpu_model=prepared.state.cpu_model,
         node=options.node,
         targets={},
-        started=utc_now(),
+        started=started,
         finished=None,
         status="running",
         reason=None,
         files={},
         stop=campaign.protocol.stop,
+        judge=asked_since((), campaign.judge, started),
     )

@@ -213,6 +213,33 @@ def test_programs_with_two_modes_of_their_own_are_no_host_with_two_speeds() -> N
     assert np.median(ratios) == pytest.approx(np.exp(0.1), rel=0.02)
 
 
+def one_variant(rng: np.random.Generator, table: RunTable) -> Floats:
+    """Let one variant jump tenfold in whole blocks, and the others never."""
+    blocks = table.session * (table.block.max() + 1) + table.block
+    slow = np.cumsum(rng.random(blocks.max() + 1) < 0.3) % 2
+    moved: Floats = np.log(10) * (slow[blocks] * (table.variant == 1))
+    return moved
+
+
+def whole_host(found: list[Diagnosis]) -> tuple[int, int]:
+    """Count the trials that say of something that it moves, and those that say it of the whole host."""
+    moved = [
+        one for one in found if any(f.certain and f.code.startswith("host-") for f in one.findings)
+    ]
+    return len(moved), sum(one.movers is None for one in moved)
+
+
+def test_the_whole_host_is_said_to_move_where_all_variants_do() -> None:
+    """Until now it was said wherever cells agreed: of each of these trials with one moving variant."""
+    trials = 200
+    moved, whole = whole_host(diagnoses(trials, "quickstart", lognormal, one_variant))
+    assert moved >= 0.25 * trials  # a part of them is certain
+    assert_at_most(whole, moved)  # by chance the others go with it, at 5 %
+    moved, whole = whole_host(diagnoses(trials, "quickstart", lognormal, two_speeds))
+    assert moved >= 0.8 * trials
+    assert whole >= 0.95 * moved
+
+
 def test_pvalues_taken_one_by_one_would_show_something_in_most_clean_trials() -> None:
     """What the correction is for: the same tests, each at 5 %."""
     found = diagnoses(200, "default", lognormal)

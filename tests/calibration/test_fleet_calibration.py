@@ -17,7 +17,6 @@ from scipy import stats
 from analysis.methods.multilevel.estimates import Estimates, of_differences
 from analysis.methods.multilevel.hosts.combine import inner_of, outer_of
 from analysis.methods.multilevel.hosts.disagreeing import disagreements_of
-from analysis.methods.multilevel.hosts.law import HostsLaw
 from analysis.methods.multilevel.hosts.table import HostTable
 from analysis.methods.multilevel.law import Law
 
@@ -42,14 +41,8 @@ def fleets(hosts, sessions, spread, count=FLEETS, sds=None):
 
 def like(each):
     """Give the estimate for hosts like these and the half-width of its interval."""
-    inner, outer = inner_of(each), of_differences(each.estimate)
-    found = outer_of(inner, outer)
-    law = HostsLaw(
-        alpha=0.05,
-        errors=np.stack([outer.error[:, 0], inner.error[:, 0]], axis=-1),
-        freedoms=np.stack([outer.freedom[:, 0], inner.freedom[:, 0]], axis=-1),
-    )
-    return found, law, law.half(found.error[:, 0], found.freedom[:, 0])
+    found = outer_of(inner_of(each), of_differences(each.estimate)).changed(lambda part: part[:, 0])
+    return found, LAW.half(found.error, found.freedom, found.parts)
 
 
 CELLS = [
@@ -71,8 +64,8 @@ def test_on_these_hosts_covers(hosts, sessions, spread):
 @pytest.mark.parametrize(("hosts", "sessions", "spread"), CELLS)
 def test_on_hosts_like_these_covers(hosts, sessions, spread):
     each, _ = fleets(hosts, sessions, spread)
-    found, _, half = like(each)
-    covered = np.mean(np.abs(found.estimate[:, 0]) <= half)
+    found, half = like(each)
+    covered = np.mean(np.abs(found.estimate) <= half)
     assert covered >= 0.943  # wider than needed where hosts do not differ
     if spread == 3.0 and sessions >= 5:
         assert covered <= 0.965
@@ -113,8 +106,8 @@ def test_hosts_of_unequal_noise_cover(sds):
     half = LAW.half(inner.error, inner.freedom)[:, 0]
     covered = np.mean(np.abs(inner.estimate[:, 0] - own.mean(axis=1)[:, 0]) <= half)
     assert 0.94 <= covered <= 0.965
-    found, _, wide = like(each)
-    assert np.mean(np.abs(found.estimate[:, 0]) <= wide) >= 0.943
+    found, wide = like(each)
+    assert np.mean(np.abs(found.estimate) <= wide) >= 0.943
 
 
 @spot_check
@@ -123,16 +116,16 @@ def test_hosts_of_one_session_cover_other_hosts():
     rng = np.random.default_rng(181)
     session = rng.standard_normal((FLEETS, 6, 1, 1))
     runs = session + 0.5 * rng.standard_normal((FLEETS, 6, 8, 1))
-    found, _, half = like(of_differences(runs))
-    assert 0.943 <= np.mean(np.abs(found.estimate[:, 0]) <= half) <= 0.97
+    found, half = like(of_differences(runs))
+    assert 0.943 <= np.mean(np.abs(found.estimate) <= half) <= 0.97
 
 
 @pytest.mark.parametrize("hosts", [2, pytest.param(5, marks=spot_check), 20])
 def test_the_p_value_holds_its_level(hosts):
     each, _ = fleets(hosts, 5, 1.0)
-    found, law, half = like(each)
-    p = law.pvalue(found.estimate[:, 0], found.error[:, 0], found.freedom[:, 0])
-    assert np.array_equal(p <= 0.05, np.abs(found.estimate[:, 0]) >= half)
+    found, half = like(each)
+    p = LAW.pvalue(found.estimate, found.error, found.freedom, found.parts)
+    assert np.array_equal(p <= 0.05, np.abs(found.estimate) >= half)
     for level in (0.1, 0.05, 0.01):
         assert np.mean(p <= level) <= stats.binom.ppf(0.9995, FLEETS, level) / FLEETS
 
@@ -147,6 +140,8 @@ def named(hosts, benchmarks, sessions, shift, count):
         values[0] += shift / 50
         each = of_differences(values)
         table = HostTable(
+            sessions=np.full((*each.estimate.shape, 2), sessions),
+            suite_sessions=np.full((len(each.estimate), 2), sessions),
             hosts=names,
             benchmarks=tuple(f"b{k}" for k in range(benchmarks)),
             lines=(),
@@ -186,8 +181,8 @@ def test_the_suite_over_hosts_covers_with_sessions_that_move_all_benchmarks():
     suite = own + rng.standard_normal((FLEETS, hosts, sessions))  # common to all benchmarks
     values = suite[..., None] + 0.5 * rng.standard_normal((FLEETS, hosts, sessions, benchmarks))
     means = of_differences(values.mean(axis=3)[..., None])
-    found, _, half = like(means)
-    assert np.mean(np.abs(found.estimate[:, 0]) <= half) >= 0.943
+    found, half = like(means)
+    assert np.mean(np.abs(found.estimate) <= half) >= 0.943
     inner = inner_of(means)
     truth = own.mean(axis=1)
     assert np.mean(np.abs(inner.estimate - truth) <= LAW.half(inner.error, inner.freedom)) >= 0.94

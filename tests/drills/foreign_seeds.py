@@ -154,6 +154,55 @@ FOREIGN: dict[str, str] = {
 <Arguments>-a</Arguments><Description>d</Description><Scale>Seconds</Scale>
 <Proportion>LIB</Proportion><Data><Entry><Identifier>a</Identifier><Value>1.5</Value>
 <RawString>1.25:1.5:1.75</RawString></Entry></Data></Result></PhoronixTestSuite>""",
+    "benchmarkdotnet/b-report-full.json": """{
+ "Title": "T-20260102-030405", "HostEnvironmentInfo": {"ProcessorName": "m"},
+ "Benchmarks": [
+  {"DisplayInfo": "T.M: A(Runtime=1) [N=1]", "Namespace": "P", "Type": "T", "Method": "M",
+   "MethodTitle": "M", "Parameters": "N=1", "FullName": "P.T.M(N: 1)",
+   "Statistics": {"OriginalValues": [10.5, 11.5]}, "Memory": {"Gen0Collections": 1},
+   "Measurements": [
+    {"IterationMode": "Overhead", "IterationStage": "Actual", "LaunchIndex": 1, "IterationIndex": 1,
+     "Operations": 2, "Nanoseconds": 3},
+    {"IterationMode": "Workload", "IterationStage": "Warmup", "LaunchIndex": 1, "IterationIndex": 1,
+     "Operations": 2, "Nanoseconds": 30},
+    {"IterationMode": "Workload", "IterationStage": "Actual", "LaunchIndex": 1, "IterationIndex": 1,
+     "Operations": 2, "Nanoseconds": 24},
+    {"IterationMode": "Workload", "IterationStage": "Result", "LaunchIndex": 1, "IterationIndex": 1,
+     "Operations": 2, "Nanoseconds": 21},
+    {"IterationMode": "Workload", "IterationStage": "Result", "LaunchIndex": 2, "IterationIndex": 1,
+     "Operations": 2, "Nanoseconds": 23}]},
+  {"DisplayInfo": "T.M: B(Runtime=2) [N=1]", "Type": "T", "Method": "M", "Parameters": "N=1",
+   "FullName": "P.T.M(N: 1)", "Statistics": {"OriginalValues": [10.5, 12.5]}},
+  {"DisplayInfo": "T.F: B(Runtime=2)", "Type": "T", "Method": "F", "Statistics": null, "Measurements": []}
+ ]
+}""",
+    "js/mitata.json": '{"layout": [{"name": null}, {"name": "g"}], "benchmarks": [{"kind": "args", '
+    '"args": {"n": [1, 2]}, "alias": "b $n", "group": 1, "runs": [{"stats": {"kind": "fn", "samples": '
+    '[1.5, 2.5, 3.5], "ticks": 24}, "args": {"n": 1}, "name": "b 1"}, {"stats": {"samples": [4.5], '
+    '"ticks": 1}, "args": {"n": 2}, "name": "b 2"}]}, {"alias": "f", "group": 0, "runs": [{"error": '
+    '{"message": "no"}, "args": {}, "name": "f"}]}], "context": {"now": 1, "cpu": {"name": "m"}}}',
+    "js/benchmarkjs.json": '[{"name": "a", "stats": {"moe": 1e-9, "rme": 2.5, "sample": [1.5e-8, 2e-8]}, '
+    '"count": 400, "cycles": 2}, {"name": "f", "stats": {"moe": 0, "rme": 0, "sample": []}, "count": 0, '
+    '"cycles": 0, "error": {}}]',
+    "js/tinybench.json": '[{"name": "a", "result": {"state": "completed", "latency": {"samples": [0.25, '
+    '0.5]}, "throughput": {"mean": 3}}}, {"name": "f", "result": {"state": "errored", "error": {}}}, '
+    '{"name": "old", "result": {"rme": 1, "samples": [0.75]}}]',
+    "js/vitest.json": '{"files": [{"filepath": "f", "groups": [{"fullName": "f > g", "benchmarks": '
+    '[{"name": "a", "rme": 1, "mean": 0.5, "samples": [0.25, 0.75]}, {"name": "b", "rme": 0, "samples": '
+    "[]}]}]}]}",
+    "nanobench/n.json": '{"results": [{"title": "t", "name": "a", "unit": "op", "batch": 2, "epochs": 2, '
+    '"median(elapsed)": 1.5e-9, "measurements": [{"iterations": 3, "elapsed": 1.5e-9, "instructions": '
+    '2.5, "pagefaults": 0}, {"iterations": 4, "elapsed": 2e-9, "instructions": 3, "pagefaults": 0}]}]}',
+    "julia/j.json": '[{"Julia": "1.10", "BenchmarkTools": "1.5.0"}, [["BenchmarkGroup", {"data": {"g": '
+    '["BenchmarkGroup", {"data": {"a": ["Trial", {"params": ["Parameters", {"evals": 10, "seconds": 5}], '
+    '"times": [5.5, 7.25], "gctimes": [0.0, 1.5], "memory": 0, "allocs": 0}], "b": ["TrialEstimate", '
+    '{"time": 3.0}]}, "tags": []}]}, "tags": []}]]]',
+    "r-bench/b.csv": '"expression","n","min","median","itr/sec","mem_alloc","gc/sec","n_itr","n_gc",'
+    '"total_time","time","level0","gc"\n"sort(x)",10,1µs,2µs,3.5,1KB,0,2,0,3µs,1.5µs,0,"none"\n'
+    '"sort(x)",10,1µs,2µs,3.5,1KB,0,2,0,3µs, 950ns,0,"none"\n"rev",10,1µs,2µs,3.5,1KB,0,2,0,3µs,2e-06,0,'
+    '"level0"\n',
+    "r-bench/m.csv": '"","expr","time"\n"1","a",1500\n"2","b",2500\n"3","a",1600.5\n',
+    "summaries/g.json": '[{"name": "a", "unit": "ns", "value": 1.5, "range": "± 2"}]',
     "catch2/c.xml": '<?xml version="1.0"?>\n<Catch2TestRun name="t"><TestCase name="c">'
     '<BenchmarkResults name="b" samples="10"><mean value="1.5"/></BenchmarkResults></TestCase>'
     "</Catch2TestRun>\n",

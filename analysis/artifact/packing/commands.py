@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ...errors import UsageError
+from ...data.fleets import open_fleet
+from ...errors import FairtrialError, UsageError
 from ...formats import is_foreign
 from ..contents import FLEET_PLACE
 from ..recomputing import fault_of_command
@@ -24,17 +26,31 @@ def default_commands(found: Iterable[Gathered], seed: int) -> list[tuple[str, tu
     for one in found:
         path = one.source.path
         end = f"-{one.source.name}" if many else ""
-        if one.source.kind == "fleet":
-            commands.append((f"verdict{end}", ("verdict", path, "--json")))
-        elif one.manifest is not None or is_foreign(one.origin):
+        if one.source.kind == "fleet" or one.manifest is not None or is_foreign(one.origin):
+            asked = _asked(one)
+            several = asked if len(asked) > 1 else ()  # a result is one document
+            first = ("--metric", asked[0]) if several else ()
+            commands.append((f"verdict{end}", ("verdict", path, *first, "--json")))
             commands += [
-                (f"verdict{end}", ("verdict", path, "--json")),
-                (f"explained{end}", ("verdict", path, "--explain", "--json")),
+                (f"verdict{end}-{metric}", ("verdict", path, "--metric", metric, "--json"))
+                for metric in several[1:]
             ]
+            if one.source.kind != "fleet":
+                words = ("verdict", path, *first, "--explain", "--json")
+                commands.append((f"explained{end}", words))
         commands.append(
             (f"diagnosis{end}", ("diagnose", path, "--json", *_seeded("diagnose", seed)))
         )
     return commands
+
+
+def _asked(one: Gathered) -> Sequence[str]:
+    """Give the metrics that the campaign names as its question; none without it, or where parts differ."""
+    if one.source.kind == "fleet":
+        with contextlib.suppress(FairtrialError):
+            return open_fleet(one.origin).asked()
+        return ()
+    return (one.manifest.questions or ()) if one.manifest is not None else ()
 
 
 def _seeded(name: str, seed: int) -> tuple[str, ...]:

@@ -52,7 +52,15 @@ def kept_names(trial: Path) -> set[str]:
         for key in ("variants", "benchmarks")
     )
     names |= {*variants, *benchmarks, *(manifest.get("metrics") or {})}
+    names |= {metric for metric in _asked(manifest) if isinstance(metric, str)}
     return names | {f"{bench}/{variant}" for bench in benchmarks for variant in variants}
+
+
+def _asked(manifest: Row) -> Iterator[object]:
+    """Give the metrics that are the trial's question."""
+    for one in manifest.get("judge") or ():
+        if isinstance(one, dict):
+            yield from one.get("metrics") or ()
 
 
 def learn_trial(scrubber: Scrubber, trial: Path) -> None:

@@ -55,6 +55,6 @@ def _trial(one: RerunTrial, metric: str | None) -> Iterator[str]:
         yield f"<h3>The verdict on the trial {said}</h3>"
         try:
             trial = read_trial(Path(path))
-            yield as_html.render(page_of(judge(trial, metric=metric or trial.default_metric)))
+            yield as_html.render(page_of(judge(trial, metric=metric)))
         except AnalysisError as error:
             yield f"<p>{escape(shown(str(error)))}</p>"

@@ -24,6 +24,7 @@ from ..archive import MOST_BYTES, MOST_ENTRIES, Archive, open_archive
 from ..claims import read_stored_claims, weigh_claim
 from ..contents import Analysis, Contents
 from ..recomputing import Recomputed, recompute
+from .asked_then import as_asked_then
 from .badges import SOURCE, badges_of
 from .checking import check_archive, unpack_bundle, unpack_into
 from .documents import compare_documents, document_of
@@ -206,7 +207,8 @@ class _Recomputing:
         self._say(f"computing {shown(one.name)}: fairtrial {said}")
         stored = self._archive.read(one.result, most=_MOST_RESULT)
         try:
-            fresh = recompute(one.command, self._folder, timeout_s=self._timeout_s)
+            command = as_asked_then(one.command, self._folder, stored)
+            fresh = recompute(command, self._folder, timeout_s=self._timeout_s)
         except FairtrialError as error:
             return Recomputation(
                 name=one.name,

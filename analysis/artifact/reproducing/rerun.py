@@ -155,8 +155,10 @@ def judge_reruns(
     for name, old, new, campaign in pairs:
         comparison, reason = None, None
         try:
+            before = read_trial(old)
+            judged = before.default_metric if metric is None else metric
             comparison = compare_trials(
-                read_trial(old), read_trial(new), metric=metric, confidence=confidence
+                before, read_trial(new), metric=judged, confidence=confidence
             )
         except AnalysisError as error:
             reason = error.what

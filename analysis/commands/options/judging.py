@@ -9,9 +9,9 @@ from ...errors import UsageError
 from ..arguments import add_confidence, add_reading, number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-__all__ = ["add_choice", "add_judging", "asked", "candidates_of", "weights"]
+__all__ = ["add_choice", "add_judging", "asked", "candidates_of", "metrics_of", "weights"]
 
 
 def add_choice(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +51,7 @@ def add_judging(parser: argparse.ArgumentParser) -> None:
         type=int,
         metavar="K",
         help="how often these sessions are looked at, each look at risk / K "
-        "(default: 1, and 1 for each time the trial was appended to)",
+        "(default: what was appended to the trial tells which look this is)",
     )
     parser.add_argument(
         "--always-valid",
@@ -90,6 +90,16 @@ def candidates_of(chosen: Sequence[str] | None, named: str | None) -> tuple[str,
     """Name the candidates of ``--variant``, that of ``runs/NAME:VARIANT`` among them."""
     found = [*([] if named is None else [named]), *(chosen or ())]
     return tuple(dict.fromkeys(found)) or None
+
+
+def metrics_of(
+    args: argparse.Namespace, declared: Callable[[], Sequence[str]]
+) -> Sequence[str | None]:
+    """Give the metrics that have a screen each: those of ``--metric``, else those of the campaign.
+
+    Where neither names one it is one None: who judges takes what is judged then, and says so.
+    """
+    return args.metric.split(",") if args.metric is not None else declared() or (None,)
 
 
 def weights(given: Sequence[str]) -> dict[str, float] | None:

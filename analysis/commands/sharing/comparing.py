@@ -98,7 +98,8 @@ def write_comparison(
         confidence=confidence,
         margin=margin,
     )
-    show(answer, out, as_json=as_json)
+    metric = None if answer.metric == "wall" else answer.metric
+    show(answer, out, as_json=as_json, metric=metric)
     return answer.exit_code
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InsufficientDataError, StoreError
-from ...record import HostProgress, Manifest, with_plans
+from ...record import HostProgress, Manifest, questions_of, with_plans
 from ...report import Caution, figures, merged
 from ..columns import MetricColumn
 from ..trial import Trial
@@ -125,7 +125,10 @@ def _joined(
     first = trials[0]
     return Trial(
         path=path,
-        manifest=_manifest(path, trials, sessions, places, hosts),
+        manifest=replace(
+            _manifest(path, trials, sessions, places, hosts),
+            judge=questions_of(zip(names, (one.manifest for one in trials), strict=True)),
+        ),
         cautions=merged(
             host_cautions(hosts), [_said(names, sessions[-1], by)], _trial_cautions(trials, names)
         ),
@@ -259,7 +262,11 @@ def _manifest(
         ),
         must_raise=None,
         stage=None,
-        appended=max((part.appended for part in parts), key=len),
+        # at each look there were all hosts, and so no fewer sessions than hosts
+        appended=tuple(
+            replace(one, first=max(one.first, len(parts) + 1))
+            for one in max((part.appended for part in parts), key=len)
+        ),
         merged_from=(),
         further={},
     )

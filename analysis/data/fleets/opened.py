@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +14,20 @@ from ...record import (
     Fleet,
     FleetHost,
     HostProgress,
+    Manifest,
+    asked_now,
     host_state,
     is_held,
+    one_question,
+    questions_of,
     read_fleet,
     read_host,
+    read_manifest,
     require_campaign,
     trial_place,
     why_so,
 )
+from ..question import differing
 from ..trial import Trial, read_trial
 
 __all__ = ["HostTrial", "OpenedFleet", "open_fleet"]
@@ -54,6 +61,42 @@ class OpenedFleet:
         """
         for one in self.fleet.hosts:
             yield _read(self.path, self.fleet, one)
+
+    def asked(self) -> tuple[str, ...]:
+        """Give the metrics that the campaign's `judge` names, the first one first; none without the key.
+
+        Raises
+        ------
+        UsageError
+            If hosts name others.
+        """
+        found = questions_of(self._manifests())
+        metrics = one_question(found)
+        if metrics is None:
+            raise differing(str(self.path), asked_now(found))
+        return metrics
+
+    def question(self) -> str:
+        """Give the metric that is judged where nobody names one. Raises what `asked` does."""
+        return next(iter(self.asked()), "wall")
+
+    def is_usual(self, metric: str) -> bool:
+        """Tell whether a metric is the one that is judged where nobody names one."""
+        metrics = one_question(questions_of(self._manifests()))
+        return metrics is not None and metric == next(iter(metrics), "wall")
+
+    def unasked(self) -> tuple[str, ...]:
+        """Give the metrics that benchmarks declare, where the campaign says of none that it is the question."""
+        if self.asked():
+            return ()
+        declared = (name for _, manifest in self._manifests() for name in manifest.declared)
+        return tuple(dict.fromkeys(declared))
+
+    def _manifests(self) -> Iterator[tuple[str, Manifest]]:
+        """Read the manifests of all hosts that have one."""
+        for one in self.fleet.hosts:
+            with contextlib.suppress(StoreError):
+                yield one.host, read_manifest(trial_place(self.path, one))
 
 
 def open_fleet(path: Path) -> OpenedFleet:

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
         TwoBinaries as TwoBinaries,
         Untested as Untested,
     )
-    from .sentences import in_sessions as in_sessions
+    from .sentences import in_sessions as in_sessions, movers_text as movers_text
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
             "examine": "diagnose_matrix diagnose_runs diagnose_trial",
             "result": "CellLine Diagnosis FarRun Finding TwoBinaries Untested",
-            "sentences": "in_sessions",
+            "sentences": "in_sessions movers_text",
         },
     )

@@ -74,11 +74,15 @@ def _matters(one: Finding) -> bool:
 
 
 def _host(found: Diagnosis, moves: Sequence[Finding]) -> Caution:
-    speeds = found.speeds
+    speeds, movers = found.speeds, found.movers
+    about = () if movers is None else (*movers.variants, *movers.benchmarks)
     if speeds is not None and speeds.two and speeds.ratio >= 1 + _MOVED:
-        return Caution("host-two-speeds", speeds_text(speeds, found.sessions))
+        told = speeds_text(speeds, found.sessions, movers)
+        return Caution("host-two-speeds" if movers is None else "variant-two-speeds", told, about)
     first = min(moves, key=lambda one: one.pvalue or 0.0)
-    return Caution("host-changes", f"the whole host did not keep its speed: {first.text}")
+    if movers is None:
+        return Caution("host-changes", f"the whole host did not keep its speed: {first.text}")
+    return Caution("variant-changes", f"not all programs kept their speed: {first.text}", about)
 
 
 def _of_cells(findings: Sequence[Finding]) -> str:

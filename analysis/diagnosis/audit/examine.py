@@ -24,7 +24,7 @@ __all__ = ["diagnose_matrix", "diagnose_runs", "diagnose_trial"]
 def diagnose_trial(
     trial: Trial,
     *,
-    metric: str = "wall",
+    metric: str | None = None,
     variants: Sequence[str] | None = None,
     confidence: float = 0.95,
 ) -> Diagnosis:
@@ -40,8 +40,9 @@ def diagnose_trial(
     ----------
     trial : Trial
         From `read_trial`.
-    metric : str
-        ``wall``, another metric that every run has, or one parsed from output.
+    metric : str, optional
+        ``wall``, another metric that every run has, or one parsed from output; by default the first that
+        the campaign's `judge` names, else ``wall`` (of an imported trial its first).
     variants : sequence of str, optional
         The only variants to look at.
     confidence : float
@@ -65,6 +66,7 @@ def diagnose_trial(
     tests.
     """
     _check(confidence)
+    metric = trial.default_metric if metric is None else metric
     info = trial.metric(metric)
     table = of_trial(trial, metric, variants)
     record = read_host_record(trial.path)

@@ -70,7 +70,8 @@ def _answer(found: Diagnosis, tested: Sequence[Finding]) -> str:
             f"nothing found by {found.tests} tests (of clean trials {share} at most show a finding); "
             "that is no proof that there is nothing"
         )
-    counts = Counter(_WORDS.get(one.code, "the whole host") for one in tested)
+    together = "the whole host" if found.movers is None else "programs together"
+    counts = Counter(_WORDS.get(one.code, together) for one in tested)
     told = ", ".join(f"{word} {n}" for word, n in counts.most_common())
     noun = "finding" if len(tested) == 1 else "findings"
     return f"{len(tested)} {noun} by {found.tests} tests, corrected together at {share}: {told}"
@@ -100,8 +101,16 @@ def _host(found: Diagnosis) -> tuple[Section, ...]:
         columns=(Column("all programs at once", "left"), Column("", "left"), Column("adjusted p")),
         rows=tuple(rows),
     )
-    said = () if found.speeds is None else (Sentence(speeds_text(found.speeds, found.sessions)),)
-    return (Section((*said, table), title="the whole host"),)
+    said = (
+        ()
+        if found.speeds is None
+        else (Sentence(speeds_text(found.speeds, found.sessions, found.movers)),)
+    )
+    return (
+        Section(
+            (*said, table), title="the whole host" if found.movers is None else "programs together"
+        ),
+    )
 
 
 def _findings(cells: Sequence[Finding]) -> tuple[Section, ...]:

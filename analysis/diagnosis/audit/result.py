@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ...record import Better
 from ...report import Result
-from ..runs import HostSpeeds
+from ..runs import HostSpeeds, Movers
 
 __all__ = ["CellLine", "Diagnosis", "FarRun", "Finding", "TwoBinaries", "Untested"]
 
@@ -150,7 +150,10 @@ class Diagnosis(Result):
     host : tuple of Finding
         Every test of the whole host, whether it found something or not.
     speeds : HostSpeeds or None
-        The levels of the whole host; None where no test of it found anything.
+        The levels of the whole host, or of the `movers`; None where no test of it found anything.
+    movers : Movers or None
+        Who moves together where it is not the whole host; None where all variants do, where there is one
+        only, and where no test of the host found anything.
     cells : tuple of CellLine
         Every cell.
     not_tested : tuple of Untested
@@ -182,4 +185,5 @@ class Diagnosis(Result):
     not_tested: tuple[Untested, ...]
     far_runs: tuple[FarRun, ...]
     two_binaries: tuple[TwoBinaries, ...] = ()
+    movers: Movers | None = None
     in_order: bool = True

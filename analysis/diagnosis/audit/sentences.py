@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...report import figures
-from ..runs import HostSpeeds
+from ..runs import HostSpeeds, Movers
 
-__all__ = ["cell_text", "host_text", "in_sessions", "percent", "speeds_text"]
+__all__ = ["cell_text", "host_text", "in_sessions", "movers_text", "percent", "speeds_text"]
 
 _SHOWN = 4
 _ALL = {2: "in both sessions"}
@@ -68,37 +68,55 @@ def cell_text(
 
 
 def host_text(
-    code: str, size: float | None, *, session: int | str | None = None, when: str = ""
+    code: str,
+    size: float | None,
+    *,
+    session: int | str | None = None,
+    when: str = "",
+    movers: Movers | None = None,
 ) -> str:
-    """Say what a test of the whole host found."""
+    """Say what a test of the whole host found: of all programs, or of those that move."""
     said = "" if size is None else f": correlation {size:.2f}"
+    who = "all programs" if movers is None else movers_text(movers)
     match code:
         case "host-blocks":
-            return f"all programs are slow in the same blocks{said}"
+            return f"{who} are slow in the same blocks{said}"
         case "host-neighbours":
             return f"consecutive runs of different programs are alike{said}"
         case "host-sessions":
-            return f"all programs are slow in the same sessions{said}"
+            return f"{who} are slow in the same sessions{said}"
         case "host-trend":
             way = "rise" if size is None or size > 0 else "fall"
-            return f"values of all programs {way} within sessions: rank{said.removeprefix(':')}"
+            return f"values of {who} {way} within sessions: rank{said.removeprefix(':')}"
         case "host-warm-up":
             way = "above" if size is None or size > 0 else "below"
-            return f"the first runs of a session lie {way} the others in all programs"
-    return f"{_moves(size, f'in all programs {when}')} of session {session}"
+            return f"the first runs of a session lie {way} the others in {who}"
+    return f"{_moves(size, f'in {who} {when}')} of session {session}"
 
 
-def speeds_text(speeds: HostSpeeds, total: int) -> str:
-    """Say what the levels of the whole host are."""
+def movers_text(movers: Movers) -> str:
+    """Name the programs that move together: ``programs of always (redis-set, redis-incr)``."""
+    if not movers.variants:
+        return "some programs"
+    names = figures.listed(movers.variants, _SHOWN)
+    where = f" ({figures.listed(movers.benchmarks, _SHOWN)})" if movers.benchmarks else ""
+    return f"programs of {names}{where}"
+
+
+def speeds_text(speeds: HostSpeeds, total: int, movers: Movers | None = None) -> str:
+    """Say what the levels of the whole host, or of those that move, are."""
     gap, share = percent(speeds.ratio - 1), percent(speeds.share)
     there = [one.session for one in speeds.sessions if one.share >= 0.1]
     where = in_sessions(there, total)
+    who, runs, others = "the whole host", "runs", ""
+    if movers is not None:
+        who, runs = movers_text(movers), "their runs" if movers.variants else "runs"
+        if movers.variants and movers.others:
+            others = f"; nothing shows it of {figures.listed(movers.others, _SHOWN)}"
     if speeds.two:
         return (
-            f"the whole host changed between two speeds, {gap} apart, {where}: {share} of runs have "
-            "the higher values"
+            f"{who} changed between two speeds, {gap} apart, {where}: {share} of {runs} have "
+            f"the higher values{others}"
         )
-    return (
-        "the whole host did not keep its speed: the values of all programs rise and fall together, by "
-        f"about {gap}"
-    )
+    rest = "the values of all programs" if movers is None else "their values"
+    return f"{who} did not keep {'its' if movers is None else 'their'} speed: {rest} rise and fall together, by about {gap}{others}"

@@ -16,12 +16,16 @@ from ..runs import (
     CellTests,
     Description,
     HostSpeeds,
+    HostTest,
+    Movers,
     RunTable,
     Series,
     described,
     host_speeds,
     host_tests,
     middle_of,
+    movers_of,
+    only_these,
     series_of,
     session_shift,
     size_of,
@@ -66,6 +70,7 @@ def diagnosed(
         risk,
         (table, series, figures),
     )
+    within, between = _movers(table, series, host, corrected[size * len(cells) :], risk)
     of_host = []
     for test, p in zip(host, corrected[size * len(cells) :].tolist(), strict=True):
         label = None if test.session is None else table.sessions[test.session]
@@ -78,13 +83,18 @@ def diagnosed(
                 size=test.size,
                 certain=test.pvalue is not None and test.pvalue * tests <= risk,
                 text=host_text(
-                    test.code, test.size, session=label, when=_when(table, test.session, test.row)
+                    test.code,
+                    test.size,
+                    session=label,
+                    when=_when(table, test.session, test.row),
+                    movers=between if test.code in _ANY_ORDER else within,
                 ),
             )
         )
     seen = [one for one in of_host if _is_found(one.pvalue_adjusted, risk)]
     certain = [replace(one, certain=_is_certain(one.pvalue, tests, risk)) for one in of_cells]
-    speeds: HostSpeeds | None = host_speeds(table, series) if seen and table.ordered else None
+    movers = within if any(one.code not in _ANY_ORDER for one in seen) else between
+    speeds = _speeds(table, series, movers) if seen and table.ordered else None
     there = np.unique(table.variant)
     return Diagnosis(
         name=name,
@@ -100,11 +110,37 @@ def diagnosed(
         findings=(*seen, *certain, *_coarse(table, series, figures)),
         host=tuple(of_host),
         speeds=speeds,
+        movers=movers,
         cells=tuple(cell_lines(table, series, figures, cells)),
         not_tested=tuple(untested(table, series)),
         far_runs=tuple(far_runs(table, series, figures)),
         references=REFERENCES,
         in_order=table.in_order,
+    )
+
+
+def _speeds(table: RunTable, series: Series, movers: Movers | None) -> HostSpeeds | None:
+    """Divide the runs into two levels: all of them, or those of the cells that move."""
+    if movers is not None and movers.variants:
+        table = only_these(table, movers)
+        series = series_of(table)
+    return host_speeds(table, series)
+
+
+def _movers(
+    table: RunTable,
+    series: Series,
+    host: Sequence[HostTest],
+    corrected: Floats,
+    risk: float,
+) -> tuple[Movers | None, Movers | None]:
+    """Tell who moves within sessions, and between them, where the tests of that found something."""
+    codes = {
+        test.code for test, p in zip(host, corrected.tolist(), strict=True) if _is_found(p, risk)
+    }
+    return (
+        movers_of(table, series, over="runs") if codes - {*_ANY_ORDER} else None,
+        movers_of(table, series, over="sessions") if codes & {*_ANY_ORDER} else None,
     )
 
 

@@ -20,7 +20,7 @@ __all__ = ["diagnose_fleet"]
 def diagnose_fleet(
     fleet: str | Path,
     *,
-    metric: str = "wall",
+    metric: str | None = None,
     variants: Sequence[str] | None = None,
     confidence: float = 0.95,
 ) -> FleetDiagnosis:
@@ -45,6 +45,7 @@ def diagnose_fleet(
         If no host has a run that counts.
     """
     opened = open_fleet(Path(fleet))
+    metric = opened.question() if metric is None else metric
     risk = (1 - confidence) / len(opened.fleet.hosts)
     progress: list[HostProgress] = []
     hosts: list[DiagnosedHost] = []

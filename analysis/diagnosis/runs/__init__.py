@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .between import session_shift as session_shift
     from .describe import Description as Description, described as described
     from .host import HostTest as HostTest, host_tests as host_tests
+    from .movers import Movers as Movers, movers_of as movers_of, only_these as only_these
     from .series import Series as Series, middle_of as middle_of, series_of as series_of
     from .sizes import size_of as size_of
     from .speeds import HostSpeeds as HostSpeeds, host_speeds as host_speeds
@@ -27,6 +28,7 @@ else:
             "between": "session_shift",
             "describe": "Description described",
             "host": "HostTest host_tests",
+            "movers": "Movers movers_of only_these",
             "series": "Series middle_of series_of",
             "sizes": "size_of",
             "speeds": "HostSpeeds host_speeds",

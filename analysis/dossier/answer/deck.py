@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from ...data import Trial
-from ...methods.multilevel import Multilevel
+from ...methods.multilevel import Multilevel, looks_text
 from ...record import RESOLVED
 from ...report import Value, figures, said
 from ...verdict import Verdict
@@ -56,9 +56,8 @@ def deck(subject: Subject) -> tuple[Paragraph, ...]:
 
 
 def level(verdict: Verdict) -> Value:
-    """Give the level of the printed intervals, in percent: several looks share the risk."""
-    looks = 1 if verdict.always_valid else verdict.looks
-    number = 100 * (1 - (1 - verdict.confidence) / looks)
+    """Give the level of the printed intervals at this look, in percent."""
+    number = 100 * (1 - verdict.look_alpha)
     return Value(f"{number:.4g}\N{NO-BREAK SPACE}%", number)
 
 
@@ -107,8 +106,8 @@ def reading(
         found.append(f"Grey band: {margin}{scales}.")
     if verdict.always_valid:
         found.append("Intervals hold however often one looks.")
-    elif verdict.looks > 1:
-        found.append(f"{verdict.looks} looks at growing data share the level.")
+    elif told := looks_text(verdict):
+        found.append(f"{told[0].upper()}{told[1:]}.")
     found += _corrected(verdict, results)
     return tuple(found)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...methods.multilevel import BenchmarkLine, Line, Multilevel, needed_text
+from ...methods.multilevel import BenchmarkLine, Line, Multilevel, needed_text, reason_text
 from ...report import figures, said
 from ...verdict import CandidateVerdict, Verdict
 from ..names import shortened
@@ -208,6 +208,8 @@ def _reason(result: Multilevel) -> str:
         return f"it fails {line.failed_candidate} of {total} runs"
     if isinstance(line, BenchmarkLine) and line.reason == "below-resolution":
         return "the runs are below the clock's resolution"
+    if isinstance(line, BenchmarkLine) and line.reason == "no-spread":
+        return reason_text(line)
     if line.low is None:
         return f"there are too few {result.outermost}s for an interval"
     if line.more_sessions is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from ...methods.multilevel import BenchmarkLine, Line, Multilevel, advice_text
+from ...methods.multilevel import BenchmarkLine, Line, Multilevel, advice_text, reason_text
 from ...plots import style_of
 from ...report import Value, figures, said
 from ..written import Written
@@ -143,8 +143,8 @@ def _note(line: BenchmarkLine, result: Multilevel, *, lacking: bool) -> str:
     """Say why there is no interval, or why the word is not what it says."""
     if line.reason == "fails-more":
         return f"fails {line.failed_candidate} of {line.failed_candidate + line.runs_candidate}"
-    if line.reason == "below-resolution":
-        return "below the clock's resolution"
+    if told := reason_text(line):
+        return told
     if line.low is None:
         return _without(result, line.sessions)
     if lacking:

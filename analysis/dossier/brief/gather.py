@@ -25,8 +25,7 @@ Halves = Mapping[str, tuple[float | None, str]]
 def gather(subject: Subject) -> Brief:
     """Give the compact table of one metric."""
     verdict = subject.verdict
-    looks = 1 if verdict.always_valid else verdict.looks
-    level = 1 - (1 - verdict.confidence) / looks
+    level = 1 - verdict.look_alpha
     halves = {name: _halves(subject, name, level) for name in subject.matrices}
     units = {unit for found in halves.values() for _, unit in found.values() if unit}
     return Brief(

@@ -212,5 +212,5 @@ def _shift(subject: Subject, ours: Cell, theirs: Cell, benchmark: str) -> Shift 
         sides = [[side.values[side.sessions == one] for one in both] for side in (first, second)]
     else:
         sides = [first.by_session(), second.by_session()]
-    confidence = 1 - (1 - result.confidence) / result.looks  # as the forest's intervals
+    confidence = 1 - result.look_alpha  # as the forest's intervals
     return shift_of(*sides, paired=paired, confidence=confidence)

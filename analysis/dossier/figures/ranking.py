@@ -172,7 +172,7 @@ def _ranking(subject: Subject) -> Ranking:
         benchmarks=subject.asked.get("benchmarks"),
         margin=verdict.margin,
         weights=subject.asked.get("weights"),
-        looks=verdict.looks,
+        looks=1 if verdict.always_valid else subject.asked.get("looks"),
     )
 
 

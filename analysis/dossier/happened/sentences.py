@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ...diagnosis.audit import Diagnosis
+from ...diagnosis.audit import Diagnosis, movers_text
 from ..names import shortened
 from .axis import apart, duration
 from .timeline import Runs
@@ -23,7 +23,8 @@ Looked = tuple[Runs, Diagnosis | None]
 def title_of(found: Sequence[Diagnosis | None], *, timed: bool) -> str:
     """Give the chapter's heading: it says what is to be seen only where that was found."""
     title = "The trial as it happened" if len(found) == 1 else "The trials as they happened"
-    speeds = [one.speeds for one in found if one is not None and one.speeds is not None]
+    whole = [one for one in found if one is not None and one.movers is None]
+    speeds = [one.speeds for one in whole if one.speeds is not None]
     if any(one.two for one in speeds):
         return f"{title}: a host with two {'speeds' if timed else 'levels'}"
     return (
@@ -66,13 +67,18 @@ def _of_trial(
             changed = f"changed between them {times} in {duration(total)}"
             if not speeds.switches:
                 changed = "changed between them only from one session to another"
+            who, of = "The host", "the runs"
+            if diagnosis.movers is not None:
+                named = movers_text(diagnosis.movers)
+                who, of = f"{named[0].upper()}{named[1:]}", "their runs"
             yield (
-                f"The host had two states, {gap} apart, and {changed}; {share} of the runs were "
+                f"{who} had two states, {gap} apart, and {changed}; {share} of {of} were "
                 f"in the {states[1]}."
             )
             yield from _blocks(runs, total / (speeds.switches + len(speeds.sessions)))
         else:
-            yield f"The values of all programs rose and fell together, by about {gap}."
+            who = "all programs" if diagnosis.movers is None else movers_text(diagnosis.movers)
+            yield f"The values of {who} rose and fell together, by about {gap}."
     near = [one for one in diagnosis.findings if one.code == "host-neighbours"]
     for one in near[:1]:
         size = "" if one.size is None else f" (correlation {one.size:.2f})"

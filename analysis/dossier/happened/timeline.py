@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...data import HostRecord, Trial
 from ...diagnosis.audit import Diagnosis
+from ...diagnosis.runs import HostSpeeds
 from ...plots import Scale, read_out
 from ...report import Value, figures
 from ..names import shortened, shown
@@ -149,7 +150,7 @@ def _panels(
     low, high = math.log(scale.low), math.log(scale.high)
     y = (runs.logs - low) / (high - low)
     x = clock.seconds[rows] / clock.lengths[clock.place[rows]]
-    speeds = None if diagnosis is None else diagnosis.speeds
+    speeds = _of_host(diagnosis)
     shares = (
         {} if speeds is None or not speeds.two else {s.session: s.share for s in speeds.sessions}
     )
@@ -175,6 +176,11 @@ def _panels(
         )
 
 
+def _of_host(diagnosis: Diagnosis | None) -> HostSpeeds | None:
+    """Give the levels of the whole host: those of some programs are none of all runs."""
+    return None if diagnosis is None or diagnosis.movers is not None else diagnosis.speeds
+
+
 def _dots(x: Floats, y: Floats, chosen: NDArray[np.bool_], columns: int) -> Places:
     """Give the chosen places, rounded; of each of so many columns the lowest, middle and highest."""
     rows = np.flatnonzero(chosen)
@@ -189,7 +195,7 @@ def _dots(x: Floats, y: Floats, chosen: NDArray[np.bool_], columns: int) -> Plac
 
 
 def _levels(scale: Scale, diagnosis: Diagnosis | None, states: tuple[str, str]) -> Iterator[Level]:
-    speeds = None if diagnosis is None else diagnosis.speeds
+    speeds = _of_host(diagnosis)
     if speeds is None or not speeds.two:
         return
     for ratio, words in zip((speeds.lower, speeds.lower * speeds.ratio), states, strict=True):
@@ -281,7 +287,7 @@ def _alt(
         f"{runs.rows.size:,} runs in {count} session{'s' * (count > 1)} against time, each against the "
         "median of its own benchmark and variant"
     ]
-    speeds = None if diagnosis is None else diagnosis.speeds
+    speeds = _of_host(diagnosis)
     if speeds is None:
         said.append("no change of the whole host was found")
     elif speeds.two:

@@ -179,6 +179,6 @@ def _commands(subject: Subject, others: Sequence[Asked]) -> Iterator[str]:
     if not others:
         return
     source = subject.sources[0]
-    metric = () if subject.verdict.metric == "wall" else ("--metric", subject.verdict.metric)
+    metric = () if subject.verdict.usual else ("--metric", subject.verdict.metric)
     for command in ("hpt", "speedup-test", "resample"):
         yield shlex.join(["fairtrial", command, f"{source}:{others[0].name}", *metric])

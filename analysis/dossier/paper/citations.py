@@ -57,6 +57,15 @@ WORKS: Mapping[str, _Work] = {
         pages="28--35",
         doi="10.1093/biomet/34.1-2.28",
     ),
+    "banerjee1960": _work(
+        "article",
+        author="Banerjee, S. K.",
+        title="Approximate Confidence Interval for Linear Functions of Means of $k$ Populations When "
+        "the Population Variances Are Not Equal",
+        journal="Sankhya",
+        year="1960",
+        volume="22",
+    ),
     "lai1976": _work(
         "article",
         author="Lai, Tze Leung",
@@ -234,8 +243,11 @@ def _of_verdict(result: Multilevel) -> Iterator[str]:
         return
     yield "kalibera2013"
     yield "lai1976" if result.always_valid else "ibragimov2010"
-    if result.design in ("separate", "one session, runs"):
+    laws = {line.law for line in result.benchmarks}
+    if "welch" in laws:
         yield "welch1947"
+    if laws & {"banerjee", "grouped"}:
+        yield "banerjee1960"
     if len(result.benchmarks) > 1 and result.correction != "none":
         yield {"holm": "holm1979", "bh": "benjamini1995"}[result.correction]
     if result.margin > 0:

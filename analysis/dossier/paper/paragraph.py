@@ -24,6 +24,7 @@ __all__ = ["paragraph_of"]
 
 _PLACES = ("first", "second")
 _RELEASE = re.compile(r"\d+(?:\.\d+)*")
+_INTERVALS = ("kalibera2013", "ibragimov2010", "lai1976", "welch1947", "banerjee1960")
 _METHODS = {
     "HPT": "HPT",
     "Speedup-Test": "the Speedup-Test",
@@ -291,9 +292,7 @@ def _judged(subject: Subject, cite: _Cited) -> Iterator[tuple[Span, ...]]:
         *value,
         Span(f"{weighed}, above 1 where a variant is better than "),
         Span(verdict.baseline, foreign=True),
-        Span(
-            f", {_interval(results, level)}{cite('kalibera2013', 'ibragimov2010', 'lai1976', 'welch1947')}."
-        ),
+        Span(f", {_interval(results, level)}{cite(*_INTERVALS)}."),
     )
     if all(one.design == "confounded" for one in results):
         return
@@ -309,15 +308,20 @@ def _judged(subject: Subject, cite: _Cited) -> Iterator[tuple[Span, ...]]:
         )
     elif many > 1:
         yield (Span("The words of the benchmarks are not corrected for their number."),)
-    if verdict.looks > 1:
+    risk = f"{figures.significant(100 * verdict.look_alpha, 3)} %"
+    total = f"so that all looks together risk at most {100 * verdict.risk_total:.3g} %"
+    if verdict.looks_rule == "planned":
+        looks = counted(verdict.looks, "look")
+        yield (Span(f"The data were to have {looks}, each at a risk of {risk}, {total}."),)
+    elif verdict.looks_rule == "growing":
         yield (
             Span(
-                f"The data were looked at {counted(verdict.looks, 'time')}, each time at a risk of "
-                f"{figures.significant(100 * (1 - verdict.confidence) / verdict.looks, 3)} %."
+                f"The data grew without a plan of looks: this one, number {verdict.looks}, was judged at "
+                f"a risk of {risk}, {total}."
             ),
         )
     if verdict.margin > 0:
-        risk = figures.significant(50 * (1 - verdict.confidence) / verdict.looks, 2)
+        risk = figures.significant(50 * verdict.look_alpha, 2)
         yield (
             Span(
                 f"Differences within ± {100 * verdict.margin:g} % count as equivalent (two one-sided "
@@ -371,13 +375,21 @@ def _interval(results: Sequence[Multilevel], level: str) -> str:
         "paired": f"the {noun}s' means of the paired log ratios",
         "hosts": "the hosts' log ratios, widened by the error that their own sessions give them, for "
         "hosts like these",
-        "separate": f"the {noun} means of the logarithms of both sides (Welch)",
+        "separate": f"the {noun} means of the logarithms of both sides ({_of_two_sides(results)})",
         "one session, blocks": f"the log ratios of the blocks of the only {noun}",
-        "one session, runs": f"the logarithms of the runs of the only {noun} (Welch)",
+        "one session, runs": f"the logarithms of the runs of the only {noun} ({_of_two_sides(results)})",
     }[design]
     if results[0].always_valid:
         return f"with {level} confidence sequences from {by}, which hold however often one looks"
     return f"with {level} intervals by Student's t on {by}{_freedom(results)}"
+
+
+def _of_two_sides(results: Sequence[Multilevel]) -> str:
+    laws = {line.law for one in results for line in one.benchmarks}
+    if "banerjee" not in laws:
+        return "Welch"
+    bound = "Banerjee's bound, for unequal numbers of them"
+    return f"Welch; {bound}" if "welch" in laws else bound
 
 
 def _freedom(results: Sequence[Multilevel]) -> str:

@@ -211,7 +211,7 @@ def _options(subject: Subject) -> Iterator[str]:
 
 def _reading(subject: Subject) -> Iterator[str]:
     """Give the options of the reader."""
-    if subject.verdict.metric not in ("wall", "values"):
+    if not subject.verdict.usual:
         yield from ("--metric", subject.verdict.metric)
     if subject.how.better is not None:
         yield from ("--better", subject.how.better)

@@ -215,7 +215,7 @@ def _steps(values: Floats, at: object) -> tuple[Place, ...]:
 
 def _shift(result: Multilevel, ours: Cell, theirs: Cell) -> Shift | None:
     paired = result.design in ("paired", "hosts", "one session, blocks", "one session, runs")
-    confidence = 1 - (1 - result.confidence) / result.looks
+    confidence = 1 - result.look_alpha
     if paired:
         common = [label for label in ours.labels if label in theirs.labels]
         sides = [[cell.of(cell.labels.index(label)) for label in common] for cell in (ours, theirs)]

@@ -176,8 +176,8 @@ def _of_modes(seen: Seen) -> list[Remark]:
         text = f"{_names(several)} have several modes, the first near {near}"
     else:
         text = f"{_name(several[0])} has several modes, near {near}"
-    speeds = seen.diagnosis.speeds if seen.diagnosis is not None else None
-    if speeds is not None and speeds.two:
+    found = seen.diagnosis
+    if found is not None and found.movers is None and found.speeds is not None and found.speeds.two:
         text += ": the whole host changes between two speeds"
         if seen.happened:
             return [_remark(text, seen.happened, "the trial as it happened")]

@@ -76,7 +76,7 @@ def _left_out(subject: Subject) -> tuple[str, ...]:
 
 def _commands(subject: Subject) -> tuple[str, ...]:
     source = subject.sources[0]
-    metric = [] if subject.verdict.metric == "wall" else ["--metric", subject.verdict.metric]
+    metric = [] if subject.verdict.usual else ["--metric", subject.verdict.metric]
     return tuple(
         shlex.join([*words, *metric])
         for words in (

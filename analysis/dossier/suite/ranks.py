@@ -42,7 +42,7 @@ def ranks_of(subject: Subject) -> Ranks | str:
             benchmarks=asked.get("benchmarks"),
             margin=subject.verdict.margin,
             weights=asked.get("weights"),
-            looks=subject.verdict.looks,
+            looks=1 if subject.verdict.always_valid else asked.get("looks"),
             ranked=False,
         )
     except FairtrialError as error:

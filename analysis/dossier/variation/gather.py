@@ -48,7 +48,7 @@ def gather(subject: Subject) -> Variation | None:
         )
     except InsufficientDataError:
         return None
-    options = [] if metric == trial.default_metric else ["--metric", metric]
+    options = [] if subject.verdict.usual else ["--metric", metric]
     options += [] if confidence == _USUAL else ["--confidence", f"{confidence:g}"]
     return Variation(
         anchor=subject.anchor("variation"),

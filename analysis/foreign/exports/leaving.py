@@ -90,8 +90,8 @@ class Sample:
 class Leaving:
     """All samples of one source; the first metric is the one that targets of one metric take.
 
-    `unjudged` counts the rows of repeated runs that no method takes: they do not leave. `looks` is how
-    often a verdict may have been asked for, and `hosts` says that the sessions are those of several.
+    `unjudged` counts the rows of repeated runs that no method takes: they do not leave. `appended` is how
+    often sessions were put behind those of a complete trial, and `hosts` says that they are those of several.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Leaving:
     host: str | None = None
     cpu_model: str | None = None
     unjudged: int = 0
-    looks: int = 1
+    appended: int = 0
     hosts: bool = False
 
     @property
@@ -124,7 +124,8 @@ def leaving_trial(
     trial : Trial
         The trial.
     metrics : sequence of str
-        Which ones; by default all of an imported trial, else the wall time and what was parsed.
+        Which ones; by default all of an imported trial, else the campaign's question, the wall time and
+        what was parsed.
     variants : sequence of str
         Which ones; by default all.
 
@@ -145,9 +146,9 @@ def leaving_trial(
                 str(trial.path),
                 f"known here: {', '.join(known)}",
             )
-    own = () if manifest.origin == "imported" else ("wall",)
-    # the first one is judged where a file says no other
-    names = tuple(metrics) or tuple(dict.fromkeys((trial.default_metric, *own, *manifest.metrics)))
+    wall = () if manifest.origin == "imported" else ("wall",)
+    asked = manifest.questions or ()  # first: who reads the file back judges it
+    names = tuple(metrics) or tuple(dict.fromkeys((*asked, *wall, *manifest.metrics)))
     found = tuple(
         Metric(name=name, unit=(info := trial.metric(name)).unit, better=info.better)
         for name in names
@@ -171,7 +172,7 @@ def leaving_trial(
             host=manifest.host if manifest.host != "unknown" else None,
             cpu_model=manifest.cpu_model,
             unjudged=_unjudged(trial, kept),
-            looks=manifest.looks,
+            appended=len(manifest.appended),
             hosts=any(one.code == "sessions-of-hosts" for one in trial.cautions),
         ),
         str(trial.path),

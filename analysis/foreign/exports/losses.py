@@ -51,11 +51,11 @@ def lost(leaving: Leaving, metric: str, *holds: str) -> Iterator[Loss]:
 
 def never_held(leaving: Leaving) -> Iterator[Loss]:
     """Say what no target has a place for, and a verdict on the file cannot know."""
-    if leaving.looks > 1:
+    if leaving.appended:
         yield Loss(
             code="looks-lost",
-            text=f"that sessions were appended: a verdict may have been asked for {leaving.looks} times, "
-            "and one on the file counts one",
+            text=f"that sessions were appended, {leaving.appended} time{'s' * (leaving.appended > 1)}: a "
+            "verdict on the file takes it for the first look",
         )
     if leaving.hosts:
         yield Loss(code="hosts-lost", text="which session was measured on which host")

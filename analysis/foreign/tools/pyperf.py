@@ -23,6 +23,7 @@ _UNITS: Mapping[str, tuple[str, Better | None]] = {
     "byte": ("B", "lower"),
     "integer": ("", None),
 }
+_OF_RUN = frozenset(("metadata", "values", "samples", "warmups"))
 _NO_KEYS = ("loops", "inner_loops", "name", "unit", "values", "warmups", "date", "duration")
 
 
@@ -35,8 +36,15 @@ def knows(opened: Opened) -> bool:
         )
     benchmarks = data.get("benchmarks") if isinstance(data, dict) else None
     return isinstance(benchmarks, list) and any(
-        isinstance(one, dict) and isinstance(one.get("runs"), list) for one in benchmarks
+        isinstance(one, dict) and _are_runs(one.get("runs")) for one in benchmarks
     )
+
+
+def _are_runs(runs: object) -> bool:
+    """Tell runs with what pyperf writes of each from other tools' lists of that name."""
+    if not isinstance(runs, list):
+        return False
+    return not runs or any(isinstance(run, dict) and not _OF_RUN.isdisjoint(run) for run in runs)
 
 
 def read(opened: Opened) -> ForeignFile:

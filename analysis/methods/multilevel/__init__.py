@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         Shift as Shift,
         differences_of as differences_of,
     )
-    from .estimates import FLAT as FLAT, satterthwaite as satterthwaite
+    from .estimates import FLAT as FLAT, Parts as Parts, satterthwaite as satterthwaite
     from .failures import fisher as fisher
     from .hosts import (
         Disagreement as Disagreement,
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         over_hosts as over_hosts,
     )
     from .law import Law as Law
+    from .looks import LookFields as LookFields, Looks as Looks, LooksRule as LooksRule
     from .result import (
         BenchmarkLine as BenchmarkLine,
         Line as Line,
@@ -31,8 +32,12 @@ if TYPE_CHECKING:
         Multilevel as Multilevel,
     )
     from .wording import (
+        Looked as Looked,
         advice_text as advice_text,
+        chance_heading as chance_heading,
         interval_text as interval_text,
+        level_text as level_text,
+        looks_text as looks_text,
         needed_text as needed_text,
         reason_text as reason_text,
         speedup_text as speedup_text,
@@ -44,11 +49,12 @@ else:
             "advice": "chances",
             "compare": "multilevel",
             "differences": "Differences Shift differences_of",
-            "estimates": "FLAT satterthwaite",
+            "estimates": "FLAT Parts satterthwaite",
             "failures": "fisher",
             "hosts": "Disagreement HostEffect HostLevel MoreHosts over_hosts",
             "law": "Law",
+            "looks": "LookFields Looks LooksRule",
             "result": "BenchmarkLine Line MoreSessions Multilevel",
-            "wording": "advice_text interval_text needed_text reason_text speedup_text",
+            "wording": "Looked advice_text chance_heading interval_text level_text looks_text needed_text reason_text speedup_text",
         },
     )

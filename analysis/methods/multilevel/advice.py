@@ -1,20 +1,27 @@
 """How many more sessions would probably decide, and whether more runs alone would.
 
-With the estimate and the spread as if they were true, a further session is worth its chance to end
-with an interval outside 0 or inside the margin. The spread of few sessions is itself uncertain, so
-the same is said for its quartiles. The chances are integrals over the law of the standard deviation:
-scipy's noncentral t gives nan in its lower tail.
+The data are kept, and what they leave open is drawn: the spread of session values by its chi-square law,
+the true log ratio by the t law around the estimate, and then the new sessions. A further session is worth
+the share of draws in which old and new sessions together end with an interval outside 0 or inside the
+margin. That is right on average over what the data leave possible, and less where the truth lies on the
+margin. The same is said for the spread at its quartiles.
+
+Whether more runs would do takes estimate and spread as if they were true; its chances are integrals over
+the law of the standard deviation (of both, where sides have unequal numbers of sessions and each has its
+own quantile of t): scipy's noncentral t gives nan in its lower tail.
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtri, gammaln, ndtr
+from scipy.special import chdtri, gammaincinv, gammaln, ndtr, ndtri
 
-from .estimates import satterthwaite
+from .estimates import FLAT, satterthwaite
 from .law import Law
 from .result import MoreSessions
 
@@ -24,9 +31,16 @@ Floats = NDArray[np.float64]
 
 LIMIT = 100  # more sessions than that are no advice
 CHANCE = 0.8
+DRAWS = 1000
+_SEED = 20261121  # of the order of the strata; fixed, so that equal data get equal advice
 _RUNS = 10  # times as many runs a session at most
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
+# of the integrals over one standard deviation, and over two
+_RULES = {1: np.polynomial.legendre.leggauss(64), 2: np.polynomial.legendre.leggauss(40)}
 _REACH = 7.0  # standard deviations of a chi beyond which there is nothing
+_NEAR_NORMAL = (
+    20  # degrees of freedom from which on a quantile of chi-square is near enough for draws
+)
+_GRID = 65  # degrees of freedom between which quantiles of t are interpolated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,12 +49,13 @@ class Scatter:
 
     One side where differences are paired, two where the sides have sessions of their own.
     `variance` is that of session values, `sessions` their number, `within` the part of the variance
-    that the scatter of the runs makes (nan where unknown).
+    that the scatter of the runs makes (nan where unknown). `step` widens each half-width, shape (lines,).
     """
 
     variance: Floats
     sessions: Floats
     within: Floats
+    step: Floats
 
 
 def chances(
@@ -54,9 +69,12 @@ def chances(
 
     Parameters
     ----------
-    estimate, error, freedom : array, shape (n,)
-        The truth: the log ratio, its standard error, and the degrees of freedom of its estimate.
-    multipliers : pair of arrays, shape (n,)
+    estimate : array, shape (n,)
+        The truth: the log ratio.
+    error, freedom : array, shape (n,), or (n, 1) or (n, 2)
+        The standard error of its estimate and its degrees of freedom; or of the two independent parts
+        that it is made of, each with a multiplier of its own.
+    multipliers : pair of arrays, shape of `error`
         Half-width over standard error, for each of the two.
     margin : float
         Of the log ratio.
@@ -65,19 +83,42 @@ def chances(
     -------
     outside, inside : arrays, shape (n,)
     """
-    reach = _REACH / np.sqrt(2.0 * freedom)
-    low, high = np.maximum(0.0, 1.0 - reach), 1.0 + reach
-    u = low[:, None] + (high - low)[:, None] * (_NODES + 1) / 2
-    df = freedom[:, None]
-    log = (df - 1) * np.log(u) - df * u**2 / 2 + df / 2 * np.log(df / 2) - gammaln(df / 2)
-    weight = np.exp(log) * _WEIGHTS
-    weight /= weight.sum(axis=1, keepdims=True)
+    shape = (len(estimate), -1)
+    errors, freedoms = error.reshape(shape), freedom.reshape(shape)
+    error = np.hypot.reduce(errors, axis=1)
+    weight = np.ones((len(estimate), 1))
+    squares = [np.zeros((len(estimate), 1)) for _ in multipliers]
+    for part in range(errors.shape[1]):
+        u, density = _deviations(freedoms[:, part], *_RULES[errors.shape[1]])
+        share = (errors[:, part] / error)[:, None]
+        weight = _grid(weight, density, np.multiply)
+        squares = [
+            _grid(square, (multiplier.reshape(shape)[:, part, None] * share * u) ** 2, np.add)
+            for square, multiplier in zip(squares, multipliers, strict=True)
+        ]
     shift = (estimate / error)[:, None]
-    outer, inner = (multiplier[:, None] * u for multiplier in multipliers)
+    outer, inner = (np.sqrt(square) for square in squares)
     outside = ndtr(shift - outer) + ndtr(-shift - outer)
     room = (margin / error)[:, None] - inner
     inside = np.where(room > 0, ndtr(room - shift) - ndtr(-room - shift), 0.0)
     return (weight * outside).sum(axis=1), (weight * inside).sum(axis=1)
+
+
+def _deviations(freedom: Floats, nodes: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Give nodes of chi / sqrt(freedom) with weights that sum to 1, arrays of shape (n, nodes)."""
+    reach = _REACH / np.sqrt(2.0 * freedom)
+    low, high = np.maximum(0.0, 1.0 - reach), 1.0 + reach
+    u = low[:, None] + (high - low)[:, None] * (nodes + 1) / 2
+    df = freedom[:, None]
+    log = (df - 1) * np.log(u) - df * u**2 / 2 + df / 2 * np.log(df / 2) - gammaln(df / 2)
+    weight = np.exp(log) * weights
+    return u, weight / weight.sum(axis=1, keepdims=True)
+
+
+def _grid(found: Floats, more: Floats, together: np.ufunc) -> Floats:
+    """Put every entry of a row together with every one of another, shape (n, nodes)."""
+    both: Floats = together(found[:, :, None], more[:, None, :])
+    return both.reshape(len(found), -1)
 
 
 def advise(
@@ -102,33 +143,27 @@ def advise(
     steps : pair of arrays, shape (lines,)
         By what the level is divided for the two-sided test, and for equivalence.
     """
-    lines = len(estimate)
-    freedom = _freedom(scatter.variance, scatter.sessions)
-    # by the chi-square law of the variance: as measured, and at its lower and upper quartile
-    scale = np.concatenate(
-        [np.ones(lines), freedom / chdtri(freedom, 0.25), freedom / chdtri(freedom, 0.75)]
-    )
-    search = _Search(
-        estimate=np.tile(estimate, 3),
-        variance=np.tile(scatter.variance, (3, 1)) * scale[:, None],
-        sessions=np.tile(scatter.sessions, (3, 1)),
-        law=law,
-        margin=margin,
-        steps=(np.tile(steps[0], 3), np.tile(steps[1], 3)),
-    )
-    least = search.least()
-    outside, inside = search.chances(least)
-    runs = _runs_suffice(estimate, scatter, law, margin, steps)
+    asked = _Asked(estimate=estimate, scatter=scatter, law=law, margin=margin, steps=steps)
+    least, shares = _least(asked, None)
+    # a spread at its lower and at its upper quartile
+    ends = [_least(asked, quantile)[0] for quantile in (0.25, 0.75)]
+    runs = _runs_suffice(asked)
     found = []
-    for k in range(lines):
-        counts = [int(n) if n <= LIMIT else None for n in least[k::lines]]
-        equivalent = inside[k] > outside[k]
+    for k in range(len(estimate)):
+        counts = [int(n[k]) if n[k] <= LIMIT else None for n in (least, *ends)]
+        faster, slower, equivalent = (float(share[k]) for share in shares[:3])
+        likeliest = max(faster, slower)
         found.append(
             MoreSessions(
                 sessions=counts[0],
                 low=counts[1],
                 high=counts[2],
-                target="equivalent" if equivalent else "faster" if estimate[k] > 0 else "slower",
+                chance=None if counts[0] is None else float(shares.any[k]),
+                target="equivalent"
+                if equivalent > likeliest
+                else "faster"
+                if faster >= slower
+                else "slower",
                 runs_suffice=runs[k],
             )
         )
@@ -136,67 +171,158 @@ def advise(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Search:
+class _Asked:
+    """What is asked of some lines, as `advise` is."""
+
     estimate: Floats
-    variance: Floats
-    sessions: Floats
+    scatter: Scatter
     law: Law
     margin: float
     steps: tuple[Floats, Floats]
 
-    def chances(self, more: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Give both chances with so many more sessions a side."""
-        sessions = self.sessions + more[:, None]
-        freedom = _freedom(self.variance, sessions)
-        return chances(
-            self.estimate,
-            np.sqrt((self.variance / sessions).sum(axis=1)),
-            freedom,
-            (
-                self.law.multiplier(freedom, self.steps[0]),
-                self.law.multiplier(freedom, self.steps[1]),
-            ),
-            self.margin,
+
+class _Shares(NamedTuple):
+    """Shares of draws that end faster, slower, equivalent, and in any of these; shape (lines,)."""
+
+    faster: Floats
+    slower: Floats
+    equivalent: Floats
+    any: Floats
+
+
+def _least(asked: _Asked, quantile: float | None) -> tuple[NDArray[np.int64], _Shares]:
+    """Find by halving the least number with the chance, and the shares there.
+
+    LIMIT + 1 where none has it. `quantile` fixes the spread instead of drawing it.
+    """
+    low = np.zeros(len(asked.estimate), dtype=np.int64)
+    high = np.full_like(low, LIMIT + 1)
+    while (high - low > 1).any():
+        middle = np.where(high - low > 1, (low + high) // 2, high)
+        enough = _shares(asked, middle, quantile).any >= CHANCE
+        open_ = high - low > 1
+        high = np.where(open_ & enough, middle, high)
+        low = np.where(open_ & ~enough, middle, low)
+    return high, _shares(asked, high, quantile)
+
+
+def _shares(asked: _Asked, more: NDArray[np.int64], quantile: float | None) -> _Shares:
+    """Draw the data with so many more sessions a side, and judge each by the line's own law."""
+    have, variance = asked.scatter.sessions, asked.scatter.variance
+    x = np.repeat(asked.estimate[:, None], DRAWS, axis=1)
+    errors, freedoms = [], []
+    for j in range(have.shape[1]):
+        old, new = have[:, j, None], more[:, None].astype(np.float64)
+        true = variance[:, j, None] * (old - 1.0)
+        if quantile is None:
+            true = true / np.stack([_chi_square(f - 1.0, 3 * j) for f in have[:, j]])
+        else:  # the upper tail of chi-square is the lower one of the spread
+            true = true / np.asarray(chdtri(old - 1.0, quantile))
+        # the new sessions' mean less the old ones': of the truth about the old mean, and of their own
+        apart = np.sqrt(true * (1 / old + 1 / new)) * _normal(3 * j + 1)
+        x = x + new / (old + new) * apart
+        squares = (old - 1.0) * variance[:, j, None] + old * new / (old + new) * apart**2
+        squares += true * np.stack([_chi_square(n - 1.0, 3 * j + 2) for n in more.tolist()])
+        freedoms.append((old + new - 1.0)[:, 0])
+        errors.append(np.sqrt(squares / (old + new - 1.0) / (old + new)))
+    outer, inner = (
+        half + asked.scatter.step[:, None]
+        for half in _halves(asked, np.stack(errors, axis=-1), np.stack(freedoms, axis=-1))
+    )
+    equivalent = np.abs(x) + inner < asked.margin
+    faster, slower = (sign * x > outer for sign in (1, -1))
+    return _Shares(
+        *(
+            told.mean(axis=1)
+            for told in (
+                faster & ~equivalent,
+                slower & ~equivalent,
+                equivalent,
+                faster | slower | equivalent,
+            )
         )
-
-    def least(self) -> NDArray[np.int64]:
-        """Find by halving the least number with the chance; LIMIT + 1 where none has it.
-
-        Both chances only grow with the sessions once either is near CHANCE.
-        """
-        low = np.zeros(len(self.estimate), dtype=np.int64)
-        high = np.full_like(low, LIMIT + 1)
-        while (high - low > 1).any():
-            middle = np.where(high - low > 1, (low + high) // 2, high)
-            enough = np.maximum(*self.chances(middle)) >= CHANCE
-            open_ = high - low > 1
-            high = np.where(open_ & enough, middle, high)
-            low = np.where(open_ & ~enough, middle, low)
-        return high
+    )
 
 
-def _freedom(variance: Floats, sessions: Floats) -> Floats:
-    if variance.shape[1] == 1:
-        return np.asarray(sessions[:, 0] - 1.0)
-    return satterthwaite(np.sqrt(variance / sessions), sessions - 1.0)
+def _halves(asked: _Asked, errors: Floats, freedoms: Floats) -> list[Floats]:
+    """Give both half-widths, of errors (lines, draws, sides) with freedoms (lines, sides)."""
+    law = asked.law
+    if freedoms.shape[1] == 1:
+        return [
+            law.multiplier(freedoms[:, 0], step)[:, None] * errors[..., 0] for step in asked.steps
+        ]
+    equal = np.abs(freedoms[:, 0] - freedoms[:, 1]) < FLAT
+    # Welch's t needs a quantile for each draw: looked up along a grid, between f and 2 f, even in 1 / f
+    least = freedoms[:, :1]
+    freedom = satterthwaite(errors, np.broadcast_to(freedoms[:, None], errors.shape))
+    place = np.clip(2 * (1 - least / np.where(equal[:, None], freedom, least)), 0, 1) * (_GRID - 1)
+    below = np.minimum(place.astype(np.int64), _GRID - 2)
+    grid = least / np.linspace(1.0, 0.5, _GRID)
+    found = []
+    for step in asked.steps:
+        each = law.multiplier(freedoms, step[:, None])
+        half = np.hypot(*np.moveaxis(each[:, None] * errors, -1, 0))  # Banerjee's bound
+        if equal.any():
+            known = law.multiplier(grid, step[:, None])
+            left = np.take_along_axis(known, below, axis=1)
+            right = np.take_along_axis(known, below + 1, axis=1)
+            welch = (left + (place - below) * (right - left)) * np.hypot(
+                *np.moveaxis(errors, -1, 0)
+            )
+            half = np.where(equal[:, None], welch, half)
+        found.append(half)
+    return found
 
 
-def _runs_suffice(
-    estimate: Floats, scatter: Scatter, law: Law, margin: float, steps: tuple[Floats, Floats]
-) -> list[bool | None]:
+# ---- draws: each variate's strata in an order of its own
+
+
+@functools.lru_cache(maxsize=16)
+def _strata(variate: int) -> Floats:
+    rng = np.random.default_rng([_SEED, variate])
+    found = (rng.permutation(DRAWS) + 0.5) / DRAWS
+    found.flags.writeable = False
+    return found
+
+
+@functools.lru_cache(maxsize=16)
+def _normal(variate: int) -> Floats:
+    return np.asarray(ndtri(_strata(variate)))
+
+
+@functools.lru_cache(maxsize=1024)
+def _chi_square(freedom: float, variate: int) -> Floats:
+    """Give draws of a chi-square; 0 without any degree of freedom."""
+    if freedom == 0:
+        return np.zeros(DRAWS)
+    if freedom < _NEAR_NORMAL:
+        return np.asarray(2.0 * gammaincinv(freedom / 2, _strata(variate)))
+    spread = 2.0 / (9.0 * freedom)  # Wilson and Hilferty: the cube root is nearly normal
+    return np.asarray(freedom * (1.0 - spread + np.sqrt(spread) * _normal(variate)) ** 3)
+
+
+# ---- more runs in the same sessions
+
+
+def _runs_suffice(asked: _Asked) -> list[bool | None]:
     """Tell of each line whether ten times the runs in the same sessions would decide it."""
+    scatter = asked.scatter
     known = ~np.atleast_1d(np.isnan(scatter.within).any(axis=1))
     between = np.maximum(scatter.variance - scatter.within, 0.0)
     # never 0, which has no chances
     variance = np.maximum(between + scatter.within / _RUNS, scatter.variance * 1e-12)
-    search = _Search(
-        estimate=estimate,
-        variance=np.where(known[:, None], variance, scatter.variance),
-        sessions=scatter.sessions,
-        law=law,
-        margin=margin,
-        steps=steps,
-    )
-    outside, inside = search.chances(np.zeros(len(estimate), dtype=np.int64))
-    enough: NDArray[np.bool_] = np.maximum(outside, inside) >= CHANCE
+    errors = np.sqrt(np.where(known[:, None], variance, scatter.variance) / scatter.sessions)
+    freedoms = scatter.sessions - 1.0
+    unequal = freedoms[:, 0] != freedoms[:, -1]
+    enough = np.zeros(len(errors), dtype=np.bool_)
+    for rows, apart in ((~unequal, False), (unequal, True)):
+        if not rows.any():
+            continue
+        error, freedom = errors[rows], freedoms[rows]
+        if not apart:  # one quantile for both sides
+            freedom = satterthwaite(error, freedom)[:, None]
+            error = np.hypot.reduce(error, axis=1)[:, None]
+        outer, inner = (asked.law.multiplier(freedom, step[rows, None]) for step in asked.steps)
+        found = chances(asked.estimate[rows], error, freedom, (outer, inner), asked.margin)
+        enough[rows] = np.maximum(*found) >= CHANCE
     return [bool(e) if k else None for e, k in zip(enough.tolist(), known.tolist(), strict=True)]

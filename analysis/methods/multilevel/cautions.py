@@ -12,9 +12,16 @@ from .design import Layout
 from .lines import Judged
 from .result import BenchmarkLine
 
-__all__ = ["benchmark_cautions", "data_cautions", "design_cautions", "suite_cautions"]
+__all__ = [
+    "benchmark_cautions",
+    "data_cautions",
+    "design_cautions",
+    "suite_cautions",
+    "unequal_cautions",
+]
 
 _FEW = 5  # benchmarks below which a law of others like them is little known
+_NUMBERS = 3  # pairs of unequal numbers of which each is told
 _AT: dict[Unit, str] = {"session": "in", "host": "on"}
 
 
@@ -61,14 +68,16 @@ def benchmark_cautions(
     judged: Judged, lines: Sequence[BenchmarkLine], sessions: int, noun: Unit
 ) -> Iterator[Caution]:
     """Say what holds for single benchmarks."""
-    flat = [line.name for line in lines if line.error == 0]
+    flat = [line.name for line in lines if line.reason == "no-spread"]
     if flat:
         where = _in(sessions, noun) if judged.design in ("paired", "separate") else "at all"
         yield Caution(
             "no-spread",
-            f"no spread {where}, so no p-value: {figures.listed(flat)}",
+            f"no spread {where}, and the clock's step is not known, so that equal readings prove "
+            f"nothing: {figures.listed(flat)}. Make the runs longer, or take more of them",
             tuple(flat),
         )
+    yield from _clock_cautions(judged, lines)
     lonely = [
         line.name
         for line in lines
@@ -102,6 +111,21 @@ def benchmark_cautions(
     yield from _zero_cautions(judged, lines)
 
 
+def _clock_cautions(judged: Judged, lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:
+    """Say where the clock's step widens an interval; what is counted has no clock."""
+    for line, error in zip(lines, judged.each.error.tolist(), strict=False):  # failed ones follow
+        if line.resolution is None or line.step_log is None or line.resolution_source == "exact":
+            continue
+        if line.low is not None and (line.step_added or error <= (line.error_floor or 0.0)):
+            yield Caution(
+                "coarse-clock",
+                f"{line.name}: the clock's step ({figures.quantity(line.resolution, judged.unit)}) is "
+                f"{figures.significant(100 * np.expm1(line.step_log), 2)} % of a run; the interval is "
+                "widened by it. Make the runs longer",
+                (line.name,),
+            )
+
+
 def _zero_cautions(judged: Judged, lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:
     below = [line.name for line in lines if line.reason == "below-resolution"]
     if below:
@@ -122,6 +146,36 @@ def _zero_cautions(judged: Judged, lines: Sequence[BenchmarkLine]) -> Iterator[C
         )
 
 
+def unequal_cautions(
+    lines: Sequence[BenchmarkLine], sides: tuple[str, str], noun: str
+) -> Iterator[Caution]:
+    """Say where sides have unequal numbers of sessions, or runs, and what would make them equal."""
+    known = [line for line in lines if line.law is not None]
+    unequal: dict[tuple[int, int], list[str]] = {}
+    for line in known:
+        if line.law == "banerjee" and line.freedoms is not None:
+            ours, theirs = (round(freedom) + 1 for freedom in line.freedoms)
+            unequal.setdefault((ours, theirs), []).append(line.name)
+    often = sorted(unequal.items(), key=lambda one: -len(one[1]))
+    for (ours, theirs), names in often[:_NUMBERS]:
+        all_of_them = len(names) == len(known)
+        where = "" if all_of_them else f"{figures.listed(names)}: "
+        lacking = sides[0] if ours < theirs else sides[1]
+        yield Caution(
+            "unequal-sessions",
+            f"{where}{_count(ours, noun)} against {theirs}: the bound for unequal numbers is taken; "
+            f"{abs(ours - theirs)} more of {lacking} would make them equal, and narrow it",
+            () if all_of_them else tuple(names),
+        )
+    rest = tuple(name for _, names in often[_NUMBERS:] for name in names)
+    if rest:
+        yield Caution(
+            "unequal-sessions",
+            f"{figures.listed(rest)}: other unequal numbers of {noun}s, with the same bound",
+            rest,
+        )
+
+
 def suite_cautions(benchmarks: int) -> Iterator[Caution]:
     """Say how far the suite's lines carry."""
     if 2 <= benchmarks < _FEW:
@@ -135,5 +189,5 @@ def _in(count: int, noun: Unit) -> str:
     return f"{_AT[noun]} {_count(count, noun)}"
 
 
-def _count(count: int, noun: Unit) -> str:
+def _count(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"

@@ -1,8 +1,8 @@
 """The sound verdict on two variants: sessions as the unit of replication.
 
 t on the session values of the difference, every session weighing the same, S - 1 degrees of freedom.
-Blocks pair runs inside a session and are never the unit; Welch's t over session means serves only
-sides that share fewer than two sessions.
+Blocks pair runs inside a session and are never the unit; a test of two means of sessions serves only
+sides that share fewer than two: Welch's t where they have equally many, else Banerjee's bound.
 
 References
 ----------
@@ -23,8 +23,14 @@ from numpy.typing import NDArray
 from ...data import PerformanceMatrix, match
 from ...errors import UsageError
 from ...report import figures
-from ...stats import Correction, check_correction, counted, door
-from .cautions import benchmark_cautions, data_cautions, design_cautions, suite_cautions
+from ...stats import Correction, check_correction, door
+from .cautions import (
+    benchmark_cautions,
+    data_cautions,
+    design_cautions,
+    suite_cautions,
+    unequal_cautions,
+)
 from .contrast import run_tables, tables_of
 from .design import Layout, layout_of
 from .law import Law
@@ -36,13 +42,14 @@ from .lines import (
     failed_lines,
     suite_lines,
 )
+from .looks import Looks
+from .resolution import resolution_of
 from .result import Multilevel
 from .suite import suite_of_cells
 
 __all__ = ["multilevel"]
 
 Floats = NDArray[np.float64]
-_LOOKS = 1000
 
 
 @door
@@ -54,7 +61,7 @@ def multilevel(
     margin: float = 0.01,
     correction: Correction = "holm",
     weights: Mapping[str, float] | None = None,
-    looks: int = 1,
+    looks: int | Looks = 1,
     always_valid: bool = False,
 ) -> Multilevel:
     """Compare two variants by their sessions: one interval and one word a benchmark.
@@ -76,8 +83,9 @@ def multilevel(
         Of the words for the number of benchmarks; intervals are not adjusted.
     weights : mapping of str to float, optional
         Of benchmarks, in the suite's two lines; those not named weigh 1.
-    looks : int
-        How many looks at growing data are planned, this one among them: alpha / looks each.
+    looks : int or Looks
+        How many looks at growing data are planned, this one among them: alpha / looks each. A
+        `Looks` shares the risk otherwise.
     always_valid : bool
         Give confidence sequences, which hold however often one looks; paired sessions only, and
         finite from 3 of them on.
@@ -101,7 +109,10 @@ def multilevel(
     ([2]_). With one session the answer holds within it; where session and variant cannot be told
     apart there is an estimate and nothing else.
     """
-    law = _law(confidence, margin, looks, always_valid=always_valid)
+    _check_levels(confidence, margin)
+    look = Looks.of(looks, always_valid=always_valid)
+    always_valid = look.rule == "always-valid"
+    law = Law(alpha=look.alpha(float(confidence)), always_valid=always_valid)
     check_correction(correction)
     whole = _whole(candidate), _whole(baseline)
     pair = match(*whole)
@@ -119,15 +130,21 @@ def multilevel(
     )
     sign = 1 if ours.better == "higher" else -1
     tables = tables_of(layout, sign, zeroed)
+    resolution = resolution_of(
+        layout, tables, _rows(ours, theirs), sign=sign, unit=ours.unit, zeroed=zeroed
+    )
     judged = Judged(
         design=layout.design,
         tables=tables,
-        each=estimates_of(layout.design, tables),
+        each=estimates_of(layout.design, tables, resolution),
+        resolution=resolution,
         zeroed=zeroed,
         weights=weighing,
         law=law,
+        next_law=replace(law, alpha=look.next_alpha(float(confidence))),
         margin=math.log1p(margin),
         sign=sign,
+        unit=ours.unit,
         correction=correction,
     )
     lines = (*benchmark_lines(judged, ours, theirs), *failed_lines(*whole))
@@ -145,8 +162,8 @@ def multilevel(
         confidence=float(confidence),
         margin=float(margin),
         correction=correction,
-        looks=int(looks),
-        always_valid=bool(always_valid),
+        **look.fields(float(confidence)),
+        always_valid=always_valid,
         benchmarks=lines,
         these=None if suite is None else suite[0],
         similar=None if suite is None else suite[1],
@@ -156,6 +173,11 @@ def multilevel(
             *data_cautions(pair),
             *design_cautions(layout),
             *benchmark_cautions(judged, lines, sessions, layout.outermost),
+            *unequal_cautions(
+                lines,
+                (ours.name, theirs.name),
+                layout.outermost if layout.design == "separate" else "run",
+            ),
             *(
                 ()
                 if suite is None
@@ -165,20 +187,13 @@ def multilevel(
     )
 
 
-def _law(confidence: float, margin: float, looks: int, *, always_valid: bool) -> Law:
+def _check_levels(confidence: float, margin: float) -> None:
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}")
     if not (math.isfinite(margin) and margin >= 0):
         raise UsageError(
             f"margin must be a number of at least 0, not {margin!r}", fix="such as 0.01"
         )
-    counted("looks", looks, most=_LOOKS)
-    if always_valid and looks > 1:
-        raise UsageError(
-            "looks and always_valid exclude each other",
-            fix="always_valid holds however often one looks; looks divides the level",
-        )
-    return Law(alpha=(1.0 - float(confidence)) / looks, always_valid=always_valid)
 
 
 def _whole(matrix: PerformanceMatrix) -> PerformanceMatrix:
@@ -231,12 +246,12 @@ def _sessions(layout: Layout) -> int:
 
 
 def _occasions(layout: Layout, sign: int, law: Law, weights: Floats) -> str | None:
-    """Say what Welch's t over the runs would give if the sessions of both sides did not differ."""
+    """Say what the runs would give if the sessions of both sides did not differ."""
     if layout.design != "confounded" or not weights.any():
         return None
     ours, theirs = run_tables(layout, sign)
-    found = suite_of_cells(ours, theirs, weights)  # of one benchmark that is Welch's t
-    estimate, half = float(found.estimate), float(law.half(found.error, found.freedom))
+    found = suite_of_cells(ours, theirs, weights)
+    estimate, half = float(found.estimate), float(law.half(found.error, found.freedom, found.parts))
     if math.isnan(half) or abs(estimate) + half > WIDEST:
         return None
     middle, low, high = (math.exp(estimate + shift) for shift in (0.0, -half, half))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...report import Word
 from ...stats import Correction, adjusted, holm_steps
-from .estimates import FLAT, Estimates
+from .estimates import Estimates, satterthwaite
 from .law import Law
 
 __all__ = ["Decisions", "decide", "word_by_interval"]
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 class Decisions:
     """Intervals, p-values and words; arrays over the benchmarks, nan where there is none.
 
-    `steps` and `steps_equivalent` are the factors by which the correction divides the level at each
+    `pvalue_welch` is Welch's of two sides, also where it is not the one that counts. `steps` and `steps_equivalent` are the factors by which the correction divides the level at each
     benchmark's own place in its family.
     """
 
@@ -29,6 +29,7 @@ class Decisions:
     high: Floats
     pvalue: Floats
     pvalue_equivalent: Floats
+    pvalue_welch: Floats
     pvalue_adjusted: Floats
     pvalue_equivalent_adjusted: Floats
     steps: Floats
@@ -51,8 +52,9 @@ def decide(found: Estimates, law: Law, margin: float, correction: Correction) ->
     """Judge the benchmarks of one candidate.
 
     Two families over the benchmarks are corrected: the two-sided p, held against alpha, and that of
-    equivalence, held against alpha / 2. An estimate without spread has no p; it takes part with the
-    one that it tends to as the spread goes to 0, which is 0 or 1.
+    equivalence, held against alpha / 2. An estimate without spread, whose values do not vary for all that is known,
+    has no interval and no p; it takes part with p = 1. The clock's step widens each interval, and every
+    distance that is tested is less by it.
 
     Parameters
     ----------
@@ -65,16 +67,15 @@ def decide(found: Estimates, law: Law, margin: float, correction: Correction) ->
     correction : {"holm", "bh", "none"}
         For the number of benchmarks.
     """
-    half = law.half(found.error, found.freedom)
+    flat, step = found.error == 0, found.widening
+    half = np.where(flat, np.nan, law.half(found.error, found.freedom, found.parts) + step)
     low, high = found.estimate - half, found.estimate + half
-    pvalue = law.pvalue(found.estimate, found.error, found.freedom)
-    equivalent = law.pvalue_equivalent(found.estimate, found.error, found.freedom, margin)
-    flat = found.error == 0
-    size = np.abs(found.estimate)
-    families = [
-        np.where(flat, np.where(size >= FLAT, 0.0, 1.0), pvalue),
-        np.where(flat, np.where(size < margin, 0.0, 1.0), equivalent),
-    ]
+    seen = np.maximum(np.abs(found.estimate) - step, 0.0)
+    pvalue = law.pvalue(seen, found.error, found.freedom, found.parts)
+    equivalent = law.pvalue_equivalent(
+        found.estimate, found.error, found.freedom, margin - step, found.parts
+    )
+    families = [np.where(flat, 1.0, p) for p in (pvalue, equivalent)]
     ours, theirs = (adjusted(family, correction) for family in families)
     alone = tuple(
         word_by_interval(a, b, margin) for a, b in zip(low.tolist(), high.tolist(), strict=True)
@@ -85,6 +86,7 @@ def decide(found: Estimates, law: Law, margin: float, correction: Correction) ->
         high=high,
         pvalue=pvalue,
         pvalue_equivalent=equivalent,
+        pvalue_welch=_by_welch(found, law),
         pvalue_adjusted=np.where(flat, np.nan, ours),
         pvalue_equivalent_adjusted=np.where(flat, np.nan, theirs),
         steps=holm_steps(families[0], correction),
@@ -92,6 +94,12 @@ def decide(found: Estimates, law: Law, margin: float, correction: Correction) ->
         outcome=words,
         outcome_uncorrected=alone,
     )
+
+
+def _by_welch(found: Estimates, law: Law) -> Floats:
+    if found.parts is None or "welch" not in found.laws:
+        return np.full(found.estimate.shape, np.nan)
+    return law.pvalue(found.estimate, found.error, satterthwaite(*found.parts))
 
 
 def _words(

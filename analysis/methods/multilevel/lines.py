@@ -18,11 +18,18 @@ from .advice import Scatter, advise
 from .contrast import Tables
 from .decision import Decisions, decide, word_by_interval
 from .design import PAIRS, Design
-from .estimates import Estimates, of_differences, of_means
+from .estimates import Estimates, LawName, floored, of_differences, of_sides
 from .failures import fails_more
 from .law import Law
+from .resolution import Resolution, Source
 from .result import BenchmarkLine, Line, MoreSessions
-from .suite import similar_half, suite_of_cells, suite_of_differences, suite_of_means
+from .suite import (
+    shares_of,
+    similar_half,
+    suite_of_cells,
+    suite_of_differences,
+    suite_of_means,
+)
 
 __all__ = [
     "Judged",
@@ -47,29 +54,46 @@ class Judged:
     """What both kinds of lines are made of.
 
     `margin` is that of the log ratio, `sign` -1 where less is better; `each` are the benchmarks'
-    estimates, `zeroed` tells which of them have runs of 0.
+    estimates, `resolution` what the clock adds to them, `zeroed` tells which have runs of 0. `next_law` has the level of the next look.
     """
 
     design: Design
     tables: Tables
     each: Estimates
+    resolution: Resolution
     zeroed: NDArray[np.bool_]
     weights: Floats
     law: Law
+    next_law: Law
     margin: float
     sign: int
+    unit: str
     correction: Correction
 
 
-def estimates_of(design: Design, tables: Tables) -> Estimates:
+def estimates_of(design: Design, tables: Tables, resolution: Resolution) -> Estimates:
     """Give the estimate of each benchmark, with its error where the design has one."""
+    added = np.where(np.isnan(resolution.added), 0.0, resolution.added)
     if design in PAIRS:
-        return of_differences(tables.differences)
-    found = of_means(tables.ours, tables.theirs)
-    if design != "confounded":
-        return found
+        found = of_differences(tables.differences)
+        return floored(found, resolution.floor)._replace(step=added)
+    sides = _sides(tables, resolution)
+    found = of_sides(*sides)._replace(step=added)
+    return unjudged(found) if design == "confounded" else found
+
+
+def _sides(tables: Tables, resolution: Resolution) -> tuple[Estimates, Estimates]:
+    """Give the mean of each side, with its own floor."""
+    return (
+        floored(of_differences(tables.ours), resolution.floor_ours),
+        floored(of_differences(tables.theirs), resolution.floor_theirs),
+    )
+
+
+def unjudged(found: Estimates) -> Estimates:
+    """Give the estimates without their errors."""
     nothing = np.full(found.estimate.shape, np.nan)
-    return found._replace(error=nothing, freedom=nothing)
+    return found._replace(error=nothing, freedom=nothing, parts=None)
 
 
 # ---- benchmarks
@@ -119,6 +143,7 @@ def benchmark_lines(
                 session_ids=tuple(t.rows[i] for i in there),
                 differences=() if values is None else tuple(values[there, k].tolist()),
                 reason=reasons[k],
+                **_clock(judged, k),
             )
         )
     return tuple(lines)
@@ -167,7 +192,28 @@ def _reason(
         failed[0], len(ours.samples[k]), failed[1], len(theirs.samples[k])
     ):
         return "fails-more"
+    if judged.each.error[k] == 0:
+        return "no-spread"
     return "confounded" if judged.design == "confounded" else None
+
+
+class _Clock(TypedDict):
+    """What a benchmark's line has of the clock, by the names of its fields."""
+
+    resolution: float | None
+    resolution_source: Source | None
+    step_log: float | None
+    error_floor: float | None
+
+
+def _clock(judged: Judged, k: int) -> _Clock:
+    found = judged.resolution
+    return {
+        "resolution": number_of(found.step[k]),
+        "resolution_source": found.sources[k],
+        "step_log": number_of(found.log[k]),
+        "error_floor": number_of(found.floor[k]),
+    }
 
 
 def _sessions(design: Design, count: int) -> int:
@@ -189,17 +235,21 @@ def suite_lines(judged: Judged) -> tuple[Line, Line] | None:
     """Give the lines of these benchmarks and of others like them; None unless there are two."""
     if int((~np.isnan(judged.each.estimate)).sum()) < 2:
         return None
-    t, weights = judged.tables, judged.weights
+    t, weights, clock = judged.tables, judged.weights, judged.resolution
+    floors = clock.floor_ours, clock.floor_theirs
     if judged.design in PAIRS:
-        found = suite_of_differences(t.differences, weights)
+        found = suite_of_differences(t.differences, weights, clock.floor)
     elif judged.design == "one session, runs":
-        found = suite_of_cells(t.ours, t.theirs, weights)
+        found = suite_of_cells(t.ours, t.theirs, weights, floors)
     else:
-        found = suite_of_means(t.ours, t.theirs, weights)
+        found = suite_of_means(t.ours, t.theirs, weights, floors)
+    share = shares_of(judged.each.estimate, weights)
+    found = found._replace(step=np.asarray((share * judged.each.widening).sum()))
     if judged.design == "confounded":
-        found = found._replace(error=np.array(np.nan), freedom=np.array(np.nan))
+        found = unjudged(found)
     these = _these(judged, found)
-    half = judged.law.half(found.error, found.freedom)
+    half = judged.law.half(found.error, found.freedom, found.parts) + found.widening
+    half = np.where(found.error == 0, np.nan, half)
     wide = similar_half(judged.each.estimate, weights, half, judged.law.alpha)
     return these, similar_line(these.speedup, float(found.estimate), float(wide), judged.margin)
 
@@ -212,7 +262,7 @@ def _these(judged: Judged, found: Estimates) -> Line:
         scatter = _suite_scatter(judged, one)
         if scatter is not None:
             ones = np.ones(1)
-            advice = advise(one.estimate, scatter, judged.law, judged.margin, (ones, ones))
+            advice = advise(one.estimate, scatter, judged.next_law, judged.margin, (ones, ones))
     return Line(
         **decided(one, d, 0, "these"),
         outcome=d.outcome[0],
@@ -248,10 +298,8 @@ def _advice(
     if judged.design == "paired":
         sides = [(judged.each, t.within, t.differences)]
     elif judged.design == "separate":
-        sides = [
-            (of_differences(t.ours), t.within_ours, t.ours),
-            (of_differences(t.theirs), t.within_theirs, t.theirs),
-        ]
+        ours, theirs = _sides(t, judged.resolution)
+        sides = [(ours, t.within_ours, t.ours), (theirs, t.within_theirs, t.theirs)]
     else:
         return {}
     some = asked & (judged.each.error > 0)
@@ -261,11 +309,12 @@ def _advice(
         variance=np.stack([e.error**2 * e.values for e, _, _ in sides], axis=1)[some],
         sessions=np.stack([e.values.astype(np.float64) for e, _, _ in sides], axis=1)[some],
         within=np.stack([_within(within, values) for _, within, values in sides], axis=1)[some],
+        step=judged.each.widening[some],
     )
     found = advise(
         judged.each.estimate[some],
         scatter,
-        judged.law,
+        judged.next_law,
         judged.margin,
         (steps[0][some], steps[1][some]),
     )
@@ -287,13 +336,19 @@ def _suite_scatter(judged: Judged, found: Estimates) -> Scatter | None:
     if judged.design == "separate":
         known = np.where(np.isnan(judged.each.estimate), 0.0, judged.weights)
         sides = [
-            suite_of_differences(table, known)
-            for table in (judged.tables.ours, judged.tables.theirs)
+            suite_of_differences(table, known, floor)
+            for table, floor in (
+                (judged.tables.ours, judged.resolution.floor_ours),
+                (judged.tables.theirs, judged.resolution.floor_theirs),
+            )
         ]
     sessions = np.array([[float(np.ravel(e.freedom)[0]) + 1 for e in sides]])
     errors = np.array([[float(np.ravel(e.error)[0]) for e in sides]])
     return Scatter(
-        variance=errors**2 * sessions, sessions=sessions, within=np.full(errors.shape, np.nan)
+        variance=errors**2 * sessions,
+        sessions=sessions,
+        within=np.full(errors.shape, np.nan),
+        step=found.widening,
     )
 
 
@@ -309,8 +364,13 @@ class Decided(TypedDict):
     high: float | None
     error: float | None
     freedom: float | None
+    law: LawName | None
+    errors: tuple[float, ...] | None
+    freedoms: tuple[float, ...] | None
     pvalue: float | None
     pvalue_equivalent: float | None
+    pvalue_welch: float | None
+    step_added: float | None
 
 
 class Corrected(TypedDict):
@@ -329,6 +389,8 @@ def decided(found: Estimates, d: Decisions, k: int, name: str) -> Decided:
     AnalysisError
         If the speedup leaves the range of numbers.
     """
+    known = not math.isnan(d.low[k])
+    errors, freedoms = (found.parts or found.own_parts()).of(k)
     return {
         "name": name,
         "speedup": exponential(float(found.estimate[k]), name),
@@ -336,8 +398,13 @@ def decided(found: Estimates, d: Decisions, k: int, name: str) -> Decided:
         "high": end_of(d.high[k]),
         "error": number_of(found.error[k], d.low[k]),
         "freedom": number_of(found.freedom[k], d.low[k]),
+        "law": found.laws[math.isnan(found.freedom[k])] if known else None,
+        "errors": errors if known else None,
+        "freedoms": freedoms if known else None,
         "pvalue": number_of(d.pvalue[k]),
         "pvalue_equivalent": number_of(d.pvalue_equivalent[k]),
+        "pvalue_welch": number_of(d.pvalue_welch[k]),
+        "step_added": number_of(found.widening[k], d.low[k]),
     }
 
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from ...report import Cell, Column, Page, Section, Sentence, Table, Value, figures, page_of, said
 from .result import BenchmarkLine, Line, Multilevel
-from .wording import advice_text, interval_text, reason_text, speedup_text
+from .wording import (
+    advice_text,
+    interval_text,
+    level_text,
+    looks_text,
+    reason_text,
+    speedup_text,
+)
 
 _BENCHMARK, _VARIANT = 28, 20  # columns for names
 
@@ -57,7 +64,6 @@ def _table(result: Multilevel) -> Table:
     for name, line in ((f"these {known}", result.these), ("others like them", result.similar)):
         if line is not None:
             rows.append((name, "", "", *_verdict(result, line)))
-    level = 1 - (1 - result.confidence) / result.looks
     return Table(
         name="benchmarks",
         columns=(
@@ -65,7 +71,7 @@ def _table(result: Multilevel) -> Table:
             Column(theirs),
             Column(ours),
             Column("speedup"),
-            Column(f"{100 * level:.4g} %", "left"),
+            Column(level_text(result.look_alpha), "left"),
             Column("", "left"),
             Column("", "left"),
         ),
@@ -104,17 +110,14 @@ def _verdict(result: Multilevel, line: Line) -> tuple[Cell, ...]:
 
 def _notes(result: Multilevel) -> list[str]:
     notes = [] if result.occasions is None else [result.occasions]
-    if result.looks > 1:
-        notes.append(
-            f"{result.looks} looks share the level: each is judged at alpha / {result.looks}"
-        )
-    if result.always_valid:
-        notes.append("intervals hold however often one looks (a confidence sequence)")
-    elif result.looks == 1 and any(line.more_sessions for line in result.benchmarks):
+    told = looks_text(result)
+    if told:
+        notes.append(told)
+    elif any(line.more_sessions for line in result.benchmarks):
         noun = result.outermost
         plan = "--looks 2" if noun == "host" else "--looks 2, or --always-valid"
         notes.append(
-            f"a second look at more {noun}s needs a plan: {plan}; otherwise false alarms grow from 5 "
-            "to about 10 %"
+            f"a second look at more {noun}s is another chance to be wrong: plan it ({plan}), or a "
+            "trial that grows judges it at alpha/6"
         )
     return notes

@@ -10,14 +10,19 @@ from ...report import Result, Word, figures, plain
 from ...run_numbers import Better
 from ...stats import Correction
 from .design import Design
+from .estimates import LawName
+from .looks import LooksRule
+from .resolution import Source
 
-__all__ = ["REFERENCES", "BenchmarkLine", "Line", "MoreSessions", "Multilevel"]
+__all__ = ["REFERENCES", "BenchmarkLine", "Group", "Line", "MoreSessions", "Multilevel"]
 
 REFERENCES = (
     "T. Kalibera, R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013",
     "R. Ibragimov, U. K. Mueller, t-statistic based correlation and heterogeneity robust inference, "
     "Journal of Business & Economic Statistics 28, 2010",
     "B. L. Welch, The generalization of 'Student's' problem, Biometrika 34, 1947",
+    "S. K. Banerjee, Approximate confidence interval for linear functions of means of k populations "
+    "when the population variances are not equal, Sankhya 22, 1960",
     "S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of "
     "Statistics 6, 1979",
 )
@@ -25,7 +30,7 @@ REFERENCES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoreSessions:
-    """How many more sessions would probably decide, if estimate and spread are as measured.
+    """How many more sessions would probably decide, over all that the data leave possible.
 
     Attributes
     ----------
@@ -34,8 +39,11 @@ class MoreSessions:
         each side needs as many.
     low, high : int or None
         The same for a spread at the quartiles of what it may be; None beyond 100.
+    chance : float or None
+        That of `sessions`: over the spreads and speedups that the data leave possible, these data kept
+        ("predictive"). Where the truth lies on the margin it is less, from two sessions 2 in 3.
     target : {"faster", "slower", "equivalent"}
-        What would probably be decided; ``for`` in JSON.
+        What would likeliest be decided; ``for`` in JSON.
     runs_suffice : bool or None
         Whether up to ten times the runs in the same sessions would do; None when unknown.
     """
@@ -43,6 +51,7 @@ class MoreSessions:
     sessions: int | None
     low: int | None
     high: int | None
+    chance: float | None
     target: Word
     runs_suffice: bool | None
 
@@ -52,9 +61,23 @@ class MoreSessions:
             "sessions": self.sessions,
             "low": self.low,
             "high": self.high,
+            "chance": self.chance,
+            "basis": "predictive",
             "for": self.target,
             "runs_suffice": self.runs_suffice,
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Hosts of equally many sessions, or a side of a host whose sides have unequal numbers.
+
+    `error` is their part of the line's error, `freedom` its degrees of freedom.
+    """
+
+    error: float
+    freedom: float
+    hosts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,14 +91,32 @@ class Line:
     speedup : float or None
         Ratio of geometric means, above 1 when the candidate is better.
     low, high : float or None
-        The interval at the result's confidence (1 - alpha / looks), not adjusted for the number of
+        The interval at the look's confidence (1 - look_alpha), not adjusted for the number of
         benchmarks; None where there is none.
     error, freedom : float or None
-        Standard error of the log of the speedup, and its degrees of freedom.
+        Standard error of the log of the speedup, and its degrees of freedom; these are None also where
+        no single number fits (`law` "banerjee" or "grouped").
+    law : {"t", "welch", "banerjee", "satterthwaite", "grouped"} or None
+        What gave interval and p-values: t of paired values; of two sides Welch's t where they have
+        equally many values, else Banerjee's bound; of several hosts, or of the cells of one session, t
+        with Satterthwaite's freedom where all have equally many values, else a part for each group. On
+        hosts like these "t" of the hosts' values, with the part on these hosts beside it.
+    errors, freedoms : tuple of float or None
+        The independent parts of the error, and their degrees of freedom: of both sides, candidate
+        first, or of the groups; on hosts like these the part between hosts comes first. `error` is the
+        root of the sum of their squares. Where `in_parts`, half the interval is the root of the sum of
+        the squares of t(freedom) * error.
+    groups : tuple of Group or None
+        On these hosts, under "grouped": whose parts they are.
+    step_added : float or None
+        What the clock's step adds to each half of the interval of the logarithm, and takes from each
+        distance that is tested; 0 where runs vary more than it, or nobody knows it.
     pvalue : float or None
         Two-sided, of H0: the speedup is 1. None without spread.
     pvalue_equivalent : float or None
         The larger one-sided p of H0: the speedup lies outside the margin; held against alpha / 2.
+    pvalue_welch : float or None
+        Of two sides: Welch's `pvalue`, also under "banerjee", where it does not count.
     outcome : {"faster", "slower", "equivalent", "undecided"}
         The word.
     more_sessions : MoreSessions or None
@@ -94,11 +135,23 @@ class Line:
     pvalue_equivalent: float | None
     outcome: Word
     more_sessions: MoreSessions | None
+    law: LawName | None = None
+    errors: tuple[float, ...] | None = None
+    freedoms: tuple[float, ...] | None = None
+    groups: tuple[Group, ...] | None = None
+    pvalue_welch: float | None = None
+    step_added: float | None = None
 
     @property
     def word(self) -> Word:
         """The outcome, under the name that all results have it."""
         return self.outcome
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether each part of the error has a quantile of t of its own: no single freedom fits."""
+        several = len(self.errors or ()) > 1
+        return self.law in ("banerjee", "grouped") or (self.law == "t" and several)
 
     @property
     def pvalue_of(self) -> str:
@@ -136,8 +189,17 @@ class BenchmarkLine(Line):
         Where sides are paired: the sessions behind it, or within one session its blocks.
     differences : tuple of float
         The log differences of these, positive when the candidate is better.
-    reason : {"confounded", "fails-more", "below-resolution"} or None
-        Why the word is "undecided" in spite of numbers.
+    reason : {"confounded", "fails-more", "below-resolution", "no-spread"} or None
+        Why the word is "undecided" in spite of numbers. "no-spread": session values do not differ, and
+        the clock's step is unknown.
+    resolution : float or None
+        The clock's step in the unit of the values; None where it is unknown.
+    resolution_source : {"exact", "runs", "other benchmarks"} or None
+        How it is known: 1 of what is counted; the greatest common step of the runs, of which some are
+        equal; the least of these of the other benchmarks.
+    step_log, error_floor : float or None
+        The step on the log scale, and the standard error that rounding to it gives at least: `error`
+        is no less.
     """
 
     pvalue_adjusted: float | None
@@ -155,6 +217,10 @@ class BenchmarkLine(Line):
     session_ids: tuple[str, ...]
     differences: tuple[float, ...]
     reason: str | None
+    resolution: float | None = None
+    resolution_source: Source | None = None
+    step_log: float | None = None
+    error_floor: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -179,7 +245,13 @@ class Multilevel(Result):
     correction : str
         For the number of benchmarks: "holm", "bh" or "none".
     looks : int
-        How many looks at growing data share the level: intervals and words are at alpha / looks.
+        Which look at growing data this is, or how many are planned.
+    look_alpha : float
+        The risk of this look: intervals have the confidence 1 - look_alpha.
+    looks_rule : {"single", "planned", "growing", "always-valid"}
+        How the risk is shared among looks.
+    risk_total : float
+        The most that all looks together may risk.
     always_valid : bool
         Whether the intervals hold at every number of sessions (a confidence sequence).
     benchmarks : tuple of BenchmarkLine
@@ -209,6 +281,9 @@ class Multilevel(Result):
     margin: float
     correction: Correction
     looks: int
+    look_alpha: float
+    looks_rule: LooksRule
+    risk_total: float
     always_valid: bool
     benchmarks: tuple[BenchmarkLine, ...]
     these: Line | None

@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from .estimates import FLAT, Estimates, of_differences, satterthwaite
+from .estimates import FLAT, Estimates, floored, in_groups, of_differences, of_sides
 
-__all__ = ["similar_half", "suite_of_cells", "suite_of_differences", "suite_of_means"]
+__all__ = ["shares_of", "similar_half", "suite_of_cells", "suite_of_differences", "suite_of_means"]
 
 Floats = NDArray[np.float64]
+Floors = tuple[Floats, Floats]  # of both sides, shape (benchmarks,)
 
 
-def suite_of_differences(values: Floats, weights: Floats) -> Estimates:
+def suite_of_differences(values: Floats, weights: Floats, floor: Floats | None = None) -> Estimates:
     """Give the mean over the benchmarks of paired differences, with whole sessions as clusters.
 
     With d_bs the value of benchmark b in session s and n_b its sessions, the residual of a session
@@ -31,6 +32,8 @@ def suite_of_differences(values: Floats, weights: Floats) -> Estimates:
         Differences of logs; nan where there is none. Blocks stand for sessions within one.
     weights : array, shape (benchmarks,)
         Not negative; only their proportions matter.
+    floor : array, shape (benchmarks,), optional
+        The least standard error of each benchmark's mean; nan where none is known.
 
     Returns
     -------
@@ -39,7 +42,7 @@ def suite_of_differences(values: Floats, weights: Floats) -> Estimates:
         freedom are nan where a benchmark that has weight has fewer than two values.
     """
     each = of_differences(values)
-    share = _shares(each.estimate, weights)
+    share = shares_of(each.estimate, weights)
     there = ~np.isnan(values)
     apart = np.where(there, values - each.estimate[..., None, :], 0.0)
     scale = share / np.maximum(each.values, 1)
@@ -50,16 +53,21 @@ def suite_of_differences(values: Floats, weights: Floats) -> Estimates:
     enough = freedom >= 1
     varies = (np.abs(residual) >= FLAT).any(axis=-1)
     variance = sessions / np.maximum(sessions - 1, 1) * (residual**2).sum(axis=-1)
+    error = np.where(varies, np.sqrt(variance), 0.0)
+    if floor is not None:
+        error = np.maximum(error, np.sqrt(np.nansum((share * floor) ** 2, axis=-1)))
     return Estimates(
         estimate=_mean(each.estimate, share),
-        error=np.where(enough, np.where(varies, np.sqrt(variance), 0.0), np.nan),
+        error=np.where(enough, error, np.nan),
         freedom=np.where(enough, freedom, np.nan),
         values=sessions,
     )
 
 
-def suite_of_means(ours: Floats, theirs: Floats, weights: Floats) -> Estimates:
-    """Give the same for sides of different sessions: V = V_c + V_b, Satterthwaite's freedom.
+def suite_of_means(
+    ours: Floats, theirs: Floats, weights: Floats, floors: Floors | None = None
+) -> Estimates:
+    """Give the same for sides of different sessions: V = V_c + V_b, by the law of two sides.
 
     Parameters
     ----------
@@ -70,19 +78,17 @@ def suite_of_means(ours: Floats, theirs: Floats, weights: Floats) -> Estimates:
     """
     a_each, b_each = of_differences(ours).estimate, of_differences(theirs).estimate
     known = np.where(np.isnan(a_each - b_each), 0.0, weights)
-    a, b = suite_of_differences(ours, known), suite_of_differences(theirs, known)
-    return Estimates(
-        estimate=a.estimate - b.estimate,
-        error=np.hypot(a.error, b.error),
-        freedom=satterthwaite(
-            np.stack([a.error, b.error], axis=-1), np.stack([a.freedom, b.freedom], axis=-1)
-        ),
-        values=a.values + b.values,
-    )
+    a, b = (None, None) if floors is None else floors
+    return of_sides(suite_of_differences(ours, known, a), suite_of_differences(theirs, known, b))
 
 
-def suite_of_cells(ours: Floats, theirs: Floats, weights: Floats) -> Estimates:
+def suite_of_cells(
+    ours: Floats, theirs: Floats, weights: Floats, floors: Floors | None = None
+) -> Estimates:
     """Give the same with every cell a stratum of its own: single runs that nothing ties together.
+
+    Satterthwaite's freedom over all cells where each benchmark has equally many runs on both sides,
+    else over those of equally many runs (`in_groups`).
 
     Parameters
     ----------
@@ -92,18 +98,26 @@ def suite_of_cells(ours: Floats, theirs: Floats, weights: Floats) -> Estimates:
         As in `suite_of_differences`.
     """
     a, b = of_differences(ours), of_differences(theirs)
+    if floors is not None:
+        a, b = (floored(side, floor) for side, floor in zip((a, b), floors, strict=True))
     each = a.estimate - b.estimate
-    share = _shares(each, weights)
+    share = shares_of(each, weights)
     left_out = share == 0
     errors = np.concatenate(
         [np.where(left_out, 0.0, side.error * share) for side in (a, b)], axis=-1
     )
     freedoms = np.concatenate([np.where(left_out, 1.0, side.freedom) for side in (a, b)], axis=-1)
+    unequal = ((a.values != b.values) & ~left_out).any(axis=-1, keepdims=True)
+    runs = [np.where(left_out, -1, np.where(unequal, side.values, 0)) for side in (a, b)]
+    error = np.sqrt((errors**2).sum(axis=-1))
+    freedom, parts = in_groups(errors, freedoms, np.concatenate(runs, axis=-1))
     return Estimates(
         estimate=_mean(each, share),
-        error=np.sqrt((errors**2).sum(axis=-1)),
-        freedom=satterthwaite(errors, freedoms),
+        error=error,
+        freedom=np.where(np.isnan(error), np.nan, freedom),
         values=np.where(left_out, 0, a.values + b.values).sum(axis=-1),
+        parts=parts,
+        laws=("satterthwaite", "grouped"),
     )
 
 
@@ -129,7 +143,7 @@ def similar_half(each: Floats, weights: Floats, half: Floats, alpha: float) -> F
     array, shape (...)
         nan where fewer than two benchmarks have an estimate and weight.
     """
-    share = _shares(each, weights)
+    share = shares_of(each, weights)
     squares = np.asarray((share**2).sum(axis=-1))
     several = squares < 1  # one benchmark, or one that outweighs all others, has no spread
     mean = _mean(each, share)
@@ -142,7 +156,7 @@ def similar_half(each: Floats, weights: Floats, half: Floats, alpha: float) -> F
     return np.asarray(np.where(np.isfinite(found), found, np.nan))
 
 
-def _shares(each: Floats, weights: Floats) -> Floats:
+def shares_of(each: Floats, weights: Floats) -> Floats:
     """Give the weights of the benchmarks that have an estimate, summing to 1 (0 where none has)."""
     known = np.where(np.isnan(each), 0.0, weights)
     total = known.sum(axis=-1, keepdims=True)

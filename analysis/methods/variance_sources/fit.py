@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...data import Trial, always_said
+from ...data import Trial, always_said, not_judged, question_of
 from ...errors import AnalysisError, UsageError
 from ...report import merged
 from ...stats import counted, door
@@ -43,7 +43,8 @@ def sources(
     trial_or_trials : Trial or sequence of Trial
         Trials of one metric; several may be of several hosts.
     metric : str, optional
-        What is to be explained; the wall time, or an imported trial's first metric.
+        What is to be explained; by default the first that the campaign's `judge` names, else the wall
+        time (of an imported trial its first).
     permutations : int
         How many other orders each factor is held against, 99 or more.
     confidence : float
@@ -88,7 +89,8 @@ def sources(
     trials = [trial_or_trials] if isinstance(trial_or_trials, Trial) else list(trial_or_trials)
     _check(trials, confidence)
     counted("permutations", permutations, least=LEAST_ORDERS)
-    response = metric or trials[0].default_metric
+    response = metric or question_of(trials)
+    unasked = [] if metric else [name for trial in trials for name in trial.unasked]
     runs = pooled(trials, response)
     root = int(rng.integers(2**63))
     enough = runs.logs.size >= LEAST_RUNS  # that few are alike tells nothing of a coarse clock
@@ -111,6 +113,7 @@ def sources(
         components=components_of(runs),
         factors=factors,
         cautions=merged(
+            [not_judged([*dict.fromkeys(unasked)])] if unasked else (),
             *(always_said(trial) for trial in trials),
             runs.cautions,
             told,

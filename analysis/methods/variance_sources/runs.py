@@ -266,11 +266,11 @@ def _left_out(  # noqa: PLR0917 - what `pooled` has found so far
             sum(
                 int((t.judged(metric) & ~mine).sum()) for t, mine in zip(trials, used, strict=True)
             ),
-            "{} run{} without " + metric,
+            "{} run{} without {}",
         ),
     ):
         if count:
-            yield Caution(code, text.format(count, "s" * (count > 1)))
+            yield Caution(code, text.format(count, "s" * (count > 1), metric))
     if bad:
         names = [
             f"{benchmarks[one // len(variants)]} / {variants[one % len(variants)]}"

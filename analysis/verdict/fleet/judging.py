@@ -20,14 +20,15 @@ from ...data.fleets import (
     open_fleet,
 )
 from ...errors import InsufficientDataError, UsageError
-from ...methods.multilevel import HostLevel, Multilevel, multilevel, over_hosts
+from ...methods.multilevel import HostLevel, Looks, Multilevel, multilevel, over_hosts
 from ...record import HostProgress, Manifest, MetricInfo, with_plans
 from ...report import Caution, figures, merged
 from ...stats import Correction, counted, door
-from ..cautions import method_cautions, run_cautions
+from ..cautions import method_cautions, question_cautions, run_cautions
 from ..counts import RunCounts, counts_of, summed
 from ..host_standing import FleetHostStanding
 from ..judging import judge
+from ..looking import looks_at_hosts
 from ..names import candidates_in, known_names
 from ..result import CandidateVerdict, Verdict
 from ..sides import Side, all_failed, comparable, sides_of
@@ -73,7 +74,7 @@ class _Gathered:
     info: MetricInfo | None = None
     first: Manifest | None = None
     unknown: UsageError | None = None
-    looks: int = 1
+    manifests: list[Manifest] = field(default_factory=list)
 
     def add(self, name: str, trial: Trial) -> None:
         """Judge a host by itself, and keep what it says."""
@@ -98,7 +99,7 @@ class _Gathered:
         for caution in run_cautions(trial, sides.values(), asked.metric):
             if caution.code not in _OF_HOSTS:
                 self.told.setdefault(caution, {})[name] = caution.text
-        self.looks = max(self.looks, manifest.looks if asked.looks is None else asked.looks)
+        self.manifests.append(manifest)
         self._compare(name, trial, sides)
         self.counts.append(counts_of(trial, asked.metric, self.chosen, sides.values()))
         self.environments.add(name, trial.path)
@@ -143,7 +144,7 @@ class _Gathered:
 def judge_fleet(
     fleet: str | Path,
     *,
-    metric: str = "wall",
+    metric: str | None = None,
     confidence: float = 0.95,
     variants: Sequence[str] | None = None,
     benchmarks: Sequence[str] | None = None,
@@ -162,8 +163,8 @@ def judge_fleet(
     metric, confidence, variants, benchmarks, margin, correction, weights
         As for `judge`.
     looks : int, optional
-        How often these sessions are judged, this time included; by default as often as the trial that
-        was appended to most.
+        How many looks are planned, this one included; by default the host that was appended to most
+        tells which one this is (`looks_at_hosts`).
     explain : bool
         Also ask the published methods, which take each host as one session, and say why they differ.
 
@@ -184,8 +185,10 @@ def judge_fleet(
         If no host has a run that counts.
     """
     opened = open_fleet(Path(fleet))
+    unasked = opened.unasked() if metric is None else ()
+    usual = metric is None or opened.is_usual(metric)
     asked = _Asked(
-        metric=metric,
+        metric=opened.question() if metric is None else metric,
         confidence=confidence,
         variants=variants,
         benchmarks=benchmarks,
@@ -205,11 +208,11 @@ def judge_fleet(
         raise found.unknown
     if found.first is None:
         raise nothing_to_judge(opened.path, hosts)
-    if len(found.judged) == 1:
-        return _alone(opened, found, hosts)
-    if len(found.chosen) < 2:
-        return _one_variant(opened, found, hosts)
-    return _together(opened, found, hosts, found.first)
+    alone = len(found.judged) == 1
+    way = _alone if alone else _one_variant if len(found.chosen) < 2 else _together
+    answer = way(opened, found, hosts)
+    told = merged(question_cautions(unasked), answer.cautions)
+    return replace(answer, usual=usual, cautions=told)
 
 
 def _alone(opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProgress]) -> Verdict:
@@ -254,13 +257,12 @@ def _one_variant(opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProg
     return replace(answer, host=None, hosts=_standing(found, hosts), cautions=told)
 
 
-def _together(
-    opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProgress], first: Manifest
-) -> Verdict:
-    asked, info = found.asked, found.info
-    assert info is not None  # a host was judged
+def _together(opened: OpenedFleet, found: _Gathered, hosts: Sequence[HostProgress]) -> Verdict:
+    asked, info, first = found.asked, found.info, found.first
+    assert info is not None and first is not None  # noqa: PT018 - a host was judged
+    looks = looks_at_hosts(found.manifests, asked.looks)
     candidates = tuple(
-        _candidate(variant, found.results.get(variant, {}), found)
+        _candidate(variant, found.results.get(variant, {}), found, looks)
         for variant in found.chosen
         if variant != first.baseline
     )
@@ -294,7 +296,7 @@ def _together(
         confidence=asked.confidence,
         margin=asked.margin,
         correction=asked.correction,
-        looks=found.looks,
+        **looks.fields(asked.confidence),
         always_valid=False,
         finished=all(one.state != "running" for one in hosts),
         candidates=candidates,
@@ -312,12 +314,12 @@ def _together(
 
 
 def _candidate(
-    variant: str, results: Mapping[str, Multilevel], found: _Gathered
+    variant: str, results: Mapping[str, Multilevel], found: _Gathered, looks: Looks
 ) -> CandidateVerdict:
     whole: Multilevel | None = next(iter(results.values()), None)
     level: HostLevel | None = None
     if len(results) > 1:
-        whole, level = over_hosts(results, weights=found.asked.weights, looks=found.looks)
+        whole, level = over_hosts(results, weights=found.asked.weights, looks=looks)
     crashed = found.crashed.get(variant, {})
     if whole is not None and crashed:
         whole = undecided_by(whole, sum(crashed.values(), Counter()))

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...data.fleets import standing
-from ...methods.multilevel import Disagreement, HostLevel, Line, Multilevel
+from ...methods.multilevel import Disagreement, HostLevel, Line, Multilevel, level_text
 from ...report import Cell, Column, Section, Sentence, Table, Value, figures
 from ..host_standing import FleetHostStanding
 from ..result import CandidateVerdict, Verdict
-from ..screen import chosen, interval_text, level_text, speedup, word
+from ..screen import chosen, interval_text, speedup, word
 
 __all__ = ["disagreeing_sentences", "fleet_section", "standing_sentences"]
 
@@ -92,7 +92,7 @@ def _table(
         Column("speedup"),
         Column(f"these {len(level.hosts)} hosts", "left"),
         Column("", "left"),
-        Column(f"like these, {level_text(verdict)}", "left"),
+        Column(f"like these, {level_text(verdict.look_alpha)}", "left"),
         Column("", "left"),
         Column("differ"),
         Column("needs" if any(str(row[-1])[:1] in "+>" for row in rows if row[-1]) else "", "left"),

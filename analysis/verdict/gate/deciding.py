@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ...errors import UsageError
 from ...methods.multilevel import Law, Multilevel
 from ...report import Caution, merged
@@ -33,21 +31,24 @@ def gate(
     *,
     on: On = "suite",
     failing: Sequence[str] = (),
+    metric: str | None = None,
 ) -> Gate:
     """Decide a condition such as ``slower>2%`` for one or several candidates.
 
     With L the limit of the speedup (1/1.02 of ``slower>2%``), x the log speedup of a line, e its
     standard error and f its degrees of freedom, the null hypothesis of a proof is "the speedup is L
     or more": p = P(T_f <= (x - log L) / e), one-sided, by Holm over the benchmarks of one candidate
-    at the risk (1 - confidence) / 2. The condition is ruled out on a line where the lower end of
-    its uncorrected interval lies above L; of all benchmarks where that holds for every one, which
-    needs no correction (an intersection-union test). Looks share the risk; always-valid bounds take
-    the place of t where the comparison has them. A line without spread is decided by its bounds.
+    at half the risk of this look, `look_alpha`. Where no single f fits the line (sides, or hosts, of
+    unequal numbers of sessions), p is half the risk at which its interval would end at L. The condition
+    is ruled out on a line where the lower end of its uncorrected interval lies above L; of all
+    benchmarks where that holds for every one, which needs no correction (an intersection-union test).
+    Always-valid bounds take the place of t where the comparison has them. The clock's step is
+    taken from each distance. A line without spread has no interval: it counts as p = 1, undecided.
 
     Parameters
     ----------
     results : Multilevel or sequence of Multilevel
-        Comparisons by `multilevel`, one a candidate, with one confidence.
+        Comparisons by `multilevel`, one a candidate, with one confidence and one look.
     condition : str
         ``slower>N%``, ``worse>N%`` (the same) or ``faster<N%``.
     on : {"suite", "benchmarks"}
@@ -56,6 +57,8 @@ def gate(
     failing : sequence of str
         Candidates that cannot be compared because none of their runs succeeded, although runs of the
         baseline did: proven, for that reason.
+    metric : str, optional
+        What was compared, for the record.
 
     Returns
     -------
@@ -80,18 +83,22 @@ def gate(
     found = (results,) if isinstance(results, Multilevel) else tuple(results)
     if not found and not failing:
         raise UsageError("there is no candidate at the gate", None, "compare at least one")
-    levels = {one.confidence for one in found}
-    if len(levels) > 1:
-        told = ", ".join(f"{level:g}" for level in sorted(levels))
-        raise UsageError(f"the comparisons have different confidences: {told}", None, "use one")
-    confidence = levels.pop() if levels else None
+    risks = {one.look_alpha for one in found}
+    if len(risks) > 1:
+        told = ", ".join(f"{1 - risk:g}" for risk in sorted(risks, reverse=True))
+        raise UsageError(
+            f"the comparisons have different confidences: {told}",
+            None,
+            "use one, and as many looks for all",
+        )
     gated = [_candidate(one, asked, on) for one in found]
     return Gate(
         condition=asked.text,
+        metric=metric,
         limit=asked.limit,
         on=on,
-        confidence=confidence,
-        risk=None if confidence is None else _risk(confidence),
+        confidence=round(1 - found[0].look_alpha, 15) if found else None,
+        risk=_risk(found[0]) if found else None,
         candidates=(*gated, *(_failed(name, found) for name in failing)),
         cautions=merged(
             *(_told(one, len(found)) for one in found),
@@ -104,8 +111,8 @@ def gate(
     )
 
 
-def _risk(confidence: float) -> float:
-    return round((1 - confidence) / 2, 15)  # 0.025, and not 0.025000000000000022
+def _risk(one: Multilevel) -> float:
+    return round(one.look_alpha / 2, 15)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,13 +128,13 @@ class _Terms:
 def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
     terms = _Terms(
         asked=asked,
-        risk=_risk(one.confidence) / (1 if one.always_valid else one.looks),
+        risk=_risk(one),
         doubt=None if one.design in _SESSIONS else _DOUBT.get(one.design, "one-session"),
-        law=Law(alpha=1 - one.confidence, always_valid=one.always_valid),
+        law=Law(alpha=one.look_alpha, always_valid=one.always_valid),
     )
     chances = [_chance(line, terms) for line in one.benchmarks]
     ranks = {k: rank for k, (_, rank) in enumerate(chances) if rank is not None}
-    # a line without spread has no p, and takes the place of the smallest or the largest
+    # a line without spread has no p, and takes the place of the largest
     corrected = dict(zip(ranks, adjusted(list(ranks.values()), "holm").tolist(), strict=True))
     benchmarks = tuple(
         _line(line, terms, p, corrected.get(k), line.reason)
@@ -149,6 +156,9 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
         outermost=one.outermost,
         sessions=one.sessions,
         looks=one.looks,
+        look_alpha=one.look_alpha,
+        looks_rule=one.looks_rule,
+        risk_total=one.risk_total,
         always_valid=one.always_valid,
         outcome=_outcome(suite, benchmarks, on),
         reason="fails-more" if fails else terms.doubt,
@@ -170,18 +180,17 @@ def _outcome(suite: GateLine | None, benchmarks: Sequence[GateLine], on: On) -> 
 def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
     """Give the one-sided p of "the speedup is the limit or more", and its place among others.
 
-    Both None where nothing may be decided; without spread there is no p, and the place is 0 where
-    the interval lies below the limit, 1 elsewhere.
+    Both None where nothing may be decided; a line without spread has no p, and the place of p = 1.
     """
+    if terms.doubt is None and getattr(line, "reason", None) == "no-spread":
+        return None, 1.0
     if terms.doubt is not None or line.speedup is None or line.error is None or line.high is None:
         return None, None
-    if line.error == 0:
-        return None, 0.0 if line.high < terms.asked.limit else 1.0
-    if line.freedom is None:
+    if line.freedom is None and not line.in_parts:
         return None, None
-    distance = math.log(line.speedup) - terms.asked.log_limit
-    values = (np.array(value) for value in (distance, line.error, line.freedom))
-    both = float(terms.law.pvalue(*values))
+    # the clock's step is taken from the distance below the limit
+    distance = math.log(line.speedup) - terms.asked.log_limit + (line.step_added or 0.0)
+    both = terms.law.pvalue_of(line, distance)
     p = 1 - both / 2 if distance > 0 else max(both / 2, sys.float_info.min)  # never 0
     return p, p
 
@@ -196,7 +205,7 @@ def _line(
     elif terms.doubt is not None:
         reason = terms.doubt
     elif rank is None or line.low is None:
-        reason = reason or "no-interval"
+        reason = "no-interval" if reason in (None, "no-spread") else reason
     elif line.low > terms.asked.limit:
         outcome = "passed"
     elif rank <= terms.risk:
@@ -223,6 +232,9 @@ def _failed(name: str, found: Sequence[Multilevel]) -> GatedCandidate:
         design=None,
         sessions=0,
         looks=1,
+        look_alpha=None,
+        looks_rule="single",
+        risk_total=None,
         always_valid=False,
         outcome="proven",
         reason="fails-more",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...methods.multilevel import looks_text
 from ...report import Column, Page, Section, Sentence, Table, Value, figures, page_of
 from .result import Gate, GatedCandidate, GateLine
 from .wording import SAID, answer, bounds, conclusion, multiple, why
@@ -37,7 +38,7 @@ def _rule(gate: Gate) -> str:
     }[gate.on]
     told = [f"limit {multiple(gate.limit)}: {wanted}"]
     if gate.risk is not None:
-        told.append(f"risk {100 * gate.risk:g} %")
+        told.append(f"confidence {_percent(gate.confidence)}, risk {_percent(gate.risk)}")
     if len(gate.candidates) == 1 and (one := gate.candidates[0]).design is not None:
         told.append(_design(one))
     return " · ".join(told)
@@ -50,7 +51,11 @@ def _design(one: GatedCandidate) -> str:
         told = f"{one.sessions} {noun}s, {_SAID_DESIGNS.get(told, told)}"
     if one.always_valid:
         return f"{told}, always-valid"
-    return f"{told}, look {one.looks} of {one.looks}" if one.looks > 1 else told
+    return ", ".join(text for text in (told, looks_text(one)) if text)
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.4g} %"
 
 
 def _table_of_candidates(gate: Gate) -> Table:
@@ -90,7 +95,7 @@ def _evidence(gate: Gate, one: GatedCandidate, number: int) -> list[Table | Sent
         columns=(
             Column("", "left"),
             Column("speedup"),
-            Column("" if gate.confidence is None else f"{100 * gate.confidence:g} %", "left"),
+            Column(_percent(gate.confidence), "left"),
             Column(gate.condition, "left"),
             Column("", "left"),
         ),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ...data import Unit
+from ...methods.multilevel import LooksRule
 from ...report import Result
 
 __all__ = ["EXIT_CODES", "Gate", "GateLine", "GatedCandidate", "On", "Outcome"]
@@ -27,7 +28,7 @@ class GateLine:
         The estimate and its interval, as `multilevel` gives them.
     pvalue_condition : float or None
         One-sided p of "the speedup is not below the limit": small where the condition holds. None
-        where there is no interval, or no spread.
+        where there is no interval.
     pvalue_condition_adjusted : float or None
         The same after Holm's correction over the benchmarks; of the suite None.
     outcome : {"passed", "proven", "undecided"}
@@ -55,7 +56,8 @@ class GatedCandidate:
     and None where nothing was measured. `reason` is "fails-more" where the candidate fails
     significantly more often than the baseline, "confounded" or "one-session" where the design cannot
     decide; None where the intervals decide. Of a candidate without any run that succeeded nothing
-    else is known: the other fields are None, 0 and empty. `outermost` is what the interval holds for
+    else is known: the other fields are None, 0 and empty. `looks`, `look_alpha`, `looks_rule` and
+    `risk_total` are those of the comparison. `outermost` is what the interval holds for
     more of: sessions, or hosts.
     """
 
@@ -68,6 +70,9 @@ class GatedCandidate:
     design: str | None
     sessions: int
     looks: int
+    look_alpha: float | None
+    looks_rule: LooksRule
+    risk_total: float | None
     always_valid: bool
     outcome: Outcome
     reason: str | None
@@ -86,14 +91,16 @@ class Gate(Result):
 
     `outcome` is "proven" where the condition is proven of any candidate, else "undecided" where it
     could not be decided of one, else "passed"; `exit_code` is 1, 7, 0. `limit` is the speedup below
-    which the condition holds, `risk` the one-sided risk of each proof and of each pass; `confidence` and
-    `risk` are None where nothing could be compared.
+    which the condition holds, `confidence` that of the intervals at this look, and `risk` the one-sided
+    risk of each proof and of each pass, half of what it leaves; both are None where nothing could be
+    compared. `metric` is what was compared; None where that is not known.
     """
 
     method: ClassVar[str] = "gate"
     derived: ClassVar[tuple[str, ...]] = ("outcome", "exit_code")
 
     condition: str
+    metric: str | None = None
     limit: float
     on: On
     confidence: float | None

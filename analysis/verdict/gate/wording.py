@@ -13,7 +13,7 @@ _REASONS = {
     "confounded": "session and variant cannot be told apart",
     "one-session": "within one session; the next one may differ",
     "below-resolution": "below the clock's resolution",
-    "no-interval": "no interval: too few sessions",
+    "no-interval": "no interval: too few sessions, or they do not differ",
 }
 _DIGITS = 4  # a bound and the limit often share three
 
@@ -39,7 +39,7 @@ def why(gate: Gate, line: GateLine) -> str:
     p = line.pvalue_condition_adjusted or line.pvalue_condition
     told = "" if p is None else f"p {figures.pvalue(p)}"
     if line.outcome == "proven":
-        return told or f"no spread, below {multiple(gate.limit)}"
+        return told
     below = line.high is not None and line.high < gate.limit
     return (
         f"not after correction, {told}" if below else f"the interval holds {multiple(gate.limit)}"
@@ -72,6 +72,8 @@ def answer(gate: Gate, one: GatedCandidate) -> str:
 def conclusion(gate: Gate) -> str:
     """Say the whole answer in one sentence."""
     head = {"passed": "passed", "proven": "not passed", "undecided": "undecided"}[gate.outcome]
+    if gate.metric not in (None, "wall"):
+        head += f" by {gate.metric}"
     if len(gate.candidates) == 1:
         (one,) = gate.candidates
         return f"{head}: {figures.shorten(one.candidate, 40)}: {answer(gate, one)}"

@@ -19,6 +19,7 @@ from ...errors import FairtrialError, InsufficientDataError
 from ...methods.mixture import Mixture, fit_mixture, probability_fastest
 from ...report import Caution, figures, merged
 from ...stats import counted, door
+from ..cautions import question_cautions
 from ..sides import sides_of
 from .result import BestOf, Chances
 
@@ -33,7 +34,7 @@ def best_of(
     trial: Trial,
     runs: int,
     *,
-    metric: str = "wall",
+    metric: str | None = None,
     variants: Sequence[str] | None = None,
     benchmarks: Sequence[str] | None = None,
 ) -> BestOf:
@@ -45,8 +46,8 @@ def best_of(
         From `read_trial`.
     runs : int
         How many each variant is executed, 1 to 100.
-    metric : str
-        What is compared.
+    metric : str, optional
+        What is compared; by default as for `judge`.
     variants, benchmarks : sequence of str, optional
         Those only.
 
@@ -67,6 +68,8 @@ def best_of(
     chosen = [
         v for v in manifest.variants if variants is None or v in {*variants, manifest.baseline}
     ]
+    unasked = trial.unasked if metric is None else ()
+    metric = trial.default_metric if metric is None else metric
     info = trial.metric(metric)
     every = sides_of(trial, metric, chosen, benchmarks)
     known = [one for side in every.values() for one in side.cautions]
@@ -102,7 +105,9 @@ def best_of(
         variants=names,
         benchmarks=tuple(rows),
         mean={name: sum(row.chances[name] for row in rows) / len(rows) for name in names},
-        cautions=merged(always_said(trial, known), _cautions(trial, left_out)),
+        cautions=merged(
+            question_cautions(unasked), always_said(trial, known), _cautions(trial, left_out)
+        ),
     )
 
 

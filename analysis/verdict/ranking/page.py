@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 
+from ...methods.multilevel import level_text, looks_text
 from ...report import (
     Column,
     Command,
@@ -38,7 +39,8 @@ def _(result: Ranking) -> Page:
         f"{100 * result.margin:g} % · words after Holm over the pairs"
     )
     words = ["fairtrial", "verdict", result.path]
-    pairs = Section((_pairs(result),))
+    told = looks_text(result)
+    pairs = Section((_pairs(result), *([Sentence(told)] if told else [])))
     sections = (Section((heading, Section(tuple(blocks)))), pairs) if blocks else None
     return Page(
         title=f"Pairs of {result.trial}",
@@ -83,7 +85,7 @@ def _published(variants: tuple[str, ...], found: Friedman, difference: float) ->
 
 
 def _pairs(result: Ranking) -> Table:
-    level = f"{100 * result.confidence:g} %"
+    level = level_text(result.look_alpha)
     return Table(
         name="pairs",
         columns=(

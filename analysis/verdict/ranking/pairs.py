@@ -14,6 +14,8 @@ from ...errors import UsageError
 from ...methods.multilevel import Line, Multilevel, multilevel
 from ...report import Caution, Word, figures, merged
 from ...stats import Friedman, adjusted, door, friedman, nemenyi_difference
+from ..cautions import question_cautions
+from ..looking import looks_at
 from ..sides import Side, comparable, sides_of
 from .result import PairLine, Place, Ranking
 
@@ -37,7 +39,7 @@ class _Pair:
 def rank_variants(
     trial: Trial,
     *,
-    metric: str = "wall",
+    metric: str | None = None,
     confidence: float = 0.95,
     variants: Sequence[str] | None = None,
     benchmarks: Sequence[str] | None = None,
@@ -52,9 +54,9 @@ def rank_variants(
     ----------
     trial : Trial
         From `read_trial`.
-    metric, confidence, margin, weights
+    confidence, margin, weights
         As for `multilevel`.
-    looks : int, optional
+    metric, looks : optional
         As for `judge`.
     variants, benchmarks : sequence of str, optional
         Those only; the baseline is always among them.
@@ -72,7 +74,9 @@ def rank_variants(
         If a name is unknown, an option out of its range, or there are fewer than two variants.
     """
     manifest = trial.manifest
-    times = manifest.looks if looks is None else looks
+    unasked = trial.unasked if metric is None else ()
+    metric = trial.default_metric if metric is None else metric
+    look = looks_at([manifest], looks, always_valid=False)
     known = [
         v for v in manifest.variants if variants is None or v in {*variants, manifest.baseline}
     ]
@@ -88,7 +92,7 @@ def rank_variants(
             margin=margin,
             correction="none",
             weights=weights,
-            looks=times,
+            looks=look,
         )
         line = result.these if result.these is not None else result.benchmarks[0]
         if line.speedup is not None:
@@ -97,7 +101,7 @@ def rank_variants(
         raise UsageError(
             "there are no two variants to compare", str(trial.path), "measure a second variant"
         )
-    told = tuple(_lines(pairs, (1 - confidence) / times))
+    told = tuple(_lines(pairs, look.alpha(confidence)))
     names = list(dict.fromkeys(n for p in pairs for n in (p.result.candidate, p.result.baseline)))
     published = _friedman(names, sides) if ranked else None
     info = trial.metric(metric)
@@ -107,6 +111,7 @@ def rank_variants(
         metric=metric,
         better=info.better,
         confidence=confidence,
+        **look.fields(confidence),
         margin=margin,
         sessions=trial.sessions,
         variants=tuple(names),
@@ -119,6 +124,7 @@ def rank_variants(
         ranked=ranked,
         timed=figures.timed(info.unit),
         cautions=merged(
+            question_cautions(unasked),
             always_said(trial, (one for side in sides.values() for one in side.cautions)),
             () if published is None else (_warning(),),
         ),
@@ -131,8 +137,8 @@ def _warning() -> Caution:
 
 def _lines(pairs: Sequence[_Pair], risk: float) -> list[PairLine]:
     """Turn each pair so that the better variant stands first, and correct for their number."""
-    differ = adjusted([_counted(pair.line, pair.line.pvalue) for pair in pairs], "holm")
-    alike = adjusted([_counted(pair.line, pair.line.pvalue_equivalent) for pair in pairs], "holm")
+    differ = adjusted([_counted(pair, pair.line.pvalue) for pair in pairs], "holm")
+    alike = adjusted([_counted(pair, pair.line.pvalue_equivalent) for pair in pairs], "holm")
     told = []
     for pair, p, q in zip(pairs, differ.tolist(), alike.tolist(), strict=True):
         line, result = pair.line, pair.result
@@ -162,11 +168,11 @@ def _lines(pairs: Sequence[_Pair], risk: float) -> list[PairLine]:
     return told
 
 
-def _counted(line: Line, pvalue: float | None) -> float:
-    """Give a p-value for the correction: without spread it counts as the smallest."""
+def _counted(pair: _Pair, pvalue: float | None) -> float:
+    """Give a p-value for the correction: without spread it counts as 1."""
     if pvalue is not None:
         return pvalue
-    return 0.0 if line.error == 0 else math.nan
+    return 1.0 if any(line.reason == "no-spread" for line in pair.result.benchmarks) else math.nan
 
 
 def _turned(word: Word) -> Word:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ...methods.multilevel import LooksRule
 from ...report import Result, Word
 from ...stats import Friedman
 
@@ -52,6 +53,8 @@ class Ranking(Result):
 
     Attributes
     ----------
+    looks, look_alpha, looks_rule, risk_total
+        As of `Multilevel`.
     pairs : tuple of PairLine
         The better variant of each pair first.
     places : tuple of Place
@@ -71,6 +74,10 @@ class Ranking(Result):
     metric: str
     better: str
     confidence: float
+    looks: int
+    look_alpha: float
+    looks_rule: LooksRule
+    risk_total: float
     margin: float
     sessions: int
     variants: tuple[str, ...]

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from .spoken import (
         advice as advice,
         interval_text as interval_text,
-        level_text as level_text,
         ratio_text as ratio_text,
         speedup as speedup,
         word as word,
@@ -28,7 +27,7 @@ else:
             "closing": "cited first_cautions following",
             "one_candidate": "single",
             "several": "beside",
-            "spoken": "advice interval_text level_text ratio_text speedup word",
+            "spoken": "advice interval_text ratio_text speedup word",
             "top": "amount_on_hosts heading",
         },
     )

@@ -72,7 +72,7 @@ def following(verdict: Verdict, hidden: int = 0) -> Section | None:
         return _commanded("how much of the variation is between hosts", "sources", verdict.path)
     if compared[0].panel is not None or verdict.hosts:
         return None
-    metric = () if verdict.metric == "wall" else ("--metric", verdict.metric)
+    metric = () if verdict.usual else ("--metric", verdict.metric)
     more = f", {hidden} more caution{'s' * (hidden > 1)}" if hidden else ""
     why = f"why{more}, and what the published methods say"
     return _commanded(why, "verdict", verdict.path, *metric, "--explain")

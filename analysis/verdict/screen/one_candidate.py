@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 
-from ...methods.multilevel import BenchmarkLine, Line, Multilevel
+from ...methods.multilevel import BenchmarkLine, Line, Multilevel, chance_heading, level_text
 from ...report import Cell, Column, Section, Sentence, Table, Value, figures
 from ..result import CandidateVerdict, HptBound, Verdict
 from .choice import chosen
-from .spoken import advice, interval_text, level_text, quantity, share, speedup, word
+from .spoken import advice, interval_text, quantity, share, speedup, word
 
 __all__ = ["hpt_text", "runs_text", "single"]
 
@@ -70,9 +70,9 @@ def _table(
             Column(ours),
             Column("spread"),
             Column("speedup"),
-            Column(level_text(verdict), "left"),
+            Column(level_text(verdict.look_alpha), "left"),
             Column("", "left"),
-            Column("", "left"),
+            Column(chance_heading([*shown, *([result.these] if result.these else [])]), "left"),
         ),
         rows=tuple((figures.shorten(str(name), width), *rest) for name, *rest in rows),
     )

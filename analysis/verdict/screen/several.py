@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ...methods.multilevel import Line, Multilevel
+from ...methods.multilevel import Line, Multilevel, level_text
 from ...report import Cell, Column, Section, Sentence, Table, figures
 from ..result import CandidateVerdict, Verdict
 from .choice import chosen
 from .one_candidate import hpt_text
-from .spoken import interval_text, level_text, ratio_text, speedup, word
+from .spoken import interval_text, ratio_text, speedup, word
 
 __all__ = ["beside"]
 
@@ -111,7 +111,11 @@ def _full(
     columns = [Column("", "left")]
     for one, _ in part:
         name = figures.shorten(one.variant, _VARIANT)
-        columns += [Column(name, "left"), Column("speedup"), Column(level_text(verdict), "left")]
+        columns += [
+            Column(name, "left"),
+            Column("speedup"),
+            Column(level_text(verdict.look_alpha), "left"),
+        ]
     columns.append(Column("", "left"))
     return Table(name=f"candidates-{number}", columns=tuple(columns), rows=tuple(rows))
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from ...methods.multilevel import BenchmarkLine, Line, Multilevel, advice_text, reason_text
 from ...report import Value, figures, said
-from ..result import Verdict
 
 __all__ = [
     "advice",
     "interval_text",
-    "level_text",
     "quantity",
     "ratio_text",
     "share",
@@ -30,12 +28,6 @@ def interval_text(line: Line) -> str:
     if line.low is None or line.high is None:
         return "-"
     return figures.ends(line.low, line.high)
-
-
-def level_text(verdict: Verdict) -> str:
-    """Write the level that the intervals have: several looks share the risk."""
-    looks = 1 if verdict.always_valid else verdict.looks
-    return f"{100 * (1 - (1 - verdict.confidence) / looks):.4g} %"
 
 
 def speedup(line: Line) -> Value:

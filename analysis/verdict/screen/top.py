@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...data import Unit
-from ...methods.multilevel import HostLevel
+from ...methods.multilevel import HostLevel, looks_text
 from ...report import Sentence, figures
 from ..result import Verdict
 
@@ -41,8 +41,8 @@ def heading(verdict: Verdict) -> Sentence:
         parts.append(f"margin {100 * verdict.margin:g} %")
     if verdict.always_valid:
         parts.append("valid at every look")
-    elif verdict.looks > 1:
-        parts.append(f"{verdict.looks} looks")
+    elif told := looks_text(verdict):
+        parts.append(told)
     return Sentence(" · ".join(parts))
 
 

@@ -20,6 +20,7 @@ from .counting import CountingMaker
 from .cpus import FIX, cpu_numbers, said_of_range, wrong_range
 from .filler import Filler
 from .matrix import MAX_CELLS, Entry, entries
+from .question import judged_metrics, unmeasured
 
 
 class Resolver:
@@ -68,6 +69,7 @@ class Resolver:
         )
         protocol = self._protocol(values["protocol"])
         counts = CountingMaker(self.document, self.defaults, (*self.variants, *self.benchmarks))
+        counting = counts.counting(values["counters"], protocol)
         campaign = Campaign(
             name=values["name"],
             description=values["description"],
@@ -75,13 +77,14 @@ class Resolver:
             baseline=self._baseline(),
             variants=tuple(entry.name for entry in self.variants),
             benchmarks=tuple(entry.name for entry in self.benchmarks),
+            judge=judged_metrics(values["judge"]),
             cells=cells,
             builds=tuple(self._builds(maker)),
             hooks=self._hooks(values["hooks"]),
             protocol=protocol,
             isolation=self._isolation(values["isolation"]),
             checks=self._checks(values["checks"]),
-            counters=counts.counting(values["counters"], protocol),
+            counters=counting,
             energy=values["energy"],
             share=values["share"],
             notes=(),
@@ -89,6 +92,9 @@ class Resolver:
             text=text,
             defaults=self.defaults,
             own_defaults=self.own,
+        )
+        self.problems += unmeasured(
+            self.document, self.shape, values["judge"], cells, counting, energy=values["energy"]
         )
         self._unused_values()
         self.filler.finish(self._broken_values())
@@ -191,7 +197,7 @@ class Resolver:
             part: {name for path, names in own.items() if path[0] == part for name in names}
             for part in ("variants", "benchmarks")
         }
-        plain = {("protocol",), ("isolation",), ("counters",)}
+        plain = {("protocol",), ("isolation",), ("counters",), ("judge",)}
         if any(place[:1] not in plain for place in self.shape.broken):
             # What was left out may hold the template that uses a value: look at all texts.
             shared |= _names(_texts(self.document.value, whole=True))

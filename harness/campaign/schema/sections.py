@@ -328,6 +328,16 @@ CAMPAIGN = Section(
             meaning="on what it is compared: name -> benchmark",
             required=True,
         ),
+        "judge": Key(
+            kind=Forms(
+                needs="the name of a metric or a list of them",
+                text=name(),
+                items=Listed(item=name(), least=1, distinct=True),
+            ),
+            meaning="the metric that is the question, which every command judges unless `--metric` names"
+            " another; of a list the first decides, and each of the others has a screen of its own",
+            otherwise="`wall`",
+        ),
         "inputs": Key(
             kind=INPUTS, meaning="files that all runs read, and that must not change under a trial"
         ),

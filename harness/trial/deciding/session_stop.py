@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from analysis.record import (
@@ -19,12 +20,17 @@ from analysis.record import (
     StopRule,
     records_of,
 )
+from analysis.run_numbers import METRIC_NUMBERS, NUMBERS
 
 from ...campaign import Campaign
+
+_WALL = "wall"
 
 
 class SessionStop:
     """Applies the rule to one session; make it before the session's first run.
+
+    It looks at the first metric that the campaign's `judge` names, else at the wall time.
 
     What it decides depends on the stored runs alone, so a session that was killed and resumed ends
     where it would have ended.
@@ -43,6 +49,10 @@ class SessionStop:
         from analysis.planning import RunningSuite, decide
 
         self._rule = rule
+        self._metric = next(iter(campaign.judge), None)
+        self._counters = campaign.counters is not None and any(
+            event.name == self._metric for event in campaign.counters.events
+        )
         self._campaign = campaign
         self._session = session
         self._decide = decide
@@ -54,7 +64,7 @@ class SessionStop:
         self._spans: dict[int, tuple[int, int]] = {}  # segment -> its first start and last end
 
     def add(self, measurement: Measurement) -> None:
-        """Count a run. Warm-ups take time; failed and counted runs have no value that is judged."""
+        """Count a run. Warm-ups take time; failed runs, and those without a value, are not judged."""
         if measurement.start_ns is not None and measurement.wall_ns is not None:
             ended = measurement.start_ns + measurement.wall_ns
             begun, _ = self._spans.get(measurement.segment, (measurement.start_ns, ended))
@@ -70,16 +80,16 @@ class SessionStop:
 
     def _put(self, row: Measurement) -> None:
         """Take a row for the value of its run, in place of one that was disturbed."""
-        if row.counted:
-            return  # there for its counters alone
-        wall_ns = row.wall_ns or 0
-        good = row.outcome == "ok" and wall_ns > 0  # a damaged row may say anything
+        if row.counted is not None and row.counted != self._counters:
+            return  # there for its counters alone, or for all else
+        value = _value_of(row, self._metric) if row.outcome == "ok" else None
+        good = value is not None and 0 < value < math.inf  # a damaged row may say anything
         if good or row.repeats is not None:
             self._suite.add(
                 row.block,
                 self._benchmarks[row.benchmark],
                 self._variants[row.variant],
-                wall_ns / 1e9 if good else math.nan,  # the judged row has no value that counts
+                value if value is not None and good else math.nan,  # no value that counts
             )
 
     def give_up(self, benchmark: str, variant: str) -> None:
@@ -95,7 +105,7 @@ class SessionStop:
         blocks, begun = divmod(self._runs, len(self._campaign.cells))
         if begun or not blocks:
             return None
-        return self._decide(
+        end = self._decide(
             self._rule,
             self._suite,
             session=self._session,
@@ -105,6 +115,25 @@ class SessionStop:
             benchmarks=self._campaign.benchmarks,
             variants=self._campaign.variants,
         )
+        if end is None or self._metric is None:
+            return end
+        return replace(end, text=f"{self._metric}: {end.text}")
+
+
+def _value_of(row: Measurement, metric: str | None) -> float | None:
+    """Give a run's value of a metric, the mean of its iterations; None where it has none.
+
+    A metric that a program prints wins over one of its name that every run has, as for the judge. Where
+    none is named it is the wall time.
+    """
+    printed = () if metric is None else row.metrics.get(metric)
+    if printed:
+        return sum(printed) / len(printed)
+    number = METRIC_NUMBERS.get(metric or _WALL)
+    value = None if number is None else getattr(row, number)
+    if value is None or number is None:
+        return None
+    return float(value / 1e9 if NUMBERS[number].unit == "ns" else value)
 
 
 def finding_of(end: SessionEnd) -> Finding:

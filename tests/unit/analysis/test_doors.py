@@ -107,7 +107,7 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "gate": (
         analysis.gate,
         {"results": analysis.multilevel(A, B), "condition": "slower>2%", "on": "benchmarks"}
-        | {"failing": ["c"]},
+        | {"failing": ["c"], "metric": "rps"},
     ),
     "hpt": (
         analysis.hpt,

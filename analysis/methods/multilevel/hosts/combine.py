@@ -2,9 +2,12 @@
 
 "On these hosts" and "on hosts like these" are to hosts what "these benchmarks" and "others like them"
 are to benchmarks. Each host has sessions of its own, so their errors are independent: on these hosts
-the variance of the mean is the sum of the hosts' own, with Satterthwaite's degrees of freedom; hosts
-weigh the same, however many sessions they have. On hosts like these the spread of the hosts' estimates
-is added (`law.HostsLaw`). The words of the answer are of the latter.
+the variance of the mean is the sum of the hosts' own; hosts weigh the same, however many sessions they
+have. Those of equally many sessions share Satterthwaite's degrees of freedom, and the squares of the
+half-widths of such groups are summed. On hosts like these half the interval is
+sqrt(t(H - 1)^2 s^2 / H + h^2), with s the standard deviation of the H hosts' estimates and h the
+half-width on these hosts; so it holds the interval on these hosts always. The words of the answer are
+of the latter.
 """
 
 from __future__ import annotations
@@ -12,23 +15,23 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....errors import InsufficientDataError
 from ....report import Caution, figures
-from ..estimates import Estimates, of_differences, satterthwaite
+from ..estimates import Estimates, Parts, in_groups, of_differences
 from ..law import Law
+from ..looks import Looks
 from ..result import Multilevel
 from .disagreeing import disagreements_of
-from .law import HostsLaw
 from .lines import Level, benchmark_lines, effects_of, more_hosts, suite_lines
 from .result import HostLevel
 from .table import HostTable, table_of
 
-__all__ = ["inner_of", "outer_of", "over_hosts"]
+__all__ = ["groups_of", "inner_of", "outer_of", "over_hosts"]
 
 Floats = NDArray[np.float64]
 
@@ -39,7 +42,7 @@ def over_hosts(
     results: Mapping[str, Multilevel],
     *,
     weights: Mapping[str, float] | None = None,
-    looks: int = 1,
+    looks: int | Looks = 1,
 ) -> tuple[Multilevel, HostLevel]:
     """Put the verdicts of several hosts on one candidate together.
 
@@ -50,8 +53,9 @@ def over_hosts(
         of them may session and variant be confounded.
     weights : mapping of str to float, optional
         Of benchmarks, as they were given for each host.
-    looks : int, optional
-        How many looks at growing data share the level, whatever the hosts' own results say.
+    looks : int or Looks, optional
+        How many looks at growing data are planned, or how they share the risk, whatever the hosts' own
+        results say.
 
     Returns
     -------
@@ -75,12 +79,13 @@ def over_hosts(
             needed=2,
         )
     first = next(iter(results.values()))
-    alpha = (1.0 - first.confidence) / looks
+    look = Looks.of(looks, always_valid=False)
+    alpha = look.alpha(first.confidence)
     table = table_of(results, weights)
     on_these, like_these, outer, outer_suite = _levels(table, first, weights, alpha)
-    lines = benchmark_lines(like_these, outer=True)
+    lines = benchmark_lines(like_these)
     suite = suite_lines(like_these)
-    own = benchmark_lines(on_these, outer=False)
+    own = benchmark_lines(on_these)
     own_suite = suite_lines(on_these)
     found = disagreements_of(table, alpha)
     level = HostLevel(
@@ -103,7 +108,7 @@ def over_hosts(
     whole = replace(
         first,
         design="hosts",
-        looks=looks,
+        **look.fields(first.confidence),
         sessions=level.sessions,
         sessions_candidate=sum(one.sessions_candidate for one in results.values()),
         sessions_baseline=sum(one.sessions_baseline for one in results.values()),
@@ -129,15 +134,20 @@ class _Levels(NamedTuple):
 def _levels(
     table: HostTable, first: Multilevel, weights: Mapping[str, float] | None, alpha: float
 ) -> _Levels:
-    inner, outer = inner_of(table.each), of_differences(table.each.estimate)
-    inner_suite, outer_suite = _suites(table)
+    groups = groups_of(table.each, table.sessions)
+    inner, outer = inner_of(table.each, groups), of_differences(table.each.estimate)
+    suite = table.suite.changed(lambda part: part[:, None])
+    suite_groups = groups_of(suite, table.suite_sessions[:, None])
+    inner_suite, outer_suite = inner_of(suite, suite_groups), of_differences(suite.estimate)
     share = np.array([float((weights or {}).get(name, 1.0)) for name in table.benchmarks])
     on_these = Level(
         table=table,
         found=inner,
         suite=inner_suite,
+        groups=groups,
+        suite_groups=suite_groups,
+        outer=False,
         law=Law(alpha=alpha),
-        suite_law=Law(alpha=alpha),
         weights=np.where(table.common, share, 0.0),
         margin=math.log1p(first.margin),
         correction=first.correction,
@@ -147,19 +157,47 @@ def _levels(
         on_these,
         found=outer_of(inner, outer),
         suite=outer_of(inner_suite, outer_suite),
-        law=_law(alpha, inner, outer),
-        suite_law=_law(alpha, inner_suite, outer_suite),
+        outer=True,
     )
     return _Levels(on_these, like_these, outer, outer_suite)
 
 
-def inner_of(each: Estimates) -> Estimates:
-    """Give the mean over these hosts: independent errors, Satterthwaite's degrees of freedom.
+def groups_of(each: Estimates, sessions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Put the parts of the hosts' errors in groups: hosts of equally many sessions are one.
+
+    The parts of a host without a single freedom, whose sides have unequal numbers, stand alone.
+
+    Parameters
+    ----------
+    each : Estimates
+        Arrays of shape (hosts, benchmarks).
+    sessions : int array, shape (hosts, benchmarks, 2)
+        Values behind each error, of both sides.
+
+    Returns
+    -------
+    array, shape (hosts, benchmarks, parts)
+        Numbers from 0, -1 of what is no part of a host.
+    """
+    parts = each.own_parts().errors.shape
+    shared = np.unique(sessions.reshape(-1, 2), axis=0, return_inverse=True)[1]
+    groups = np.full(parts, -1, dtype=np.int64)
+    groups[..., 0] = shared.reshape(parts[:2])
+    hosts, apart = np.ogrid[: parts[0], : parts[2]]
+    lone = shared.size + hosts * parts[2] + apart
+    groups = np.where(np.isnan(each.freedom)[..., None], lone[:, None, :], groups)
+    return np.where(np.isnan(each.estimate)[..., None], -1, groups)
+
+
+def inner_of(each: Estimates, groups: NDArray[np.int64] | None = None) -> Estimates:
+    """Give the mean over these hosts: independent errors, a freedom for each group of hosts.
 
     Parameters
     ----------
     each : Estimates
         Arrays of shape (..., hosts, benchmarks); an estimate is nan where a host has none.
+    groups : int array, shape (hosts, benchmarks, parts), optional
+        As `groups_of` gives them; without, all hosts have equally many sessions.
 
     Returns
     -------
@@ -170,38 +208,54 @@ def inner_of(each: Estimates) -> Estimates:
     there = ~np.isnan(each.estimate)
     count = np.maximum(there.sum(axis=-2), 1)[..., None, :]
     errors = np.where(there, each.error / count, 0.0)
-    freedoms = np.where(there, each.freedom, 0.0)
-    # a host that lacks the benchmark has error 0, and its freedom is divided by nothing
-    freedom = satterthwaite(
-        np.moveaxis(errors, -2, -1), np.moveaxis(np.where(there, freedoms, 1.0), -2, -1)
+    own = each.own_parts()
+    if groups is None:
+        groups = np.where(there[..., None], 0, -1)
+    freedom, parts = in_groups(
+        _members(own.errors / count[..., None]),
+        _members(own.freedoms),
+        _members(np.broadcast_to(groups, own.errors.shape)),
     )
-    some = there.any(axis=-2)
-    unknown = np.isnan(errors).any(axis=-2) | ~some
+    unknown = np.isnan(errors).any(axis=-2) | ~there.any(axis=-2)
     return Estimates(
         estimate=of_differences(each.estimate).estimate,
         error=np.where(unknown, np.nan, np.sqrt((errors**2).sum(axis=-2))),
         freedom=np.where(unknown, np.nan, freedom),
         values=np.where(there, each.values, 0).sum(axis=-2),
+        parts=parts,
+        laws=("satterthwaite", "grouped"),
+        step=np.where(there, each.widening, 0.0).sum(axis=-2) / count[..., 0, :],
     )
 
 
+def _members(parts: NDArray[Any]) -> NDArray[Any]:
+    """Turn (..., hosts, benchmarks, parts) into (..., benchmarks, hosts and parts)."""
+    moved = np.moveaxis(parts, -3, -2)
+    return moved.reshape(*moved.shape[:-2], -1)
+
+
 def outer_of(inner: Estimates, outer: Estimates) -> Estimates:
-    """Give the estimate for hosts like these: the error has both parts, the freedom is the hosts'."""
-    within = np.where(np.isnan(inner.error), 0.0, inner.error)
-    return outer._replace(error=np.hypot(outer.error, within))
+    """Give the estimate for hosts like these: their spread is one part of the error, `inner` the rest.
 
-
-def _suites(table: HostTable) -> tuple[Estimates, Estimates]:
-    """Give the suite's mean on these hosts and over hosts, arrays of one entry."""
-    column = table.suite.changed(lambda part: part[:, None])
-    return inner_of(column), of_differences(column.estimate)
-
-
-def _law(alpha: float, inner: Estimates, outer: Estimates) -> HostsLaw:
-    return HostsLaw(
-        alpha=alpha,
-        errors=np.stack([outer.error, inner.error], axis=-1),
-        freedoms=np.stack([outer.freedom, inner.freedom], axis=-1),
+    Where these hosts give no error (each has one value) the first part stands alone: it holds the
+    scatter of the hosts' sessions already.
+    """
+    alone = np.isnan(inner.error)
+    within = inner.own_parts()
+    parts = Parts(
+        np.concatenate(
+            [outer.error[..., None], np.where(alone[..., None], 0.0, within.errors)], axis=-1
+        ),
+        np.concatenate(
+            [outer.freedom[..., None], np.where(alone[..., None], np.inf, within.freedoms)], axis=-1
+        ),
+    )
+    return outer._replace(
+        error=np.hypot(outer.error, np.where(alone, 0.0, inner.error)),
+        freedom=np.where(alone, outer.freedom, np.nan),
+        parts=parts,
+        laws=("t", "grouped"),
+        step=inner.step,
     )
 
 
@@ -220,6 +274,7 @@ def _cautions(table: HostTable, level: HostLevel) -> list[Caution]:
         found.append(
             Caution("few-hosts", f"{len(table.hosts)} hosts say little about others like them")
         )
+    found += _unequal(table, level)
     for name in level.left_out:
         k = table.benchmarks.index(name)
         lacking = [
@@ -238,15 +293,44 @@ def _cautions(table: HostTable, level: HostLevel) -> list[Caution]:
     return found
 
 
+def _unequal(table: HostTable, level: HostLevel) -> list[Caution]:
+    """Say where hosts have unequal numbers of sessions, and which are the short ones."""
+    names = [line.name for line in level.benchmarks if line.law == "grouped"]
+    if not names:
+        return []
+    columns = [table.benchmarks.index(name) for name in names]
+    counts = table.sessions.min(axis=-1)[:, columns]
+    there = counts > 0
+    fewest, most = int(counts[there].min()), int(counts.max())
+    if fewest == most:  # the same on all hosts, whose sides have unequal numbers: they say so
+        return []
+    short = [
+        host for host, few in zip(table.hosts, (counts == fewest).any(axis=1), strict=True) if few
+    ]
+    by_sessions = all(line.sessions > 1 for k in columns for line in table.of(k) if line.error)
+    every = sum(line.law is not None for line in level.benchmarks)
+    where = "" if len(names) == every else f"{figures.listed(names)}: "
+    return [
+        Caution(
+            "hosts-unequal",
+            f"{where}hosts have {fewest} to {most} {'sessions' if by_sessions else 'values'}: the short "
+            f"ones decide the width; resume {figures.listed(short, 3)}",
+            (*short[:3], *(names if where else ())),
+        )
+    ]
+
+
 def _common_cautions(results: Mapping[str, Multilevel]) -> list[Caution]:
     """Say what hosts say of their own sessions, once, with the hosts that it holds for."""
-    holds: dict[Caution, list[str]] = {}
+    holds: dict[tuple[Caution, str], list[str]] = {}
     for host, one in results.items():
         for caution in one.cautions:
             if caution.code not in ("few-benchmarks", "fails-more"):  # said of all hosts together
-                holds.setdefault(caution, []).append(host)
+                # the numbers of one host are not another's
+                own = caution.text if caution.code == "unequal-sessions" else ""
+                holds.setdefault((caution, own), []).append(host)
     told = []
-    for caution, hosts in holds.items():
+    for (caution, _), hosts in holds.items():
         where = "all hosts" if len(hosts) == len(results) else figures.listed(hosts, 3)
         told.append(
             Caution(caution.code, f"on {where}: {caution.text}", (*hosts[:3], *caution.about))

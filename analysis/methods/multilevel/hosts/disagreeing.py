@@ -2,7 +2,8 @@
 
 A host and the others have independent errors. Where they have other degrees of freedom, as one host
 against many has, Banerjee's bound is taken (`..differences`): it holds its level far out in the tail,
-where a family of many tests looks.
+where a family of many tests looks. A host whose own sides have unequal numbers of sessions takes part
+with the fewer degrees of freedom of the two.
 """
 
 from __future__ import annotations
@@ -67,7 +68,14 @@ def rest_of(each: Estimates, counted: NDArray[np.bool_]) -> Estimates:
         error=np.where(nobody, np.nan, np.sqrt(variance)),
         freedom=np.where(nobody, np.nan, np.where(variance > 0, freedom, flat)),
         values=_others(np.where(there, each.values, 0)).astype(np.int64),
+        step=_others(np.where(there, each.widening, 0.0)) / some,
     )
+
+
+def _with_one_freedom(each: Estimates) -> Estimates:
+    """Give each host the least freedom of its parts where no single one fits."""
+    least = each.own_parts().freedoms.min(axis=-1)
+    return each._replace(freedom=np.where(np.isnan(each.freedom), least, each.freedom), parts=None)
 
 
 def _beside(rest: NDArray[Any], own: NDArray[Any]) -> NDArray[Any]:
@@ -126,12 +134,14 @@ class _Step:
 
     @classmethod
     def of(cls, table: HostTable, counted: NDArray[np.bool_], alpha: float) -> _Step | None:
-        each, rest = table.each, rest_of(table.each, counted)
+        each = _with_one_freedom(table.each)
+        rest = rest_of(each, counted)
         pairs = Estimates(
             estimate=_beside(rest.estimate, each.estimate),
             error=_beside(rest.error, each.error),
             freedom=_beside(rest.freedom, each.freedom),
             values=_beside(rest.values, each.values).astype(np.int64),
+            step=_beside(rest.widening, each.widening),
         )
         asked = np.repeat(counted, len(table.benchmarks))
         if len(table.hosts) == 2:  # both comparisons would be one
@@ -141,7 +151,14 @@ class _Step:
         if not places.size:
             return None
         kept = pairs.changed(lambda part: part[places])
-        found = differences_of(kept.estimate, kept.error, kept.freedom, alpha=alpha, margin=0.0)
+        found = differences_of(
+            kept.estimate,
+            kept.error,
+            kept.freedom,
+            alpha=alpha,
+            margin=0.0,
+            step=kept.widening.sum(axis=1),
+        )
         return cls(table=table, places=places, pairs=kept, found=found)
 
     def surest(self) -> tuple[int, list[Disagreement]] | None:
@@ -150,9 +167,7 @@ class _Step:
         sure = [n for n, shift in enumerate(self.found.shift) if shift in ("larger", "smaller")]
         if not sure:
             return None
-        # without spread there is no p-value, and nothing is surer
-        risk = np.where(self.found.error == 0, 0.0, self.found.pvalue)
-        first = min(sure, key=lambda n: (risk[n], -abs(self.found.estimate[n])))
+        first = min(sure, key=lambda n: (self.found.pvalue[n], -abs(self.found.estimate[n])))
         host = int(self.places[first]) // width
         return host, [self._told(n) for n in sure if int(self.places[n]) // width == host]
 

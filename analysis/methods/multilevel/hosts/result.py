@@ -76,17 +76,18 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoreHosts:
-    """How many more hosts would probably decide, if estimate and spread are as measured.
+    """How many more hosts would probably decide, over all that the data leave possible.
 
     `hosts` is the least number with a chance of 80 %, `low` and `high` the same for a spread at the
-    quartiles of what it may be; each None beyond 100. `target` is the word that would be
-    decided, `benchmark` is None for the suite.
+    quartiles of what it may be; each None beyond 100. `chance` is that of `hosts`, `target` the
+    likeliest word, `benchmark` None for the suite.
     """
 
     benchmark: str | None
     hosts: int | None
     low: int | None
     high: int | None
+    chance: float | None
     target: Word
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..design import PAIRS
-from ..estimates import Estimates
-from ..result import BenchmarkLine, Multilevel
+from ..estimates import Estimates, Parts
+from ..result import BenchmarkLine, Line, Multilevel
 from ..suite import suite_of_differences
 
 __all__ = ["HostTable", "table_of"]
@@ -25,7 +26,9 @@ class HostTable:
     """Tables of the shape (hosts, benchmarks), on the log scale; nan where a host has no value.
 
     `lines` are the hosts' own, None where a host has none. `common` tells which benchmarks all hosts
-    have; `suite` is each host's mean over these, arrays of shape (hosts,).
+    have; `suite` is each host's mean over these, arrays of shape (hosts,). `sessions` are the values
+    behind the error of each line, of the candidate and of the baseline, shape (hosts, benchmarks, 2),
+    0 where there is none; `suite_sessions` the fewest of those behind the suite's, shape (hosts, 2).
     """
 
     hosts: tuple[str, ...]
@@ -34,6 +37,8 @@ class HostTable:
     each: Estimates
     common: NDArray[np.bool_]
     suite: Estimates
+    sessions: NDArray[np.int64]
+    suite_sessions: NDArray[np.int64]
 
     def of(self, k: int) -> list[BenchmarkLine]:
         """Give the lines of the benchmark in column `k`."""
@@ -59,18 +64,70 @@ def table_of(results: Mapping[str, Multilevel], weights: Mapping[str, float] | N
     common: NDArray[np.bool_] = np.asarray(~np.isnan(estimate).any(axis=0))
     given = weights or {}
     share = np.where(common, [float(given.get(name, 1.0)) for name in names], 0.0)
+    errors = [[_error_of(line) for line in row] for row in rows]
+    sessions = np.array([[error.sessions for error in row] for row in errors])
+    used = sessions[:, share > 0] if share.any() else np.zeros((len(rows), 1, 2), dtype=np.int64)
     return HostTable(
         hosts=tuple(results),
         benchmarks=names,
         lines=tuple(rows),
-        each=Estimates(
-            estimate=estimate,
-            error=_column(rows, lambda line: line.error),
-            freedom=_column(rows, lambda line: line.freedom),
-            values=_column(rows, lambda line: float(line.sessions), 0.0).astype(np.int64),
+        each=_estimates(
+            estimate,
+            errors,
+            _column(rows, lambda line: float(line.sessions), 0.0).astype(np.int64),
         ),
         common=common,
         suite=_suites(tuple(results.values()), rows, estimate, share),
+        sessions=sessions,
+        suite_sessions=used.min(axis=1),
+    )
+
+
+class _Error(NamedTuple):
+    """The error of one estimate, with its parts, and what the clock adds."""
+
+    error: float = _NAN
+    freedom: float = _NAN
+    errors: tuple[float, ...] = (_NAN,)
+    freedoms: tuple[float, ...] = (_NAN,)
+    step: float = 0.0
+
+    @property
+    def sessions(self) -> tuple[int, int]:
+        """The values behind it, on both sides; 0 where it is unknown."""
+        if math.isnan(self.error):
+            return 0, 0
+        return round(self.freedoms[0]) + 1, round(self.freedoms[-1]) + 1
+
+
+def _error_of(line: Line | None) -> _Error:
+    if line is None or line.error is None:
+        return _Error()
+    freedom = _NAN if line.freedom is None else line.freedom
+    errors, freedoms = line.errors or (line.error,), line.freedoms or (freedom,)
+    return _Error(line.error, freedom, errors, freedoms, line.step_added or 0.0)
+
+
+def _estimates(
+    estimate: Floats, errors: Sequence[Sequence[_Error]], values: NDArray[np.int64]
+) -> Estimates:
+    """Give estimates with the errors of the same shape, and all their parts."""
+    most = max(len(error.errors) for row in errors for error in row)
+
+    def filled(parts: Callable[[_Error], tuple[float, ...]], rest: float) -> Floats:
+        return np.array(
+            [[(*parts(e), *[rest] * (most - len(parts(e)))) for e in row] for row in errors]
+        )
+
+    return Estimates(
+        estimate=estimate,
+        error=np.array([[error.error for error in row] for row in errors]),
+        freedom=np.array([[error.freedom for error in row] for row in errors]),
+        values=values,
+        parts=Parts(
+            filled(lambda error: error.errors, 0.0), filled(lambda error: error.freedoms, np.inf)
+        ),
+        step=np.array([[error.step for error in row] for row in errors]),
     )
 
 
@@ -95,31 +152,27 @@ def _suites(
     """Give each host's mean over the common benchmarks, with its error by the host's own sessions."""
     total = share.sum()
     some = share > 0
-    errors, freedoms = [], []
+    errors = []
     for one, row in zip(results, rows, strict=True):
         used = [line for line, yes in zip(row, some.tolist(), strict=True) if yes and line]
         own = sum(line.speedup is not None for line in one.benchmarks)
-        error, freedom = _NAN, _NAN
+        error = _Error()
         if len(used) == 1:
-            error, freedom = _pair(used[0].error, used[0].freedom)
+            error = _error_of(used[0])
         elif one.these is not None and own == len(used):
-            error, freedom = _pair(one.these.error, one.these.freedom)
+            error = _error_of(one.these)
         elif used and one.design in PAIRS:  # a benchmark that another host lacks is left out
-            found = suite_of_differences(_differences(used), share[some])
-            error, freedom = float(found.error), float(found.freedom)
-        errors.append(error)
-        freedoms.append(freedom)
+            floors = np.array([_NAN if x.error_floor is None else x.error_floor for x in used])
+            found = suite_of_differences(_differences(used), share[some], floors)
+            if found.error > 0:  # else nothing varies, and nobody knows the clock's step
+                e, f = float(found.error), float(found.freedom)
+                step = float(share[some] @ [x.step_added or 0.0 for x in used] / total)
+                error = _Error(e, f, (e,), (f,), step)
+        errors.append([error])
     means = np.where(some, estimate, 0.0) @ share / total if total > 0 else np.full(len(rows), _NAN)
-    return Estimates(
-        estimate=means,
-        error=np.array(errors),
-        freedom=np.array(freedoms),
-        values=np.array([one.sessions for one in results]),
-    )
-
-
-def _pair(error: float | None, freedom: float | None) -> tuple[float, float]:
-    return (_NAN, _NAN) if error is None or freedom is None else (error, freedom)
+    values = np.array([one.sessions for one in results])
+    found = _estimates(means[:, None], errors, values[:, None])
+    return found.changed(lambda part: part[:, 0])
 
 
 def _differences(lines: Sequence[BenchmarkLine]) -> Floats:

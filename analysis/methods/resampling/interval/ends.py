@@ -92,15 +92,19 @@ def bca_corrections(
             "correction for bias is infinite",
             fix="take another interval, or more resamples",
         )
-    parts = [ratios_of(ratio, shifts) / ratio for shifts in jackknife(comparison)]
+    parts = [ratios_of(ratio, shifts) for shifts in jackknife(comparison)]
     sizes = np.array([part.size for part in parts])
     starts = np.cumsum(sizes) - sizes
     left = np.concatenate(parts)
+    largest = float(left.max())
+    left /= largest  # no scale changes a, and the cubes of ratios may be no numbers
     centres = np.add.reduceat(left, starts) / sizes
     u = np.repeat((sizes - 1) / sizes, sizes) * (np.repeat(centres, sizes) - left)
-    squares = float((u**2).sum())
-    a = float((u**3).sum()) / (6 * squares**1.5) if squares > _TIE**2 else 0.0
-    return float(ndtri(share)), a
+    size = float(np.abs(u).max())
+    if size <= _TIE * (ratio / largest):
+        return float(ndtri(share)), 0.0
+    u /= size
+    return float(ndtri(share)), float((u**3).sum()) / (6 * float((u**2).sum()) ** 1.5)
 
 
 def _bca_levels(z0: float, a: float, tails: Tails) -> Tails:

@@ -15,6 +15,7 @@ __all__ = ["answer", "sections", "standing_out"]
 _NAME = 20
 _SENTENCES = 12
 _LEAST_ROWS, _ROWS = 10, 40
+_NEAR = 1e-9
 _NOTHING_KNOWN = "no factor could be tested: nothing that may explain a run, and varies, is known of enough of these runs"
 _MAY_FOLLOW = (
     "may follow: there is more of it in a long run, whatever made the run long. Effect and interval are of "
@@ -29,7 +30,7 @@ def answer(found: Sources) -> tuple[Section, ...]:
         return (Section((Sentence(_NOTHING_KNOWN),)),) if found.components else ()
     out = standing_out(found)
     blocks = [Sentence(_answer(found, out))]
-    blocks += [Sentence(_said(one, found.response)) for one in out[:_SENTENCES]]
+    blocks += [Sentence(_said(one, found)) for one in out[:_SENTENCES]]
     if len(out) > _SENTENCES:
         blocks.append(Sentence(f"and {len(out) - _SENTENCES} more, in --json"))
     return (Section(tuple(blocks)),)
@@ -81,7 +82,7 @@ def _first(one: Factor) -> tuple[float, float]:
 
 
 def _answer(found: Sources, out: Sequence[Factor]) -> str:
-    tests = sum(one.pvalue is not None for one in found.factors)
+    tests = _tests(found)
     cells = len({(one.benchmark, one.variant) for one in found.factors})
     names = len({one.factor for one in found.factors if one.pvalue is not None})
     looked = f"{names} factor{'s' * (names != 1)} in {cells} cell{'s' * (cells != 1)} of benchmark and variant"
@@ -94,12 +95,17 @@ def _answer(found: Sources, out: Sequence[Factor]) -> str:
             "none matters"
         )
     return (
-        f"{len(out)} of {tests} tests stand out from chance: {looked}, family-wise risk {risk} "
-        "(the chance of any false one)"
+        f"{len(out)} of {tests} tests stand{'s' * (len(out) == 1)} out from chance: {looked}, "
+        f"family-wise risk {risk} (the chance of any false one)"
     )
 
 
-def _said(one: Factor, response: str) -> str:
+def _tests(found: Sources) -> int:
+    return sum(one.pvalue is not None for one in found.factors)
+
+
+def _said(one: Factor, found: Sources) -> str:
+    response = found.response
     where = f"{figures.shorten(one.benchmark, _NAME)} / {figures.shorten(one.variant, _NAME)}"
     name = spoken(one.factor)
     if one.effect_of == "sd":
@@ -111,17 +117,28 @@ def _said(one: Factor, response: str) -> str:
             how = f"{response} at {name} of {high} is {_ratio(one)} that elsewhere"
         elif high == ELSEWHERE:
             how = f"{response} elsewhere is {_ratio(one)} that at {name} of {low}"
-    return f"{where}: {how} (adjusted p {figures.pvalue(one.pvalue_adjusted or 0.0)}); {_why(one)}"
+    p = f"adjusted p {figures.pvalue(one.pvalue_adjusted or 0.0)}, one of {_tests(found)} tests"
+    return f"{where}: {how} ({p}); {_why(one, 1 - found.confidence)}"
 
 
-def _why(one: Factor) -> str:
+def _why(one: Factor, risk: float) -> str:
     if one.causal:
-        return "it was randomized, so this is its effect"
+        return f"it was randomized: this is its effect, unless {_chance(risk)}"
     if one.may_follow:
         return "seen, not randomized, and it may follow from long runs as well as make them long"
     if one.known_before:
         return "it was there before the run, but nobody drew it: what it goes with may be the cause"
     return "seen, not randomized: no cause is claimed"
+
+
+def _chance(risk: float) -> str:
+    """Say the family's error: that such a sentence stands there although nothing has an effect."""
+    trials = round(1 / risk)
+    if abs(trials * risk - 1) > _NEAR:
+        return (
+            f"this is one of the {100 * risk:g} % of trials in which chance alone finds something"
+        )
+    return f"this is the 1 in {trials} trials in which chance alone finds something"
 
 
 def _ratio(one: Factor) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from analysis import PerformanceMatrix, multilevel
 from analysis.comparison import compare_answers
 from analysis.comparison.effects import Answers
 
@@ -105,6 +106,55 @@ def test_other_numbers_of_sessions_are_held_against_banerjees_bound(answer, sess
     holds_holm(found.benchmarks)
 
 
+def apart(ours, theirs):
+    """Judge sides of separate sessions, whose logs these are: one run a session."""
+    new, old = (
+        PerformanceMatrix.from_samples(
+            name, {"b": np.exp(-row)}, better="lower", sessions={"b": np.arange(len(row)) + first}
+        )
+        for name, row, first in (("new", ours, 0), ("base", theirs, 100))
+    )
+    return multilevel(new, old)
+
+
+def test_a_trial_whose_own_sides_have_unequal_numbers_enters_with_both_parts(answer):
+    # Banerjee's bound over three parts: the sessions of one trial, and both sides of the other
+    rng = np.random.default_rng(12)
+    d, x, y = (rng.normal(mean, 0.01, n) for mean, n in ((0.1, 6), (0.15, 2), (0.0, 9)))
+    (line,) = compared(answer({"b": d.tolist()}), apart(x, y)).benchmarks
+    parts = [(stats.sem(row), len(row) - 1) for row in (d, x, y)]
+
+    def half(alpha):
+        return math.hypot(*(stats.t.isf(alpha / 2, f) * e for e, f in parts))
+
+    distance = x.mean() - y.mean() - d.mean()
+    assert (line.law, line.freedom) == ("banerjee", None)
+    assert (line.new.freedom, line.new.freedoms) == (None, (1.0, 8.0))
+    assert math.log(line.ratio) == pytest.approx(distance)
+    assert math.log(line.high) - distance == pytest.approx(half(0.05), rel=1e-9)
+    assert half(line.pvalue) == pytest.approx(abs(distance), rel=1e-9)
+    assert line.pvalue_welch < line.pvalue
+    (turned,) = compared(apart(x, y), answer({"b": d.tolist()})).benchmarks
+    assert turned.pvalue == pytest.approx(line.pvalue, rel=1e-9)
+
+
+def test_more_sessions_of_sides_of_unequal_numbers_decide_by_their_own_law(answer):
+    # the chance by simulation of both sides with so many more sessions each, and with one less
+    rng = np.random.default_rng(13)
+    old = answer({"b": rng.normal(0.05, 0.005, 8).tolist()})
+    x, y = np.array([0.0, 0.07]), rng.normal(0, 0.01, 8)
+    (line,) = compared(old, apart(x, y)).benchmarks
+    assert (line.reason, line.new.outcome) == ("too-wide", "undecided")
+    effect, rates = math.log(line.old.speedup), []
+    for fewer in (0, 1):
+        more = line.more_sessions.sessions - fewer
+        sides = [row.std(ddof=1) * rng.standard_normal((40_000, row.size + more)) for row in (x, y)]
+        half = np.hypot(*(stats.t.isf(0.025, s.shape[1] - 1) * stats.sem(s, axis=1) for s in sides))
+        rates.append(np.mean(np.abs(effect + sides[0].mean(1) - sides[1].mean(1)) > half))
+    assert rates[1] < 0.8 + 0.008  # 4 standard errors
+    assert rates[0] >= 0.8 - 0.008
+
+
 def test_intervals_that_overlap_may_differ_all_the_same(answer):
     # two equally wide intervals that overlap by a fifth: the negative control of looking at them
     shape = np.array([-1.5, -0.5, 0.5, 1.5]) / 100
@@ -117,14 +167,23 @@ def test_intervals_that_overlap_may_differ_all_the_same(answer):
     assert (line.difference, line.agreement) == ("larger", "differs")
 
 
-def test_values_without_spread_have_no_p_and_are_told_by_what_they_are(answer):
+def test_values_without_spread_tell_no_more_than_their_clocks(answer):
     flat, other = answer({"b": [0.1] * 3}), answer({"b": [0.2] * 3})
-    (line,) = compared(flat, flat).benchmarks
-    assert (line.error, line.pvalue, line.pvalue_adjusted) == (0.0, None, None)
-    assert (line.low, line.high) == (1.0, 1.0)
-    assert (line.difference, line.agreement) == ("equivalent", "agrees")
     (line,) = compared(flat, other).benchmarks
-    assert (line.pvalue, line.difference, line.agreement) == (None, "larger", "differs")
+    step = line.old.step_added + line.new.step_added
+    assert step > 0.1
+    assert line.error > 0
+    assert math.log(line.high / line.ratio) > step
+    assert line.difference == "undecided"
+
+
+@pytest.mark.parametrize("grown", [True, False])
+def test_a_side_without_spread_or_a_known_clock_is_not_compared(answer, grown):
+    flat, other = answer({"b": [0.0] * 3}), answer({"b": [0.2, 0.21, 0.23]})
+    sides = (other, flat) if grown else (flat, other)
+    (line,) = compared(*sides).benchmarks
+    assert line.reason == f"no-spread-{'new' if grown else 'old'}"
+    assert (line.agreement, line.pvalue, line.difference) == ("cannot tell", None, None)
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,12 @@ def test_what_is_no_value(heading) -> None:
         ("time (min)", "time (max)"),
         ("time_ms", "time_min_ms", "time_max_ms"),  # the first one is their mean
         ("Median Time", "Max Time"),
+        ("value", "range"),  # as github-action-benchmark has it
+        ("value", "±"),
+        ("value", "+/-"),
+        ("value", "stddev"),
+        ("time", "std dev"),
+        ("time_ms", "time_sd_ms"),
     ],
 )
 def test_summaries_are_refused_where_no_run_stands_beside_them(tmp_path, headings) -> None:
@@ -64,6 +70,15 @@ def test_summaries_are_refused_where_no_run_stands_beside_them(tmp_path, heading
     with pytest.raises(AnalysisError, match="summar") as told:
         read_foreign(open_foreign(str(path)))
     assert headings[-1] in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "others", [("range",), ("load_stddev",), ("run", "stddev"), ("iteration", "range")]
+)
+def test_what_looks_like_a_spread_beside_runs_is_left_alone(others) -> None:
+    """A range is a parameter of many; a spread of something else, or of a run, says nothing of the time."""
+    assert values("time_ms", *others) == [("time_ms", "ms")]
+    assert summaries(["benchmark", "time_ms", *others]) == ()
 
 
 def test_summaries_beside_runs_of_another_quantity_are_left_alone() -> None:

@@ -9,9 +9,19 @@ from random import Random
 
 import pytest
 
+from analysis import read_trial
 from analysis.errors import AnalysisError, FairtrialError
-from analysis.foreign import Chosen, gather, inspect_files, open_foreign, read_foreign, registry
+from analysis.foreign import (
+    Chosen,
+    gather,
+    import_files,
+    inspect_files,
+    open_foreign,
+    read_foreign,
+    registry,
+)
 from analysis.foreign.parsing import count_of, fail, rows_in
+from analysis.methods.variance_sources.runs import pooled
 
 HEADS = "invocation\titeration\tvalue\tunit\tcriterion\tbenchmark\texecutor"
 ASV = '{"commit_hash": "c", "result_columns": %s, "results": {"time_a": %s}, "version": 2}'
@@ -77,6 +87,15 @@ def test_what_broke_a_reader_is_refused_with_its_place(tmp_path, kind, content, 
         ("benchexec", "<result" * 9_000),
         ("benchexec", "tool\tT\nrun set\tn\n\t" + "(" * 50_000 + "\nx\t1\n"),
         ("benchexec", "tool\tT\nrun set\tn\n\t" + " " * 50_000 + "x\nx\t1\n"),
+        ("summaries", " " * 50_000 + "x\n"),
+        ("summaries", "." * 50_000 + ": avg=1s min=1s\n"),
+        ("summaries", "...: avg=" * 7000),
+        ("benchmarkdotnet", "|" + " " * 50_000 + "Method\n"),
+        ("benchmarkdotnet", "Method;" + "Mean " * 10_000 + "\n"),
+        ("nanobench", '"title";"name";' * 3000),
+        ("r-bench", '"expression","time","gc"\n"x",' + "1" * 50_000 + " µ,1\n"),
+        ("r-bench", '"expression","time","gc"\n"x",' + " " * 50_000 + "µs,1\n"),
+        ("r-bench", "," * 50_000),
     ],
 )
 def test_long_runs_of_one_character_are_read_in_one_pass(tmp_path, kind, content):
@@ -188,3 +207,16 @@ def test_a_configuration_that_names_no_sample(tmp_path, name):
     file = opened(tmp_path, f"Name,Sample1,Sample2,ConfLevel,Coef\nb,{name},{name},,\n")
     with pytest.raises(FairtrialError):
         registry.tool_of(file, "speedup-test").reader.read(file)
+
+
+def test_a_metric_may_have_braces_in_its_name(tmp_path):
+    """One run has it, the others not: what is left out is counted, under that very name."""
+    name = "alloc{level}s/op"
+    text = f"goos: linux\nBenchmarkA 10 5 ns/op 2 {name}\nBenchmarkB 10 6 ns/op\nPASS\nok p 1s\n"
+    file = read_foreign(opened(tmp_path, text))
+    import_files(gather([file], Chosen()), tmp_path / "t", better="lower")
+    trial = read_trial(tmp_path / "t")
+    matrix = trial.matrix(trial.manifest.variants[0], name)
+    (said,) = (one.text for one in matrix.cautions if one.code == "metric-missing")
+    assert said == f"1 run without {name}"
+    assert said in {one.text for one in pooled([trial], name).cautions}

@@ -137,7 +137,7 @@ def test_each_trial_behind_the_first_is_a_look_and_so_are_its_own_appends(night,
     merge_trials([first, second], tmp_path / "all")
     manifest = read_manifest(tmp_path / "all")
     assert [(one.first, one.last) for one in manifest.appended] == [(2, 2), (3, 3), (4, 4)]
-    assert manifest.looks == 4  # two of each trial
+    assert len(manifest.sessions_at_looks) == 4  # two of each trial
 
 
 def repeat(made):
@@ -201,7 +201,7 @@ def test_a_merged_trial_can_be_merged_and_no_run_stands_there_twice(night, tmp_p
     merge_trials([nights[2], tmp_path / "two"], tmp_path / "three")
     manifest = read_manifest(tmp_path / "three")
     assert [one.trial[-1] for one in manifest.merged_from] == ["1", "2", "3"]
-    assert manifest.looks == 3
+    assert len(manifest.sessions_at_looks) == 3
     with pytest.raises(UsageError, match="the runs of trial synthetic-night-2 are in"):
         merge_trials([nights[1], tmp_path / "two"], tmp_path / "more")
 

@@ -31,6 +31,22 @@ def test_t_interval_of_one_benchmark_is_welchs(pair, better):
     assert (found[0] > 1) == (better == "lower")
 
 
+def test_t_interval_of_unequal_numbers_of_runs_is_banerjees_bound():
+    rng = np.random.default_rng(31)
+    rows = [rng.lognormal(0, 0.1, n) for n in (2, 9)]
+    x, y = (
+        PerformanceMatrix.from_samples(name, {"a": row}, better="higher")
+        for name, row in zip("xy", rows, strict=True)
+    )
+    speedup, low, high = t_interval(x, y)
+    parts = (stats.t.isf(0.025, row.size - 1) * stats.sem(np.log(row)) for row in rows)
+    half = math.hypot(*parts)
+    assert (low, high) == pytest.approx((speedup * math.exp(-half), speedup * math.exp(half)))
+    welch = stats.ttest_ind(*(np.log(row) for row in rows), equal_var=False)
+    interval = welch.confidence_interval(0.95)
+    assert 2 * half > interval.high - interval.low
+
+
 def test_t_interval_is_of_the_geometric_mean_and_needs_no_unit(pair):
     x, y = pair()
     want = math.exp(np.mean([np.log(row).mean() for row in y.samples])) / math.exp(

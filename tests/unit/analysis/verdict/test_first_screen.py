@@ -18,10 +18,10 @@ from analysis.verdict import judge
 GOLDEN = """\
 synthetic on lab07 · wall time · baseline gzip-6 · 4 sessions x 4 runs, paired · margin 1 %
 
-gzip-1             gzip-6   gzip-1  spread  speedup  95 %
+gzip-1             gzip-6   gzip-1  spread  speedup  95 %                     would decide in about 80 %
 text              24.2 ms  5.26 ms  0.43 %    4.60x  [4.54, 4.67]  faster
 logs              30.7 ms  11.7 ms  0.43 %    2.62x  [2.60, 2.65]  faster
-random            31.9 ms  31.8 ms  0.43 %    1.00x  [0.99, 1.01]  undecided  about 6 more sessions (4 to 15)
+random            31.9 ms  31.8 ms  0.43 %    1.00x  [0.99, 1.01]  undecided  about 15 more sessions (7 to 18)
 these 3                                       2.30x  [2.29, 2.30]  faster
 others like them                              2.30x  [0.34, 15.6]  undecided
 more runs alone would not do
@@ -174,7 +174,7 @@ def test_several_looks_share_the_risk(judged, three):
     data = three(gzip_1=(0.217, 0.382, 0.999))
     one, two = judged(data), judged(data, looks=2)
     assert "97.5 %" in str(two)
-    assert "2 looks" in " ".join(str(two).split())
+    assert "2 looks are planned, each judged at 2.5 % (alpha/2)" in " ".join(str(two).split())
     narrow, wide = (v.candidates[0].multilevel.benchmarks[0] for v in (one, two))
     assert wide.high - wide.low > narrow.high - narrow.low
 

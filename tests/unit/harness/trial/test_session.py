@@ -186,7 +186,7 @@ def test_an_append_to_a_complete_trial_is_noted_and_no_other_resume_is(stage, ca
     assert (first["first"], first["last"]) == (3, 4)
     assert (second["first"], second["last"]) == (5, 5)
     assert first["at"] < second["at"]
-    assert read_manifest(stage.trial).looks == 3
+    assert len(read_manifest(stage.trial).sessions_at_looks) == 3
 
 
 # --- hooks -------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import jsonschema
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from analysis.record import SessionEnd, StopRule, encode_checked, read_manifest
 from harness.campaign.identity import identity_of
 from harness.campaign.load import load_campaign
+from harness.campaign.model import CounterEvent, Counting
 from harness.campaign.schema.editor import editor_schema
 from harness.errors import StoreError
 from harness.screen.progress import read_progress
@@ -377,3 +379,58 @@ def test_a_row_without_keys_that_an_earlier_version_did_not_write(make_measureme
     (tmp_path / "measurements.jsonl").write_bytes(encode_checked(row) + b"\n")
     (found,) = stored_runs(tmp_path)[1]
     assert (found.wall_ns, found.minor_faults, found.cpus) == (1_500_000, None, None)
+
+
+@pytest.fixture
+def asks(make_campaign):
+    """Make the rule of a campaign that judges a metric, which its runs print."""
+
+    def make(*judge):
+        campaign = make_campaign(("x", "y"), ("a", "b"), stop=RULE, runs=RULE.max_runs)
+        return SessionStop(RULE, replace(campaign, judge=judge), 1)
+
+    return make
+
+
+def wild(number):
+    return lambda bench, variant: number * (2 if variant == "b" else 1)
+
+
+def test_the_rule_looks_at_the_metric_that_is_the_question(asks, make_measurement):
+    """Authority: wall times that say nothing beside a throughput that is steady, and the other way."""
+    steady = {"metrics": {"rps": (100.0, 102.0), "p50": (1.0,)}}
+    by_rps, by_wall, by_default = asks("rps", "wall"), asks("wall"), asks()
+    for number in (1, 2, 3):
+        for found in (by_rps, by_wall, by_default):
+            feed(found, block(make_measurement, number, wild(number), **steady))
+    assert by_rps.end().text == "rps: width 0 <= 0.05 within this session, after 3 runs a cell"
+    assert by_wall.end() is None
+    assert by_default.end() is None  # what is absent is as it was
+
+
+def test_runs_without_a_value_of_it_do_not_count(asks, make_measurement):
+    found = asks("rps")
+    for number in range(1, 7):
+        values = {"rps": (100.0,)} if number % 3 == 0 else {"rps": (0.0,)} if number % 2 else {}
+        feed(found, block(make_measurement, number, metrics=values))
+    assert found.end().why == "max_runs"
+    assert "has 2 of the 3 runs that must count" in found.end().text
+
+
+def test_a_metric_that_every_run_has_is_taken_from_its_number(asks, make_measurement):
+    found = asks("max_rss")
+    for number in (1, 2, 3):
+        feed(found, block(make_measurement, number, wild(number), max_rss_bytes=1 << 20))
+    assert found.end().text.startswith("max_rss: width 0 <= 0.05")
+
+
+def test_counters_that_are_the_question_are_those_of_counted_runs(make_campaign, make_measurement):
+    counters = Counting(events=(CounterEvent(name="instructions"),), every=2)
+    campaign = make_campaign(("x", "y"), ("a", "b"), stop=RULE, runs=RULE.max_runs)
+    campaign = replace(campaign, judge=("instructions",), counters=counters)
+    found = SessionStop(RULE, campaign, 1)
+    for number in range(1, 7):
+        counted = counters.counts(number)
+        values = {"instructions": (1e9,)} if counted else {}
+        feed(found, block(make_measurement, number, wild(number), counted=counted, metrics=values))
+    assert found.end().text.startswith("instructions: width 0 <= 0.05")

@@ -210,6 +210,15 @@ def test_a_name_that_is_a_benchmarks_too_leaves_the_data_alone(folder, name):
         assert any(one.startswith("trials/sample/plan.jsonl: ") for one in done.record.left)
 
 
+def test_the_question_is_not_taken_for_a_name(folder):
+    """A host of the name of a metric must not change what is judged."""
+    folder.manifest(host="max_rss", judge=[{"at": "2026-11-21T04:12:00Z", "metrics": ["max_rss"]}])
+    folder.redact("host")
+    assert read_manifest(folder.trial).host == "redacted-host-1"
+    assert read_manifest(folder.trial).questions == ("max_rss",)
+    assert judge(read_trial(folder.trial)).metric == "max_rss"
+
+
 def test_a_benchmark_that_holds_a_name_keeps_it_in_texts_too(folder):
     def rename(_, row):
         if row["benchmark"] == "text":

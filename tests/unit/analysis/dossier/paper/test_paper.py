@@ -121,7 +121,10 @@ def test_what_the_trial_does_not_say_is_said_to_be_unknown(synthetic, chapter) -
     [
         ({"correction": "none"}, "are not corrected for their number"),
         ({"correction": "bh"}, "Benjamini and Hochberg's method over three benchmarks [4]"),
-        ({"looks": 2}, "looked at two times, each time at a risk of 2.50 %"),
+        (
+            {"looks": 2},
+            "two looks, each at a risk of 2.50 %, so that all looks together risk at most 5 %",
+        ),
         ({"margin": 0.02}, "within ± 2 % count as equivalent"),
         ({"confidence": 0.9}, "90 % intervals"),
         ({"always_valid": True}, "95 % confidence sequences"),
@@ -168,6 +171,23 @@ def test_two_trials_are_told_one_after_the_other(made, tmp_path) -> None:
     assert "In the first of two trials we executed" in text
     assert "In the second of two trials we executed" in text
     assert len([line for line in found.commands if line.startswith("fairtrial run ")]) == 2
+
+
+def test_trials_of_unequal_numbers_of_sessions_name_the_bound(synthetic, tmp_path) -> None:
+    def text_of(*sessions) -> str:
+        sources = [
+            f"{synthetic(runs(count=4 * n), sessions=n, runs=4).write(tmp_path / 'runs' / f'{k}of{n}')}:new"
+            for k, n in enumerate(sessions)
+        ]
+        found = gather(subject_of(sources, Reading()))
+        return said(found) + " ".join(one.bibtex for one in found.citations)
+
+    equal, unequal = text_of(4, 4), text_of(2, 4)
+    assert "the session means of the logarithms of both sides (Welch) (" in equal
+    assert "banerjee1960" not in equal
+    assert "both sides (Banerjee's bound, for unequal numbers of them)" in unequal
+    assert "@article{banerjee1960," in unequal
+    assert "welch1947" not in unequal
 
 
 def test_numbers_are_written_in_letters_up_to_ten() -> None:
@@ -295,7 +315,7 @@ def test_seeds_and_later_sessions_are_told(made, chapter) -> None:
     assert (found.seeds[0].name, found.seeds[0].text) == ("plan", "20261121")
     assert "--seed 20261121" in found.commands[0]
     assert any("Sessions 3 to 4 were appended" in note for note in found.notes)
-    assert "looked at two times" in said(found)
+    assert "this one, number 2, was judged at a risk of 0.833 %" in said(found)
 
 
 def test_a_second_metric_repeats_nothing_but_what_is_its_own(made, tmp_path) -> None:

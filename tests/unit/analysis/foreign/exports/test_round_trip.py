@@ -129,7 +129,7 @@ def test_one_session_of_blocks_keeps_its_design(synthetic, tmp_path) -> None:
 def test_what_no_table_holds_is_said_to_be_lost(synthetic, tmp_path) -> None:
     made = synthetic({"old": {"b": [1.0, 1.1]}, "new": {"b": [1.0, 1.2]}})
     leaving = leaving_trial(read_trial(made.write(tmp_path / "one")))
-    for change, code in (({"looks": 2}, "looks-lost"), ({"hosts": True}, "hosts-lost")):
+    for change, code in (({"appended": 1}, "looks-lost"), ({"hosts": True}, "hosts-lost")):
         for target in TARGETS:
             if target.name in ("long-csv", "json", "sqlite"):
                 assert {one.code for one in target.write(replace(leaving, **change)).lost} == {code}

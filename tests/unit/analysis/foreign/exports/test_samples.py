@@ -26,6 +26,8 @@ FILES = (
     "benchexec/table.csv",
     "criterion",
 )
+GOLDEN = Path(__file__).resolve().parents[4] / "golden" / "foreign"
+OURS = ("r-bench.csv", "benchmarkdotnet-0.15.json", "mitata.json", "tinybench.json")
 # what holds processes and their values as they are
 WHOLE = ("long-csv", "json", "parquet", "sqlite", "go-bench")
 
@@ -52,11 +54,12 @@ def made_or_none(target, leaving):
         raise
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", FILES + OURS)
 def test_what_a_tool_wrote_is_read_again_from_every_target(name, tmp_path):
-    if not SAMPLES.is_dir():
+    path = GOLDEN / name if name in OURS else SAMPLES / name
+    if not path.exists():
         pytest.skip("files that the tools wrote are not beside this project")
-    gathered = gather([read_foreign(open_foreign(str(SAMPLES / name)))], Chosen())
+    gathered = gather([read_foreign(open_foreign(str(path)))], Chosen())
     import_files(gathered, tmp_path / "trial", better="lower")
     leaving = leaving_trial(read_trial(tmp_path / "trial"))
     metric = leaving.metrics[0].name

@@ -69,6 +69,46 @@ FILES = {
          "primaryMetric": {"scoreUnit": "s/op", "rawData": [[1.0, 2.0]]},
          "secondaryMetrics": {"s": {"scoreUnit": "ms", "rawDataHistogram": [[[[1.0, 2], [3.0, 4]]]]}}}
     ],
+    "benchmarkdotnet": {
+        "Title": "T-20260102-030405", "HostEnvironmentInfo": {"ProcessorName": "c"},
+        "Benchmarks": [
+            {"DisplayInfo": "T.M: J(A=1) [N=1]", "Namespace": "P", "Type": "T", "Method": "M", "MethodTitle": "M",
+             "Parameters": "N=1", "FullName": "P.T.M(N: 1)", "Statistics": {"OriginalValues": [1.0]},
+             "Memory": {"Gen0Collections": 1}, "Measurements": [
+                {"IterationMode": "Workload", "IterationStage": "Warmup", "LaunchIndex": 1, "Operations": 2, "Nanoseconds": 9},
+                {"IterationMode": "Workload", "IterationStage": "Result", "LaunchIndex": 1, "Operations": 2, "Nanoseconds": 3}]},
+            {"DisplayInfo": "T.M: K", "Type": "T", "Method": "M", "Statistics": {"OriginalValues": [1.0, 2.0]}}],
+    },
+    "js mitata": {
+        "layout": [{"name": None, "types": []}, {"name": "g", "types": []}],
+        "benchmarks": [
+            {"kind": "args", "args": {"n": [1]}, "alias": "b", "group": 1, "runs": [
+                {"stats": {"kind": "fn", "samples": [1.0, 2.0], "ticks": 8}, "args": {"n": 1}, "name": "b"}]},
+            {"alias": "f", "group": 0, "runs": [{"error": {"message": "m"}, "args": {}, "name": "f"}]}],
+        "context": {"now": 1, "cpu": {"name": "c"}},
+    },
+    "js Benchmark.js": {
+        "0": {"name": "a", "stats": {"moe": 1.0, "rme": 2.0, "sample": [1.0, 2.0]}, "count": 3, "cycles": 1},
+        "1": {"name": "f", "stats": {"moe": 0, "rme": 0, "sample": []}, "error": {}, "count": 0, "cycles": 0},
+        "length": 2,
+    },
+    "js tinybench": [
+        {"name": "a", "result": {"state": "completed", "latency": {"samples": [1.0, 2.0]}, "throughput": {"mean": 1}}},
+        {"name": "f", "result": {"state": "errored", "error": {}}}],
+    "js Vitest": {
+        "files": [{"filepath": "f", "groups": [{"fullName": "f > g", "benchmarks": [
+            {"name": "a", "rme": 1.0, "mean": 1.0, "samples": [1.0, 2.0]}, {"name": "b", "rme": 0, "samples": []}]}]}],
+    },
+    "nanobench": {
+        "results": [
+            {"title": "t", "name": "a", "unit": "op", "batch": 2, "epochs": 1, "median(elapsed)": 1.0, "measurements": [
+                {"iterations": 3, "elapsed": 1.0, "instructions": 2.0, "pagefaults": 0}]}],
+    },
+    "julia": [
+        {"Julia": "1", "BenchmarkTools": "1"},
+        [["BenchmarkGroup", {"data": {
+            "a": ["Trial", {"params": ["Parameters", {"evals": 2}], "times": [1.0, 2.0], "gctimes": [0.0, 1.0]}],
+            "b": ["TrialEstimate", {"time": 1.0}]}, "tags": []}]]],
 }  # fmt: skip
 WRONG = [
     None,

@@ -1,4 +1,4 @@
-"""How many more sessions: chances against the noncentral t and simulation, the search against counting up."""
+"""How many more sessions: chances against the noncentral t, the search against plain simulation."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from analysis import multilevel
+from analysis.methods.multilevel import Looks
 from analysis.methods.multilevel.advice import Scatter, advise, chances
 from analysis.methods.multilevel.law import Law
 
@@ -45,24 +46,67 @@ def test_inside_by_simulation(n, e, s):
 
 def of(e, s, n, within=math.nan, law=LAW):
     scatter = Scatter(
-        variance=np.array([[s**2]]), sessions=np.array([[float(n)]]), within=np.array([[within]])
+        variance=np.array([[s**2]]),
+        sessions=np.array([[float(n)]]),
+        within=np.array([[within]]),
+        step=np.zeros(1),
     )
     return advise(np.array([e]), scatter, law, L, (ONE, ONE))[0]
 
 
-@pytest.mark.parametrize(("e", "s", "n"), [(0.02, 0.02, 3), (0.008, 0.01, 5), (0.0, 0.02, 5)])
-def test_the_least_number_is_the_one_that_counting_up_finds(e, s, n):
+def drawn(e, s, n, more, *, scale=None, step=1, seed=5, draws=20_000):
+    """Share of predictive draws that decide, by plain simulation: truth from the data, then new sessions."""
+    rng = np.random.default_rng(seed)
+    sigma = s * (np.sqrt((n - 1) / rng.chisquare(n - 1, draws)) if scale is None else scale)
+    truth = e + sigma * rng.standard_normal(draws) / math.sqrt(n)
+    sigma = np.broadcast_to(sigma, draws)
+    new = truth[:, None] + sigma[:, None] * rng.standard_normal((draws, more))
+    total = n * e + new.sum(axis=1)
+    mean = total / (n + more)
+    squares = (n - 1) * s**2 + n * e**2 + (new**2).sum(axis=1) - (n + more) * mean**2
+    error = np.sqrt(squares / (n + more - 1) / (n + more))
+    half = stats.t.ppf(1 - 0.025 / step, n + more - 1) * error
+    return np.mean((np.abs(mean) > half) | (np.abs(mean) + half < L))
+
+
+@pytest.mark.parametrize(
+    ("e", "s", "n"), [(0.02, 0.02, 3), (0.008, 0.01, 5), (0.0, 0.02, 5), (0.01, 0.006, 2)]
+)
+def test_the_least_number_is_the_one_whose_predictive_chance_is_80(e, s, n):
     more = of(e, s, n)
-    first = next(k for k in range(1, 200) if max(chance(e, s, n + k)) >= 0.8)
-    assert more.sessions == first
-    assert more.low <= first
-    assert more.high is None or more.high >= first
-    ends = [
-        next(k for k in range(1, 2000) if max(chance(e, s * scale, n + k)) >= 0.8)
-        for q in (0.75, 0.25)
-        for scale in [math.sqrt((n - 1) / stats.chi2.ppf(q, n - 1))]
-    ]
-    assert [more.low, more.high] == [k if k <= 100 else None for k in ends]
+    assert more.chance == pytest.approx(drawn(e, s, n, more.sessions), abs=0.03)
+    assert more.chance >= 0.8
+    assert drawn(e, s, n, max(more.sessions - 4, 1)) < 0.82
+    assert more.low <= more.sessions
+    assert more.high is None or more.high >= more.sessions
+    for q, end in ((0.75, more.low), (0.25, more.high)):
+        scale = math.sqrt((n - 1) / stats.chi2.ppf(q, n - 1))
+        if end is not None:
+            assert drawn(e, s, n, end, scale=scale) > 0.77
+            assert end == 1 or drawn(e, s, n, end - 1, scale=scale) < 0.83
+        else:
+            assert drawn(e, s, n, 100, scale=scale) < 0.83
+
+
+def test_equal_data_get_equal_advice_whatever_stands_beside_them():
+    alone = of(0.008, 0.01, 5)
+    scatter = Scatter(
+        variance=np.array([[1e-4], [4e-4]]),
+        sessions=np.array([[5.0], [3.0]]),
+        within=np.full((2, 1), math.nan),
+        step=np.zeros(2),
+    )
+    pair = np.ones(2)
+    assert advise(np.array([0.008, 0.02]), scatter, LAW, L, (pair, pair))[0] == alone
+
+
+def test_the_next_look_decides_at_its_own_level(noisy, matrix_of):
+    both = matrix_of("new", noisy(1, shift=-0.01)), matrix_of("old", noisy(2))
+    once = multilevel(*both, looks=Looks.growing([4])).these.more_sessions
+    plain = multilevel(*both).these.more_sessions
+    strict = multilevel(*both, confidence=1 - 0.05 / 6).these.more_sessions
+    assert once.sessions == strict.sessions
+    assert plain.sessions < once.sessions
 
 
 def test_the_target_is_what_is_likelier():
@@ -89,7 +133,7 @@ def test_lines_carry_it_where_undecided(noisy, matrix_of):
         assert (line.more_sessions is not None) == (line.outcome == "undecided")
     undecided = [line for line in result.benchmarks if line.more_sessions]
     assert undecided
-    keys = {"sessions", "low", "high", "for", "runs_suffice"}
+    keys = {"sessions", "low", "high", "chance", "basis", "for", "runs_suffice"}
     found = result.to_dict()["benchmarks"]
     assert {frozenset(x["more_sessions"]) for x in found if x["more_sessions"]} == {frozenset(keys)}
     assert undecided[0].more_sessions.runs_suffice in (True, False)
@@ -113,14 +157,9 @@ def test_a_corrected_word_is_advised_at_its_own_step(noisy, matrix_of):
         # the step of its rank among six
         step = 6 - sorted(line.pvalue for line in held.benchmarks).index(y.pvalue)
         s = y.error * math.sqrt(4)
-        first = next(k for k in range(1, 200) if alone(math.log(y.speedup), s, 4 + k, step) >= 0.8)
-        assert y.more_sessions.sessions == first
-
-
-def alone(e, s, n, step):
-    """The power of the two-sided t test at alpha / step."""
-    t, shift = stats.t.ppf(1 - 0.025 / step, n - 1), abs(e) * math.sqrt(n) / s
-    return stats.nct.sf(t, n - 1, shift)
+        told = y.more_sessions
+        again = drawn(math.log(y.speedup), s, 4, told.sessions, step=step)
+        assert told.chance == pytest.approx(again, abs=0.03)
 
 
 def test_separate_sides_get_as_many_sessions_each(noisy, matrix_of):
@@ -170,3 +209,34 @@ def test_what_both_sides_of_a_block_share_is_no_scatter(matrix_of):
     (line,) = multilevel(matrix_of("new", new), matrix_of("old", old)).benchmarks
     assert line.outcome == "undecided"
     assert line.more_sessions.runs_suffice is False
+
+
+@pytest.mark.parametrize(
+    ("sessions", "effect", "target"), [((2, 10), 0.02, "faster"), ((3, 12), 0.0, "equivalent")]
+)
+def test_sides_of_unequal_numbers_are_advised_by_their_own_law(sessions, effect, target):
+    # the chance by simulation: what the data leave possible of both sides, these data kept
+    sds = (0.008, 0.004)
+    scatter = Scatter(
+        variance=np.array([[sd**2 for sd in sds]]),
+        sessions=np.array([sessions], dtype=float),
+        within=np.full((1, 2), math.nan),
+        step=np.zeros(1),
+    )
+    (more,) = advise(np.array([effect]), scatter, LAW, L, (ONE, ONE))
+    assert more.target == target
+    rng = np.random.default_rng(sessions)
+    draws, means, halves = 20_000, [], []
+    for n, sd in zip(sessions, sds, strict=True):
+        sigma = sd * np.sqrt((n - 1) / rng.chisquare(n - 1, draws))
+        truth = sigma * rng.standard_normal(draws) / math.sqrt(n)
+        new = truth[:, None] + sigma[:, None] * rng.standard_normal((draws, more.sessions))
+        count = n + more.sessions
+        mean = new.sum(axis=1) / count
+        squares = (n - 1) * sd**2 + (new**2).sum(axis=1) - count * mean**2
+        means.append(mean)
+        halves.append(stats.t.isf(0.025, count - 1) * np.sqrt(squares / (count - 1) / count))
+    d, half = effect + means[0] - means[1], np.hypot(*halves)
+    told = (np.abs(d) > half) | (np.abs(d) + half < L)
+    assert more.chance == pytest.approx(told.mean(), abs=0.03)
+    assert more.chance >= 0.8

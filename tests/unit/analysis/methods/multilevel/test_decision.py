@@ -73,23 +73,41 @@ def test_a_word_may_step_back_from_equivalent_to_faster():
     assert d.outcome[0] == "faster"
 
 
-def test_no_spread_has_no_p_and_counts_as_the_smallest():
+def test_no_spread_proves_nothing_and_counts_as_the_largest():
     law = Law(alpha=0.05)
-    d = decide(found([0.1, 0.03, 0.005], [0.0, 0.01, 0.0]), law, L, "holm")
-    assert np.isnan(d.pvalue[[0, 2]]).all()
-    assert np.isnan(d.pvalue_adjusted[[0, 2]]).all()
-    assert (d.low[0], d.high[0]) == (0.1, 0.1)
-    assert d.outcome == ("faster", "faster", "equivalent")
-    # third of three in its family: not multiplied
-    assert d.pvalue_adjusted[1] == pytest.approx(d.pvalue[1])
+    d = decide(found([0.1, 0.03, 0.005], [0.0, 0.003, 0.0]), law, L, "holm")
+    for numbers in (d.pvalue, d.pvalue_equivalent, d.pvalue_adjusted, d.low, d.high):
+        assert np.isnan(numbers[[0, 2]]).all()
+    assert d.outcome == ("undecided", "faster", "undecided")
+    # the first of three in its family
+    assert d.pvalue_adjusted[1] == pytest.approx(3 * d.pvalue[1])
 
 
-def test_equal_runs_are_equivalent_without_a_p(matrix_of):
+def test_the_step_widens_and_is_taken_from_each_distance():
+    """Authority: the definition: half-width + step, p of max(|x| - step, 0), margin less step."""
+    law, plain = Law(alpha=0.05), found([0.03, 0.002, 0.0005], [0.01, 0.01, 0.001])
+    step = np.array([0.01, 0.005, 0.002])
+    d = decide(plain._replace(step=step), law, L, "none")
+    half = law.half(plain.error, plain.freedom)
+    assert d.high - plain.estimate == pytest.approx(half + step)
+    assert d.pvalue == pytest.approx(
+        law.pvalue(np.array([0.02, 0.0, 0.0]), plain.error, plain.freedom)
+    )
+    near = law.pvalue_equivalent(plain.estimate, plain.error, plain.freedom, L - step)
+    assert d.pvalue_equivalent == pytest.approx(near)
+    for low, high, p, q in zip(d.low, d.high, d.pvalue, d.pvalue_equivalent, strict=True):
+        assert (p <= 0.05) == (not low <= 0 <= high)
+        assert (q <= 0.025) == (low >= -L and high <= L)
+
+
+def test_equal_runs_prove_nothing_where_the_clock_is_unknown(matrix_of):
     a = [("b", s, f"{s}.{k}", 1.0) for s in (1, 2, 3) for k in range(3)]
     result = multilevel(matrix_of("new", a), matrix_of("old", a))
     (line,) = result.benchmarks
-    assert (line.speedup, line.low, line.high, line.error) == (1.0, 1.0, 1.0, 0.0)
-    assert (line.pvalue, line.pvalue_adjusted, line.outcome) == (None, None, "equivalent")
+    assert (line.speedup, line.low, line.high, line.error) == (1.0, None, None, None)
+    assert (line.pvalue, line.pvalue_adjusted, line.outcome) == (None, None, "undecided")
+    assert line.reason == "no-spread"
+    assert line.resolution is None
     assert "no spread in 3 sessions" in str(result)
 
 
@@ -111,7 +129,10 @@ def test_looks_divide_the_level(noisy, matrix_of):
     same = multilevel(a, b, confidence=0.975)
     assert [x.low for x in twice.benchmarks] == pytest.approx([x.low for x in same.benchmarks])
     assert twice.confidence == 0.95
-    assert "2 looks share the level" in str(twice)
+    assert (
+        "2 looks are planned, each judged at 2.5 % (alpha/2); all looks together at most 5 %"
+        in str(twice)
+    )
 
 
 @pytest.mark.parametrize(

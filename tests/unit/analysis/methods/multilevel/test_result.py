@@ -104,11 +104,19 @@ def test_figures_keep_what_the_interval_tells(speedup, low, high, text):
 @pytest.mark.parametrize(
     ("more", "text", "short"),
     [
-        ((4, 3, 9, None), "about 4 more {}s (3 to 9)", "about 4 more {}s (3 to 9)"),
-        ((1, 1, 1, True), "about 1 more {}", "about 1 more {} (1 to 1)"),
+        (
+            (4, 3, 9, None),
+            "about 4 more {}s decide with a chance near 80 % (3 to 9)",
+            "about 4 more {}s (3 to 9)",
+        ),
+        (
+            (1, 1, 1, True),
+            "about 1 more {} decides with a chance near 80 %",
+            "about 1 more {} (1 to 1)",
+        ),
         (
             (40, 22, None, False),
-            "about 40 more {}s (22 to > 100); more runs alone would not do",
+            "about 40 more {}s decide with a chance near 80 % (22 to > 100); more runs alone would not do",
             "about 40 more {}s (22 to > 100)",
         ),
         (
@@ -120,11 +128,15 @@ def test_figures_keep_what_the_interval_tells(speedup, low, high, text):
 )
 def test_advice_in_words(more, text, short, noun):
     count, low, high, runs = more
-    advice = MoreSessions(sessions=count, low=low, high=high, target="faster", runs_suffice=runs)
+    advice = MoreSessions(
+        sessions=count, low=low, high=high, chance=0.8, target="faster", runs_suffice=runs
+    )
     line = replace(LINE, outcome="undecided", more_sessions=advice)
     assert advice_text(line, noun) == text.format(noun)
     assert advice_text(line, noun, short=True) == short.format(noun)
     assert advice_text(replace(line, outcome="faster"), noun) == ""
+    two = advice_text(replace(line, freedoms=(1.0,)), noun)
+    assert two == text.format(noun).replace("near 80 %", "of rather 2 in 3 to 3 in 4")
 
 
 def test_hosts_that_are_taken_as_sessions_are_called_hosts(noisy, matrix_of):
@@ -136,7 +148,7 @@ def test_hosts_that_are_taken_as_sessions_are_called_hosts(noisy, matrix_of):
     assert result.outermost == "host"
     assert "3 hosts, paired" in str(result)
     assert "more host" in str(result)
-    assert "a second look at more hosts needs a plan" in str(result)
+    assert "a second look at more hosts is another chance to be wrong" in str(result)
     assert "session" not in str(result)
     assert "outermost" not in result.to_dict()
     # sessions on one side, hosts on the other: what they have in common is to be taken as sessions

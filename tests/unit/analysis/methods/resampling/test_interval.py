@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import warnings
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings, strategies as st
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
@@ -375,6 +377,53 @@ def test_rounds_that_lack_a_benchmark_are_drawn_anew() -> None:
     assert any("were drawn anew" in text for text in found.cautions)
     with pytest.raises(AnalysisError, match="holds all runs of a benchmark"):
         bootstrap_speedup(a, b, interval="bca", rng=rng())
+
+
+FAR = st.builds(
+    lambda exponent, digits: digits * 10.0**exponent, st.floats(-307, 307), st.floats(1, 9)
+)
+
+
+@settings(deadline=None, max_examples=60)
+@example(
+    [([1.0, 1.0], [1.0, 1e207])], "geometric", "runs", "bca"
+)  # the cube of a ratio was no number
+@given(
+    st.lists(
+        st.tuples(st.lists(FAR, min_size=2, max_size=5), st.lists(FAR, min_size=2, max_size=5)),
+        min_size=1,
+        max_size=3,
+    ),
+    st.sampled_from(["geometric", "harmonic", "arithmetic"]),
+    st.sampled_from(["runs", "mean", "median"]),
+    st.sampled_from(KINDS),
+)
+def test_values_at_the_ends_of_doubles_give_an_interval_or_an_error_and_no_warning(
+    rows, mean, centre, kind
+) -> None:
+    ours, theirs = (
+        matrix(name, {f"b{i}": row[k] for i, row in enumerate(rows)})
+        for k, name in enumerate(("new", "old"))
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            found = bootstrap_speedup(
+                ours, theirs, mean=mean, centre=centre, interval=kind, resamples=50, rng=rng()
+            )
+        except AnalysisError:
+            return
+    assert 0 < found.low <= found.high < math.inf
+
+
+def test_the_acceleration_knows_no_scale() -> None:
+    """Authority: equation 14.15 is homogeneous: units that are worth 1e150 times as much change nothing."""
+    a, b = suite()
+    near = bootstrap_speedup(a, b, interval="bca", resamples=500, rng=rng(2))
+    far = matrix("new", {name: 1e-150 * a.values(name) for name in a.benchmarks})
+    found = bootstrap_speedup(far, b, interval="bca", resamples=500, rng=rng(2))
+    assert found.low / 1e150 == pytest.approx(near.low, rel=1e-9)
+    assert found.high / 1e150 == pytest.approx(near.high, rel=1e-9)
 
 
 def test_replicates_all_on_one_side_have_no_bca() -> None:

@@ -108,7 +108,8 @@ def test_a_window_of_padding_is_a_place_on_the_circle_and_a_cause(planted):
     assert one.low > 1
     text = str(found)
     assert "environment padding modulo 64" in text
-    assert "it was randomized, so this is its effect" in text
+    said = "it was randomized: this is its effect, unless this is the 1 in 20 trials"
+    assert said in " ".join(text.split())
 
 
 def test_a_window_over_the_end_of_the_circle_is_one(planted):

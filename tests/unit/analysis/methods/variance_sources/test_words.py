@@ -75,7 +75,7 @@ def test_causes_first_and_what_may_follow_last():
 
 
 def test_only_what_was_drawn_is_called_an_effect():
-    assert "so this is its effect" in told(ONE)
+    assert "it was randomized: this is its effect, unless this is the 1 in 20 trials" in told(ONE)
     assert (
         "wall at environment padding modulo 64 of 12 to 27 is 2.00x [1.50, 2.50] that elsewhere"
         in told(ONE)
@@ -87,6 +87,25 @@ def test_only_what_was_drawn_is_called_an_effect():
     assert "no cause is claimed" in told(SEEN)
     assert "may follow from long runs" in told(FOLLOWS)
     assert "nobody drew it" in told(BEFORE)
+
+
+def test_one_of_many_tests_is_told_as_that_with_the_error_of_the_family():
+    """Authority: a trial in which 1 of 85 tests had p = 0.044 and the words "so this is its effect"."""
+    many = [replace(CHANCE, factor=f"m{k}", pvalue_adjusted=0.5 + k / 1000) for k in range(84)]
+    text = told(replace(ONE, pvalue_adjusted=0.044), *many)
+    assert text.startswith("1 of 85 tests stands out from chance: ")
+    assert "(adjusted p = 0.0440, one of 85 tests)" in text
+    assert "unless this is the 1 in 20 trials in which chance alone finds something" in text
+    assert "so this is its effect" not in text
+    found = result(ONE, replace(ONE, factor="position", pvalue_adjusted=0.001))
+    assert str(found).startswith("2 of 2 tests stand out from chance: ")
+    for confidence, said in (
+        (0.99, "the 1 in 100 trials in which"),
+        (0.9, "the 1 in 10 trials in which"),
+        (0.93, "one of the 7 % of trials in which"),
+    ):
+        one = replace(result(replace(ONE, pvalue_adjusted=0.001)), confidence=confidence)
+        assert said in " ".join(str(one).split())
 
 
 def test_nothing_that_stands_out_is_no_proof():

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from analysis.methods.multilevel import BenchmarkLine, Line, Multilevel
+from analysis.methods.multilevel import BenchmarkLine, Line, Looks, Multilevel
 
 
 def filled(kind: type[Any], **known: Any) -> Any:
@@ -47,12 +47,13 @@ def comparison(
         "design": design,
         "sessions": 6,
         "confidence": confidence,
-        "looks": 1,
-        "always_valid": False,
         "cautions": (),
         "references": (),
         "similar": None,
     }
+    always_valid = bool(more.setdefault("always_valid", False))
+    look = Looks.of(more.pop("looks", 1), always_valid=always_valid)
+    known |= look.fields(confidence)
     reason = dict(reasons or {})
     known["benchmarks"] = tuple(
         line(BenchmarkLine, name, given, confidence, reason=reason.get(name))

@@ -7,6 +7,7 @@ the always-valid interval (t mixture with c^2 = 10).
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -14,6 +15,7 @@ from scipy import stats
 
 from analysis import gate
 from analysis.errors import UsageError
+from analysis.methods.multilevel import Looks
 from analysis.verdict.gate import EXIT_CODES
 
 LIMIT = math.log(1 / 1.02)
@@ -74,6 +76,29 @@ def test_looks_share_the_risk(compared):
     assert gate(compared(lines, looks=2), "slower>2%").outcome == "undecided"
 
 
+def test_heading_and_json_have_the_confidence_and_the_risk_of_the_look(compared):
+    """The third look of a trial that began with two sessions: alpha/12, as was printed beside 95 %."""
+    found = gate(compared({"b": (0.0, 0.004, 5)}, looks=Looks.growing([2, 3, 4])), "slower>2%")
+    assert found.confidence == pytest.approx(1 - 0.05 / 12)
+    assert found.risk == pytest.approx(0.025 / 12)
+    one = found.to_dict()["candidates"][0]
+    assert (one["looks"], one["looks_rule"]) == (3, "growing")
+    assert one["look_alpha"] == pytest.approx(0.05 / 12)
+    assert one["risk_total"] == pytest.approx(0.075)
+    text = " ".join(str(found).split())
+    assert "confidence 99.58 %, risk 0.2083 %" in text
+    assert (
+        "look 3 of a growing trial: judged at .42 % (alpha/12); all looks together at most" in text
+    )
+    assert " 95 %" not in text
+
+
+def test_looks_at_other_risks_have_no_common_heading(compared):
+    lines = {"b": (0.0, 0.004, 5)}
+    with pytest.raises(UsageError, match=r"different confidences: 0\.95, 0\.975"):
+        gate([compared(lines), compared(lines, looks=2)], "slower>2%")
+
+
 def always_valid_half(n, error, alpha, c2=10.0):
     k = 1 + n * c2
     a = (k / alpha**2) ** (1 / n)
@@ -94,24 +119,24 @@ def test_always_valid_p_is_the_risk_at_which_the_interval_ends_at_the_limit(comp
 # ---- no spread, no interval, no design
 
 
-@pytest.mark.parametrize(("x", "outcome"), [(0.0, "passed"), (-0.03, "proven")])
-def test_without_spread_the_bounds_decide_and_there_is_no_p(compared, x, outcome):
-    found = gate(compared({"b": (x, 0.0, 5)}), "slower>2%")
-    assert found.outcome == outcome
-    assert found.candidates[0].suite.pvalue_condition is None
+def test_what_does_not_vary_proves_nothing_and_takes_the_place_of_the_largest_p(compared):
+    lines = {"still": None, "b": (LIMIT - 0.004 * 2.6, 0.004, 5)}  # p = 0.024
+    reasons = {"still": "no-spread"}
+    alone = gate(compared({"b": lines["b"]}, (0.0, 0.004, 5)), "slower>2%")
+    assert outcomes(alone) == {"b": "proven"}
+    found = gate(compared(lines, (0.0, 0.004, 5), reasons=reasons), "slower>2%")
+    assert outcomes(found) == {"still": "undecided", "b": "undecided"}  # b at half the risk
+    still = found.candidates[0].benchmarks[0]
+    assert (still.reason, still.pvalue_condition) == ("no-interval", None)
 
 
-def test_without_spread_on_the_limit_nothing_is_decided(compared):
-    assert gate(compared({"b": (0.0, 0.0, 5)}), "slower>0%").outcome == "undecided"
-
-
-def test_a_line_without_spread_takes_the_place_of_the_smallest_p(compared):
-    lines = {"still": (-0.1, 0.0, 5), "b": (LIMIT - 0.004 * 2.6, 0.004, 5)}  # p = 0.024
-    found = gate(compared(lines, (-0.05, 0.004, 5)), "slower>2%")
-    assert outcomes(found) == {"still": "proven", "b": "proven"}
-    lines["still"] = (0.0, 0.0, 5)  # its place is the largest: b is tested at half the risk
-    found = gate(compared(lines, (0.0, 0.004, 5)), "slower>2%")
-    assert outcomes(found) == {"still": "passed", "b": "undecided"}
+def test_the_clocks_step_is_taken_from_the_distance_to_the_limit(compared):
+    """Authority: the definition: the one-sided t at the distance less the step."""
+    for x, step in ((-0.05, 0.01), (-0.022, 0.01), (0.01, 0.02)):
+        made = compared({"b": (x, 0.004, 5)})
+        line = replace(made.benchmarks[0], step_added=step)
+        found = gate(replace(made, benchmarks=(line,)), "slower>2%").candidates[0].benchmarks[0]
+        assert found.pvalue_condition == pytest.approx(stats.t.cdf((x + step - LIMIT) / 0.004, 5))
 
 
 def test_a_benchmark_without_interval_is_undecided_and_named(compared):

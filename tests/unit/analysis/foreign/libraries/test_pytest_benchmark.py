@@ -101,3 +101,11 @@ def test_a_file_without_benchmarks_is_known(foreign) -> None:
 
 def test_without_machine_info_it_is_known_by_its_stats(foreign) -> None:
     assert foreign({"benchmarks": [bench()]}).format == "pytest-benchmark"
+
+
+def test_a_test_that_failed_after_its_benchmark_cannot_be_told(foreign) -> None:
+    """pytest-benchmark 5.3.1: ``benchmark(f); assert 0`` leaves all its rounds in the file."""
+    (said,) = (
+        loss.text for loss in foreign(whole(bench())).losses if loss.code == "failed-unknown"
+    )
+    assert said.startswith("a test that failed after its benchmark stands there like any other")

@@ -1,8 +1,9 @@
 """pytest-benchmark's JSON: rounds of one process, each already divided by its iterations.
 
 ``stats.data`` holds the rounds; it is there with ``--benchmark-json``, and in autosaved files only
-with ``--benchmark-save-data``. Tests that failed are not in the file. ``options.warmup`` says nothing
-of what a pedantic benchmark did.
+with ``--benchmark-save-data``. A test that failed after its benchmark stands there like any other, and
+nothing tells it apart; one whose benchmark itself raised is not in the file. ``options.warmup`` says
+nothing of what a pedantic benchmark did.
 """
 
 from __future__ import annotations
@@ -85,7 +86,11 @@ def read(opened: Opened) -> ForeignFile:
                 code="warm-ups-unknown",
                 text="how many warm-up rounds there were is not in the file",
             ),
-            Loss(code="failed-unknown", text="pytest-benchmark keeps no failed tests"),
+            Loss(
+                code="failed-unknown",
+                text="a test that failed after its benchmark stands there like any other; one that "
+                "failed within it is not in the file",
+            ),
         ),
         facts=_facts(data.get("machine_info")),
     )

@@ -1,0 +1,1 @@
+"""Benchmark libraries of programming languages: what a program writes of the functions it measured."""

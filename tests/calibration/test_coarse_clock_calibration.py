@@ -1,0 +1,132 @@
+"""How often a clock's step makes a false word, and what intervals cover with it.
+
+Authority: A/A trials whose runs are read by a clock of a known step and a random phase, the 5 % that is
+printed for a family of four benchmarks after Holm, and exact binomial bounds. The negative control is the
+rule of 0.2.0, in which session values that do not vary counted as the p that they tend to, which is 0.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis import PerformanceMatrix, gate, multilevel
+
+spot_check = pytest.mark.spot_check
+
+BENCHMARKS = 4
+SD = 0.01  # of a run, on the log scale
+
+
+def trial(rng, sessions, runs, step, *, apart=0.0, shared=True):
+    """Give both sides: lognormal runs of about 1 s, read in steps of so many sd; `apart` is the truth."""
+    sides = []
+    phase = rng.random(BENCHMARKS)
+    for k, (name, shift) in enumerate((("new", apart), ("old", 0.0))):
+        values, ids = {}, {}
+        for b in range(BENCHMARKS):
+            true = np.exp(shift + SD * rng.standard_normal(sessions * runs))
+            width = step * SD
+            values[f"b{b}"] = width * (np.floor(true / width + phase[b]) + 0.5 - phase[b])
+            ids[f"b{b}"] = np.repeat(np.arange(sessions), runs) + (0 if shared else 100 * k)
+        sides.append(PerformanceMatrix.from_samples(name, values, better="lower", sessions=ids))
+    return sides
+
+
+def old_words(sides, sessions, runs) -> bool:
+    """Tell whether any word is false by t with 0 as the p of equal values, after Holm; plainly."""
+    ps = []
+    for b in range(BENCHMARKS):
+        new, old = (
+            np.log(side.values(f"b{b}")).reshape(sessions, runs).mean(axis=1) for side in sides
+        )
+        d = new - old
+        if np.ptp(d) < 1e-12:
+            ps.append(0.0 if abs(d[0]) > 1e-12 else 1.0)
+        else:
+            ps.append(float(stats.ttest_1samp(d, 0.0).pvalue))
+    return min(ps) <= 0.05 / BENCHMARKS
+
+
+def upper(count: int, total: int) -> float:
+    return float(stats.beta.ppf(0.999, count + 1, total - count)) if count < total else 1.0
+
+
+def lower(count: int, total: int) -> float:
+    return float(stats.beta.ppf(0.001, count, total - count + 1)) if count else 0.0
+
+
+CELLS = [
+    pytest.param(2, 1, 1.0, 150, 0.0, marks=spot_check),
+    (2, 1, 0.5, 400, 0.02),
+    (2, 1, 1.0, 400, 0.02),
+    (2, 1, 3.0, 400, 0.02),
+    (2, 3, 0.5, 400, 0.02),
+    (2, 3, 2.0, 400, 0.02),
+    (3, 1, 0.5, 600, 0.05),
+    (3, 1, 2.0, 400, 0.02),
+    (5, 3, 1.0, 600, 0.065),
+    (5, 3, 3.0, 400, 0.05),
+]
+
+
+@pytest.mark.parametrize(("sessions", "runs", "step", "trials", "most"), CELLS)
+def test_a_coarse_clock_makes_no_more_false_words(sessions, runs, step, trials, most):
+    rng = np.random.default_rng([24, 4, sessions, runs, int(10 * step)])
+    false = stopped = 0
+    for _ in range(trials):
+        found = multilevel(*trial(rng, sessions, runs, step))
+        false += any(line.outcome in ("faster", "slower") for line in found.benchmarks)
+        stopped += gate(found, "slower>2%").exit_code == 1
+    assert lower(false, trials) <= max(most, 1e-9)
+    assert lower(stopped, trials) <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("sessions", "runs", "step", "least"), [(2, 1, 1.0, 0.25), (2, 3, 2.0, 0.25)]
+)
+def test_the_old_rule_made_false_words(sessions, runs, step, least):
+    """The negative control."""
+    rng = np.random.default_rng([24, 4, 9, sessions, runs])
+    false = sum(old_words(trial(rng, sessions, runs, step), sessions, runs) for _ in range(400))
+    assert lower(false, 400) > least
+
+
+@pytest.mark.parametrize(
+    ("sessions", "runs", "step", "shared"),
+    [
+        (2, 1, 3.0, True),
+        (3, 1, 6.0, True),
+        (5, 3, 6.0, True),
+        (5, 3, 6.0, False),
+        (3, 3, 3.0, False),
+    ],
+)
+def test_intervals_hold_the_truth_on_a_coarse_clock(sessions, runs, step, shared):
+    """At random true differences of up to two steps; without the step .33 to .87 of them did."""
+    rng = np.random.default_rng([24, 4, 7, sessions, runs, int(step), shared])
+    held = total = 0
+    for _ in range(150):
+        apart = float(rng.uniform(-2, 2)) * step * SD
+        sides = trial(rng, sessions, runs, step, apart=apart, shared=shared)
+        for line in multilevel(*sides).benchmarks:
+            if line.low is not None:
+                held += line.low <= math.exp(-apart) <= line.high
+                total += 1
+    assert total > 300
+    assert upper(held, total) >= 0.95
+
+
+def test_suites_hold_the_truth_on_a_coarse_clock():
+    rng = np.random.default_rng([24, 4, 8])
+    held = total = 0
+    for _ in range(300):
+        found = multilevel(*trial(rng, 3, 1, 4.0)).these
+        if found.low is not None:
+            held += found.low <= 1.0 <= found.high
+            total += 1
+    assert total > 200
+    assert upper(held, total) >= 0.95

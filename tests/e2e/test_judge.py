@@ -1,0 +1,243 @@
+"""The metric that is the question, by the installed command: exit codes, first lines, JSON.
+
+Authority: `wrk` for one second against nginx, whose throughput fell to 0.35x: "as fast as", "equivalent", and a
+gate with exit 0. The program here prints its throughput, and takes as long whatever that is.
+"""
+
+from __future__ import annotations
+
+import json
+import runpy
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+handmade = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "handmade_bundle.py")))
+
+GATE = "slower>2%"
+SAID = "declares rps, p50; judged is wall: --metric rps"
+
+
+def fixed(lab, **sections):
+    """Write the campaign of a load generator of fixed duration; its throughput falls to 0.3."""
+    regex = {"rps": ("rps", "1/s", "higher"), "p50": ("ms", "s", "lower")}
+    command = "sleep 0.02; n=$(date +%N | cut -c7); echo rps $(($1 * 100 + n)); echo ms 1.$n"
+    benchmark = {
+        "command": ["/bin/sh", "-c", command.replace("{", "{{"), lab.marker, "{n}"],
+        "metrics": {
+            name: {"regex": rf"{word} (\S+)", "unit": unit, "better": better}
+            for name, (word, unit, better) in regex.items()
+        },
+    }
+    return lab.write_campaign(
+        **{
+            "name": "fixed",
+            "variants": {"fast": {"n": "10"}, "slow": {"n": "3"}},
+            "baseline": "fast",
+            "benchmarks": {"load": benchmark, "more": benchmark},
+            "protocol": {"sessions": 3, "runs": 3, "warmup": 0},
+            **sections,
+        }
+    )
+
+
+def measured(lab, **sections):
+    path = fixed(lab, **sections)
+    done = lab.run_fairtrial("run", path, "-q")
+    assert done.returncode == 0, done.stderr
+    return path, lab.trial()
+
+
+@pytest.fixture(scope="module")
+def once(make_lab, tmp_path_factory):
+    """Measure the campaign without a question, once: (its lab, the trial's name)."""
+    lab = make_lab(tmp_path_factory.mktemp("fixed") / "lab")
+    _, trial = measured(lab)
+    return lab, trial.name
+
+
+@pytest.fixture
+def unasked(lab, once):
+    """Give the campaign, and a trial of its own."""
+    first, name = once
+    lab.marker = first.marker  # a part of the commands
+    shutil.copytree(first.folder / "runs" / name, lab.folder / "runs" / name)
+    return fixed(lab), lab.folder / "runs" / name
+
+
+def test_without_a_question_the_gate_refuses_and_the_others_say_so(lab, unasked):
+    _, trial = unasked
+    for gate in (
+        ("gate", GATE, trial),
+        ("gate", GATE, trial, "--json"),
+        ("gate", GATE, f"{trial}:slow"),
+        ("gate", GATE, f"{trial}:slow", f"{trial}:fast"),
+        ("verdict", trial, "--gate", GATE),
+        ("verdict", f"{trial}:slow", f"{trial}:fast", "--gate", GATE),
+    ):
+        done = lab.run_fairtrial(*gate)
+        assert done.returncode == 2, gate
+        assert "declares rps, p50" in done.stderr
+        assert "--metric rps" in done.stderr
+        assert "judge: rps" in done.stderr
+        assert not done.stdout
+    assert lab.run_fairtrial("gate", GATE, trial, "--metric", "rps").returncode == 1
+    assert lab.run_fairtrial("gate", GATE, trial, "--metric", "wall").returncode in (0, 1, 7)
+    verdict = lab.run_fairtrial("verdict", trial)
+    assert f"[1] {SAID}" in verdict.stdout
+    told = json.loads(lab.run_fairtrial("verdict", trial, "--json").stdout)
+    assert told["metric"] == "wall"
+    assert told["caution_codes"][0] == "metric-not-asked"
+    for words in (("report", trial, "--format", "md"), ("diff", trial, trial), ("hpt", trial)):
+        assert SAID in " ".join(lab.run_fairtrial(*words).stdout.split()), words
+    named = lab.run_fairtrial("verdict", trial, "--metric", "wall", "--json")
+    assert "metric-not-asked" not in json.loads(named.stdout)["caution_codes"]
+
+
+def test_every_command_follows_the_question_that_is_added_to_a_complete_trial(lab, unasked):
+    _, trial = unasked
+    before = {path.name: path.read_bytes() for path in trial.iterdir() if path.is_file()}
+    path = fixed(lab, judge=["rps", "p50"])
+    done = lab.run_fairtrial("run", path, "--resume", "--trial", trial)
+    assert done.returncode == 0, done.stderr
+    assert "judges rps, p50 from now on" in done.stderr + done.stdout
+    manifest = json.loads((trial / "manifest.json").read_text())
+    assert [one["metrics"] for one in manifest.pop("judge")] == [["rps", "p50"]]
+    assert manifest == json.loads(before.pop("manifest.json"))
+    assert before == {name: (trial / name).read_bytes() for name in before}
+    again = lab.run_fairtrial("run", path, "--resume", "--trial", trial)
+    assert "from now on" not in again.stderr + again.stdout
+
+    assert lab.run_fairtrial("gate", GATE, trial).returncode == 1  # by the first alone
+    assert json.loads(lab.run_fairtrial("gate", GATE, trial, "--json").stdout)["metric"] == "rps"
+    screens = lab.run_fairtrial("verdict", trial).stdout
+    heads = [line for line in screens.splitlines() if line.startswith("fixed on ")]
+    assert ["rps" in heads[0], "p50" in heads[1], len(heads)] == [True, True, 2]
+    gated = lab.run_fairtrial("verdict", trial, "--gate", GATE)
+    assert gated.returncode == 1
+    assert gated.stdout.count("limit 0.9804x") == 1
+    one = f"{trial}:slow"
+    for words in (
+        ("verdict", trial),
+        ("verdict", one, f"{trial}:fast"),
+        ("verdict", trial, "--pairs"),
+        ("verdict", trial, "--best-of", 2),
+        ("gate", GATE, trial),
+        ("gate", GATE, one, f"{trial}:fast"),
+        ("report", trial, "--format", "md"),
+        ("plot", "forest", trial, "-o", "f.svg"),
+        ("sources", trial),
+        ("diagnose", trial),
+        ("diagnose", one, "--estimators"),
+        ("plan", trial),
+        ("diff", trial, trial),
+        ("hpt", trial),
+        ("speedup-test", trial),
+        ("resample", trial),
+        ("mixture", one, "--benchmark", "load"),
+        ("biplot", trial),
+        ("study", "type1", one, "--simulations", 20),
+        ("calibrate", trial, "--pair", "fast,slow", "--no-certificate"),
+    ):
+        done = lab.run_fairtrial(*words)
+        assert done.returncode in (0, 1), (words, done.stderr)
+        assert "rps" in done.stdout.splitlines()[0], words
+        assert "declares" not in done.stdout, words
+    document = json.loads(lab.run_fairtrial("report", trial, "--format", "json").stdout)
+    assert document["metrics"] == ["rps", "p50"]
+    assert lab.run_fairtrial("export", trial, "-o", "runs.csv").returncode == 0
+    back = lab.run_fairtrial("verdict", "runs.csv", "--json")
+    assert json.loads(back.stdout)["metric"] == "rps"
+
+
+def test_a_trial_that_is_gone_on_with_keeps_when_which_question_held(lab):
+    path, trial = measured(lab, judge="wall", protocol={"sessions": 1, "runs": 2, "warmup": 0})
+    began = json.loads((trial / "manifest.json").read_text())
+    assert began["judge"] == [{"at": began["started"], "metrics": ["wall"]}]
+    path = fixed(lab, judge="rps", protocol={"sessions": 1, "runs": 2, "warmup": 0})
+    done = lab.run_fairtrial("run", path, "--resume", "--sessions", "+1", "-q")
+    assert done.returncode == 0, done.stderr
+    now = json.loads((trial / "manifest.json").read_text())
+    assert [one["metrics"] for one in now["judge"]] == [["wall"], ["rps"]]
+    assert now["campaign_sha256"] == began["campaign_sha256"]
+    assert json.loads(lab.run_fairtrial("verdict", trial, "--json").stdout)["metric"] == "rps"
+
+
+def test_the_stopping_rule_asks_the_question(lab):
+    stop = {"width": 0.5, "min_runs": 3, "max_runs": 8}
+    protocol = {"sessions": 1, "warmup": 0, "stop": stop}
+    _, trial = measured(lab, judge="rps", protocol=protocol)
+    (end,) = json.loads((trial / "manifest.json").read_text())["session_ends"]
+    assert (end["why"], end["runs"]) == ("width", 3)
+    assert end["text"].startswith("rps: width ")
+
+
+def test_a_benchmark_without_the_metric_is_told_with_its_place(lab):
+    path = fixed(lab, judge="rsp")
+    done = lab.run_fairtrial("run", path, "--dry-run")
+    assert done.returncode == 2
+    assert "benchmarks 'load', 'more' have no metric 'rsp'" in done.stderr
+    assert "fixed.yaml:" in done.stderr
+
+
+def test_merged_trials_of_different_questions_are_told_apart(lab):
+    protocol = {"sessions": 2, "runs": 2, "warmup": 0}
+    for judge in ("rps", "wall"):
+        done = lab.run_fairtrial("run", fixed(lab, judge=judge, protocol=protocol), "-q")
+        assert done.returncode == 0, done.stderr
+    done = lab.run_fairtrial("merge", *lab.trials(), "-o", "runs/all")
+    assert done.returncode == 0, done.stderr
+    for words in (
+        ("verdict", "runs/all"),
+        ("gate", GATE, "runs/all"),
+        ("report", "runs/all", "--format", "md"),
+        ("hpt", "runs/all"),
+        ("plan", "runs/all"),
+        ("diagnose", "runs/all"),
+        (
+            "gate",
+            GATE,
+            *(f"{one}:{v}" for one, v in zip(lab.trials(), ("slow", "fast"), strict=True)),
+        ),
+    ):
+        done = lab.run_fairtrial(*words)
+        assert done.returncode == 2, words
+        assert "key 'judge'" in done.stderr, words
+        assert lab.run_fairtrial(*words, "--metric", "rps").returncode in (0, 1, 7), words
+
+
+def test_a_bundle_holds_one_document_for_each_question(lab):
+    _, trial = measured(lab, judge=["rps", "p50"])
+    done = lab.run_fairtrial("bundle", trial, "-o", "b.tar.gz")
+    assert done.returncode == 0, done.stderr
+    done = lab.run_fairtrial("reproduce", "b.tar.gz", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    names = [one["name"] for one in json.loads(done.stdout)["analyses"]]
+    assert {"verdict", "verdict-p50", "explained"} <= {*names}
+
+
+def test_a_bundle_of_before_the_key_is_held_against_what_it_asked(lab, unasked):
+    """It stores a gate that decided, and a verdict without a word about other metrics."""
+    _, trial = unasked
+    shutil.copytree(trial, lab.folder / "trials" / "t")
+    commands = (["verdict", "trials/t", "--json"], ["gate", GATE, "trials/t", "--json"])
+    files = handmade.files_of(trial, "t") | {"README.md": b"x"}
+    analyses = []
+    for k, command in enumerate(commands):
+        then = lab.run_fairtrial(*command, "--metric", "wall")  # all that there was
+        stored = json.loads(then.stdout)
+        if command[0] == "gate":
+            del stored["metric"]
+        files[f"analyses/{k}.json"] = json.dumps(stored).encode()
+        one = {"name": command[0], "command": command, "seed": None, "exit_code": then.returncode}
+        analyses.append(one | {"result": f"analyses/{k}.json"})
+    source = {"name": "t", "kind": "trial", "path": "trials/t", "trial": trial.name}
+    source |= {"campaign": "campaigns/t/campaign.yaml", "identity": None}
+    told = {"sources": [source], "analyses": analyses, "tool_version": "0.1.9"}
+    packed = handmade.write_bundle(lab.folder / "b.zip", handmade.sealed(files, **told))
+    done = lab.run_fairtrial("reproduce", packed, "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = {one["name"]: one["standing"] for one in json.loads(done.stdout)["analyses"]}
+    assert found == {"verdict": "within", "gate": "within"}
