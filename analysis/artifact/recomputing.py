@@ -38,7 +38,7 @@ ANSWERS = (0, 1, 7)  # exit codes of an answer: done, a gate said no, a gate cou
 OPTIONS = frozenset(
     """--all --alpha --also --alternative --always-valid --and --annotations --backend --below --benchmark
     --best-of --better --centre --certificate --clt --compatible --conf-level --confidence
-    --correction --digits --draws --effect --estimators --exit-code --explain --font-family
+    --correction --decimal --digits --draws --effect --estimators --exit-code --explain --font-family
     --font-size --format --gate --group --ignore --interval --jitter --json --layout --level --looks
     --margin --max-components --max-hosts --max-runs --max-sessions --mean --metric --normality --on --pairs
     --power --precision --quantile --rank --resamples --resolution --response --risk --runs --scale

@@ -15,8 +15,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
-from ..formats import files_said
-
 if TYPE_CHECKING:
     from ..data import PerformanceMatrix
     from ..formats import Reading
@@ -29,6 +27,7 @@ __all__ = [
     "SIDE",
     "add_better",
     "add_confidence",
+    "add_decimal",
     "add_interval",
     "add_json",
     "add_level",
@@ -37,6 +36,7 @@ __all__ = [
     "add_resamples",
     "add_seed",
     "add_sides",
+    "add_texts",
     "add_unit",
     "headed",
     "line_to",
@@ -47,7 +47,10 @@ __all__ = [
     "show",
 ]
 
-SIDE = f"a variant of a trial (runs/NAME:VARIANT), {files_said()}"
+SIDE = (
+    "a variant of a trial (runs/NAME:VARIANT), a file of another tool, or a file of numbers: a row of "
+    "runs a benchmark, or one number a line"
+)
 
 # every kind of interval that some command has, and what it is
 INTERVALS: Mapping[str, str] = {
@@ -80,17 +83,32 @@ def add_sides(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Add ``--metric``, ``--better``, ``--layout`` and ``--level``: how sources are read."""
+    """Add ``--metric``, ``--better``, ``--layout``, ``--decimal`` and ``--level``: how sources are read."""
     parser.set_defaults(command=parser.prog)
     add_metric(parser)
     add_better(parser)
+    add_texts(parser)
+    add_level(parser)
+
+
+def add_texts(parser: argparse.ArgumentParser) -> None:
+    """Add ``--layout`` and ``--decimal``: how files of numbers are read."""
     parser.add_argument(
         "--layout",
         choices=("rows", "columns"),
-        default="rows",
-        help="in matrix files, one benchmark is one row (default) or one column",
+        help="in files of numbers, one benchmark is one row or one column (default: rows; one number a "
+        "line are the runs of one benchmark)",
     )
-    add_level(parser)
+    add_decimal(parser)
+
+
+def add_decimal(parser: argparse.ArgumentParser) -> None:
+    """Add ``--decimal``."""
+    parser.add_argument(
+        "--decimal",
+        choices=("comma", "point"),
+        help="the decimal sign in files whose numbers may be read in two ways, such as 1,234",
+    )
 
 
 def add_better(parser: argparse.ArgumentParser) -> None:
@@ -221,6 +239,7 @@ def reading(args: argparse.Namespace) -> Reading:
         metric=args.metric,
         better=args.better,
         layout=args.layout,
+        decimal=args.decimal,
         level=args.level,
         command=args.command,
     )

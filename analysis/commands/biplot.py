@@ -106,7 +106,7 @@ def _read(args: argparse.Namespace) -> _Systems:
         raise UsageError(f"this cannot be read: {reason}", source) from None
     named = trial_and_variant(source)
     if named is not None and named[1] is None:
-        trial = open_trial(named[0], args.level, args.better)
+        trial = open_trial(named[0], args.level, args.better, decimal=args.decimal)
         variants = trial.manifest.variants
         metric = args.metric or trial.default_metric
         matrices = [trial.matrix(name, metric, skip_zeros=True) for name in variants]
@@ -142,7 +142,7 @@ def _table(path: Path, args: argparse.Namespace) -> _Systems:
                 str(path),
                 "leave it out, or name two sources or more, a file for each system",
             )
-    table = read_systems(path)
+    table = read_systems(path, args.decimal)
     return _Systems(
         names=table.systems,
         benchmarks=table.benchmarks,

@@ -124,4 +124,4 @@ def _bundle(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             args.output,
         )
     show(bundled, out, as_json=args.json)
-    return 0 if bundled.all_hold else 1
+    return 0 if bundled.all_hold and bundled.whole else 1

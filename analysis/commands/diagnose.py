@@ -126,7 +126,7 @@ def _whole(args: argparse.Namespace) -> Result:
             variants=None if variant is None else (variant,),
             confidence=args.confidence,
         )
-    trial = open_trial(folder, better=args.better)
+    trial = open_trial(folder, better=args.better, decimal=args.decimal)
     said = trial.metric(args.metric or trial.default_metric).better
     if args.better is not None and (trial.manifest.origin != "imported" or args.better != said):
         raise UsageError("a trial knows which values are better", args.matrix, "leave out --better")

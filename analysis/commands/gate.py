@@ -201,7 +201,7 @@ def _of_one_trial(args: argparse.Namespace) -> _Compared:
             args.source,
             "name a trial (runs/NAME), one of its variants, or two sides; only a trial knows its baseline",
         )
-    trial = open_trial(named[0], args.level)
+    trial = open_trial(named[0], args.level, args.better, decimal=args.decimal)
     if args.metric is None:
         refuse_unasked(trial.unasked, str(trial.path))
     metric = args.metric or trial.default_metric
@@ -258,7 +258,7 @@ def _wanted(trial: Trial, variant: str | None, asked: list[str] | None) -> tuple
 def _of_two_sides(args: argparse.Namespace) -> _Compared:
     """Compare two sides, each a variant of a trial or a file."""
     from ..data import refuse_unasked
-    from ..formats import open_trial, read_sides, sessions_apart, trial_and_variant
+    from ..formats import read_sides, sessions_apart, trial_and_variant
     from ..report import merged
     from ..verdict import all_failed
 
@@ -271,7 +271,8 @@ def _of_two_sides(args: argparse.Namespace) -> _Compared:
             )
         sources = [f"{named[0]}:{name}" for name in dict.fromkeys(args.variant)]
     sides = [trial_and_variant(text) for text in (*sources, args.baseline)]
-    trials = {one[0]: open_trial(one[0]) for one in sides if one is not None}
+    opened = reading(args).opened()
+    trials = {one[0]: opened.read(one[0]) for one in sides if one is not None}
     if args.metric is None:
         refuse_unasked(
             (name for trial in trials.values() for name in trial.unasked),

@@ -147,7 +147,7 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         return _plane(args, picture, out, err)
     from ..formats import read_sources
 
-    sources = read_sources(args.sources, reading(args), lists=True)
+    sources = read_sources(args.sources, reading(args))
     names = {name for matrix in sources.matrices for name in matrix.benchmarks}
     detailed = args.benchmark is not None or len(names) == 1
     if picture is not None and not detailed:
@@ -219,7 +219,7 @@ def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: Tex
     from ..methods.mixture import plane_report
     from ..stats import announcing
 
-    trials = trials_of(args.sources)
+    trials = trials_of(args.sources, reading(args))
     with announcing(line_to(err)), _bar(err) as progress:
         report = plane_report(
             trials,

@@ -10,6 +10,7 @@ from ..errors import UsageError
 from ..printer import printer_on
 from .arguments import (
     add_confidence,
+    add_decimal,
     add_json,
     add_metric,
     add_plot,
@@ -23,7 +24,7 @@ from .options.working import add_working, working
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from ..data import Trial
+    from ..data import Decimal, Trial
     from ..methods.variance_sources import Sources
     from ..report import Caution
     from .arguments import Subparsers
@@ -48,6 +49,7 @@ def add(subparsers: Subparsers) -> None:
     )
     parser.add_argument("sources", metavar="SOURCE", nargs="+")
     add_metric(parser)
+    add_decimal(parser)
     add_resamples(parser, None, f"orders of each factor (default: {_PERMUTATIONS})")
     add_confidence(parser, "of the intervals; what is left is the family-wise risk")
     parser.add_argument(
@@ -110,7 +112,7 @@ def _of_trials(args: argparse.Namespace, err: TextIO) -> Sources:
             raise UsageError(
                 "all variants of a trial are looked at", source, f"name {named[0]} alone"
             )
-        found, about = _trials_of(named[0])
+        found, about = _trials_of(named[0], args.decimal)
         trials += found
         told += about
     with working(args, err) as workers, announcing(line_to(err)):
@@ -126,13 +128,15 @@ def _of_trials(args: argparse.Namespace, err: TextIO) -> Sources:
     return replace(answer, cautions=merged(told, answer.cautions)) if told else answer
 
 
-def _trials_of(path: Path) -> tuple[Sequence[Trial], Sequence[Caution]]:
+def _trials_of(path: Path, decimal: Decimal | None) -> tuple[Sequence[Trial], Sequence[Caution]]:
     """Open a trial, or those of a fleet with what is to be said of its hosts."""
     from ..data.fleets import open_fleet, trials_apart
     from ..formats import open_trial
     from ..record import is_fleet
 
-    return trials_apart(open_fleet(path)) if is_fleet(path) else ([open_trial(path)], [])
+    if is_fleet(path):
+        return trials_apart(open_fleet(path))
+    return [open_trial(path, decimal=decimal)], []
 
 
 def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:
@@ -146,7 +150,7 @@ def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:
     if len(args.sources) > 1:
         raise UsageError("a response is predicted in one table", args.sources[1], "name one table")
     picture = None if args.plot is None else check_picture(args.plot)
-    table = read_mixed_table(args.sources[0])
+    table = read_mixed_table(args.sources[0], args.decimal)
     known = table.columns
     with (
         working(args, err) as workers,

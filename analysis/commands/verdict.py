@@ -108,7 +108,7 @@ def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
         folder, variant = named or (Path(source), None)
         if is_fleet(folder):
             return _fleet(folder, variant, args, out)
-        trial = open_trial(folder, args.level, args.better)
+        trial = open_trial(folder, args.level, args.better, decimal=args.decimal)
         metrics = metrics_of(args, lambda: trial.asked)
         if args.gate is not None and args.metric is None:
             refuse_unasked(trial.unasked, str(trial.path))

@@ -20,13 +20,18 @@ if TYPE_CHECKING:
         without_homes as without_homes,
     )
     from .columns import verify_files as verify_files
+    from .decimals import (
+        NUMBER as NUMBER,
+        Decimal as Decimal,
+        commas_of as commas_of,
+        is_numeric as is_numeric,
+        number_in as number_in,
+        two_readings as two_readings,
+    )
     from .energy import energy_cautions as energy_cautions, require_steady as require_steady
     from .failed import Cells as Cells, cells_of as cells_of
-    from .matrix import (
-        Layout as Layout,
-        PerformanceMatrix as PerformanceMatrix,
-    )
-    from .matrix_file import Table as Table, read_table as read_table
+    from .matrix import PerformanceMatrix as PerformanceMatrix
+    from .matrix_file import Table as Table, table_in as table_in
     from .notes import always_said as always_said
     from .origin import (
         own_session as own_session,
@@ -57,6 +62,12 @@ if TYPE_CHECKING:
         speedup_of as speedup_of,
         suite_mean as suite_mean,
     )
+    from .text_table import (
+        Dress as Dress,
+        Layout as Layout,
+        TextTable as TextTable,
+        read_text as read_text,
+    )
     from .trial import FailedRun as FailedRun, Trial as Trial, read_trial as read_trial
     from .unit import Unit as Unit
 else:
@@ -68,14 +79,16 @@ else:
             "energy": "energy_cautions require_steady",
             "columns": "verify_files",
             "notes": "always_said",
+            "decimals": "NUMBER Decimal commas_of is_numeric number_in two_readings",
             "failed": "Cells cells_of",
-            "matrix": "Layout PerformanceMatrix",
-            "matrix_file": "Table read_table",
+            "matrix": "PerformanceMatrix",
+            "matrix_file": "Table table_in",
             "origin": "own_session session_order set_apart trial_cautions",
             "pair": "Match match",
             "protocol": "FREE_SETTINGS SegmentStart campaign_text pinned_cpus segment_starts setting_leaves settings_of",
             "question": "NOT_ASKED not_judged question_of refuse_unasked",
             "suite": "Centre Mean check_means speedup_of suite_mean",
+            "text_table": "Dress Layout TextTable read_text",
             "trial": "FailedRun Trial read_trial",
             "unit": "Unit",
         },

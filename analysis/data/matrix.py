@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,14 +18,14 @@ from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..record import Better
 from ..report import Caution, figures, page_of, short
 from ..stats import door, median, numbers, read_only
+from .decimals import Decimal
 from .failed import Failed, failures_of, failures_to_json, of_some
 from .ids import Ids, ids_of, ids_of_iterations, ids_of_runs
 from .levels import level_caution, of_processes, pooled_caution, require_iterations
+from .text_table import Layout
 from .unit import Unit
 
-__all__ = ["Layout", "PerformanceMatrix"]
-
-Layout = Literal["rows", "columns"]
+__all__ = ["PerformanceMatrix"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -195,14 +195,16 @@ class PerformanceMatrix:
         *,
         better: Better,
         unit: str = "s",
-        layout: Layout = "rows",
+        layout: Layout | None = None,
+        decimal: Decimal | None = None,
         name: str | None = None,
     ) -> Self:
-        """Read a matrix from a ``.csv``, ``.txt`` or ``.json`` file.
+        """Read a matrix, or a list of numbers, from a text or JSON file of any name.
 
-        Text files hold numbers separated by commas, tabs or blanks, with or without a line of
-        headings and a column of names; lines that start with ``#`` are comments. JSON files hold
-        ``{benchmark: [runs]}``, a list of rows, or what `to_dict` gives.
+        Texts hold numbers separated by tabs, semicolons, commas or blanks, with or without a line of
+        headings and a column of names; lines that start with ``#`` are comments. One number a line
+        are the runs of one benchmark, ``values``. JSON files hold ``{benchmark: [runs]}``, a list of
+        rows, or what `to_dict` gives.
 
         Parameters
         ----------
@@ -212,22 +214,26 @@ class PerformanceMatrix:
             Which direction is better; a file cannot be trusted to say so.
         unit : str
             The unit of the values, unless a JSON file names its own.
-        layout : {"rows", "columns"}
-            Whether each row, or each column, is one benchmark.
+        layout : {"rows", "columns"}, optional
+            Whether each row, or each column, is one benchmark. By default rows, but lines of one
+            number each are one benchmark.
+        decimal : {"comma", "point"}, optional
+            The decimal sign. By default a point, or a comma where it can be nothing else.
         name : str, optional
             The variant's name; the file's name without its ending by default.
 
         Raises
         ------
         UsageError
-            If the file is missing or of another kind, or contradicts `better`.
+            If the file is missing, or contradicts `better`.
         AnalysisError
-            If a cell is no positive finite number; the message says file, line and column.
+            If a cell is no positive finite number, or may be read in two ways; the message says
+            file, line and column.
         """
         from .matrix_file import read_table
 
         path = Path(path)
-        table = read_table(path, layout)
+        table = read_table(path, layout, decimal)
         if table.better is not None and table.better != better:
             raise UsageError(
                 f"the file says that {table.better} values are better, the call says {better}",

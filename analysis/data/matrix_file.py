@@ -1,4 +1,4 @@
-"""The cells of a matrix file, each with its line and column, and what they mean together."""
+"""A file of bare numbers, text or JSON: what it holds, whatever its name is."""
 
 from __future__ import annotations
 
@@ -8,26 +8,19 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NoReturn, cast
+from typing import Any, NoReturn, cast
 
 from ..errors import AnalysisError, UsageError
 from ..record import Better
 from ..report import Caution
 from ..stats import shown
+from .decimals import Decimal, number_in
 from .failed import Failed, failures_from_json
+from .text_table import Cell, Layout, read_text
 
-__all__ = ["Table", "read_table"]
+__all__ = ["Table", "read_table", "table_in"]
 
 _DIGITS = 4000
-_NUMBER = re.compile(
-    # each character has one way to match: a wrong one at the end is found in one pass
-    r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?|[-+]?(nan|inf|infinity)",
-    re.IGNORECASE,
-)
-# A first heading that says: this column holds names or run numbers, whatever they look like.
-_LABEL = {"", "benchmark", "benchmarks", "bench", "name", "program", "workload", "test", "case"}
-_LABEL |= {"id", "index", "no", "nr", "run", "runs", "iteration"}
-_LETTERS_FOR_DIGITS = str.maketrans({"O": "0", "o": "0", "l": "1", "I": "1", ",": "."})
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"(?P<key>\s*:)?|[^\s{}\[\],:"]+')
 
 
@@ -51,29 +44,20 @@ class Table:
     origin: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    text: str
-    line: int
-    column: int
-
-
-def read_table(path: Path, layout: Literal["rows", "columns"]) -> Table:
-    """Read the samples of a ``.csv``, ``.txt`` or ``.json`` file.
+def read_table(path: Path, layout: Layout | None, decimal: Decimal | None = None) -> Table:
+    """Read the samples of a file; see `table_in`.
 
     Raises
     ------
     UsageError
-        If the file is missing, unreadable or of another kind.
+        If the file is missing or unreadable, or an option is unknown.
     AnalysisError
-        If its content is no matrix; the message says file, line and column.
+        If it is no UTF-8 text, or as `table_in`.
     """
-    if layout not in ("rows", "columns"):
+    if layout not in ("rows", "columns", None):
         raise UsageError(f"layout must be 'rows' or 'columns', not {layout!r}", str(path))
-    if path.suffix.lower() not in (".csv", ".txt", ".json"):
-        raise UsageError(
-            f"a matrix file ends in .csv, .txt or .json, not in {path.suffix!r}", str(path)
-        )
+    if decimal not in ("comma", "point", None):
+        raise UsageError(f"decimal must be 'comma' or 'point', not {decimal!r}", str(path))
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -82,170 +66,66 @@ def read_table(path: Path, layout: Literal["rows", "columns"]) -> Table:
         raise AnalysisError(
             f"the file is not UTF-8 text (byte {error.start})", str(path), "save it as UTF-8"
         ) from None
-    if path.suffix.lower() == ".json":
-        return _read_json(path, text, layout)
-    return _read_text(path, text, layout)
+    return table_in(text, str(path), layout, decimal)
 
 
-def _fail(path: Path, cell: _Cell, what: str, fix: str | None = None) -> NoReturn:
-    raise AnalysisError(what, f"{path}:{cell.line}:{cell.column}", fix)
+def table_in(text: str, source: str, layout: Layout | None, decimal: Decimal | None) -> Table:
+    """Give the samples in a text: JSON if it begins as such, else lines of numbers (`read_text`).
+
+    Raises
+    ------
+    AnalysisError
+        If it is no matrix and no list of positive numbers, or can be read in two ways; the message says
+        file, line and column.
+    """
+    if text.lstrip()[:1] in ("{", "["):
+        return _read_json(source, text, layout or "rows")
+    found = read_text(text, source, layout=layout, decimal=decimal)
+    return Table(
+        samples={
+            bench: [_positive(source, cell, value) for cell, value in row]
+            for bench, row in found.samples.items()
+        },
+        cautions=found.cautions,
+    )
 
 
-# ---- text
+def _fail(source: str, cell: Cell, what: str) -> NoReturn:
+    raise AnalysisError(what, f"{source}:{cell.line}:{cell.column}")
 
 
-def _read_text(path: Path, text: str, layout: str) -> Table:
-    rows, blanks = _split(text)
-    if not rows:
-        raise AnalysisError("the file holds no values", str(path))
-    header = _header(path, rows[0])
-    body = rows[1:] if header else rows
-    if not body:
-        raise AnalysisError("the file holds a heading and no values", f"{path}:{rows[0][0].line}")
-    heading = rows[0][0].text.strip().lower() if header else None
-    labelled = heading in _LABEL or not _is_number(body[0][0].text)
-    cautions: list[Caution] = []
-    if layout == "rows":
-        names = [row[0] for row in body] if labelled else None
-        grid = [row[1:] if labelled else row for row in body]
-        if names is None and header:
-            said = f"line {rows[0][0].line} was read as headings and left out"
-            cautions.append(Caution("headings-left-out", said))
-    else:
-        width = max(len(row) for row in rows)
-        if blanks and any(len(row) != width for row in rows):
-            short = next(row for row in rows if len(row) != width)
-            _fail(
-                path,
-                short[-1],
-                f"this line has {len(short)} cells, others have {width}",
-                "columns of unequal length need commas or tabs",
-            )
-        names = list(rows[0]) if header else None
-        grid = [[_at(row, k) for row in body] for k in range(width)]
-        if labelled:
-            if names is not None:
-                said = f"column {names[0].text!r} was read as run numbers and left out"
-                cautions.append(Caution("run-numbers-left-out", said))
-            grid, names = grid[1:], names[1:] if names is not None else None
-    named = names or [_Cell(str(k + 1), 0, 0) for k in range(len(grid))]
-    samples = _samples(path, named, grid)
-    return Table(samples=samples, cautions=tuple(cautions))
-
-
-def _split(text: str) -> tuple[list[list[_Cell]], bool]:
-    lines = [
-        (number, line)
-        for number, line in enumerate(text.splitlines(), 1)
-        if line.strip() and not line.lstrip().startswith("#")
-    ]
-    first = lines[0][1] if lines else ""
-    comma = "\t" if "\t" in first else "," if "," in first else ""
-    if not comma:
-        pattern = re.compile(r"\S+")
-        return [
-            [_Cell(m.group(), number, m.start() + 1) for m in pattern.finditer(line)]
-            for number, line in lines
-        ], True
-    pattern = re.compile(rf'(?:^|{comma})(\s*"(?:[^"]|"")*"[^\S\t]*(?={comma}|$)|[^{comma}]*)')
-    return [
-        [_cell(m.group(1), number, m.start(1)) for m in pattern.finditer(line)]
-        for number, line in lines
-    ], False
-
-
-def _cell(raw: str, line: int, start: int) -> _Cell:
-    text = raw.strip()
-    lead = len(raw) - len(raw.lstrip())
-    if len(text) >= 2 and text[0] == text[-1] == '"':
-        text = text[1:-1].replace('""', '"')
-    return _Cell(text, line, start + lead + 1)
-
-
-def _at(row: list[_Cell], k: int) -> _Cell:
-    """Give the k-th cell; a short line has empty cells at its end."""
-    return row[k] if k < len(row) else _Cell("", row[-1].line, row[-1].column)
-
-
-def _is_number(text: str) -> bool:
-    return _NUMBER.fullmatch(text) is not None
-
-
-def _header(path: Path, row: list[_Cell]) -> bool:
-    """Tell whether the first row holds headings; refuse one that is half numbers, half text."""
-    rest = [cell for cell in row[1:] if cell.text]
-    if row[0].text.strip().lower() in _LABEL:
-        return True
-    words = [cell for cell in rest if not _is_number(cell.text)]
-    if not rest:
-        return not _is_number(row[0].text) and not _damaged(row[0].text)
-    if not words:
-        return False
-    # A heading does not look like a mistyped number; a row of values does not hold one by intent.
-    wrong = [cell for cell in words if _damaged(cell.text)]
-    if wrong or len(words) < len(rest):
-        _fail(path, (wrong or words)[0], f"{(wrong or words)[0].text!r} is not a number")
-    return True
-
-
-def _damaged(text: str) -> bool:
-    return text[:1] in set("0123456789+-.") or _is_number(text.translate(_LETTERS_FOR_DIGITS))
-
-
-def _samples(path: Path, names: list[_Cell], grid: list[list[_Cell]]) -> dict[str, list[float]]:
-    samples: dict[str, list[float]] = {}
-    if len(grid) != len(names):
-        raise AnalysisError(
-            f"there are {len(names)} names for {len(grid)} columns of values",
-            f"{path}:{names[0].line}",
-        )
-    for name, cells in zip(names, grid, strict=True):
-        if not name.text:
-            _fail(path, name, "a benchmark without a name")
-        if name.text in samples:
-            _fail(path, name, f"benchmark {name.text!r} stands here a second time")
-        count = max((k + 1 for k, cell in enumerate(cells) if cell.text), default=0)
-        if not count:
-            _fail(path, name, f"benchmark {name.text!r} has no runs", "remove it, or measure it")
-        samples[name.text] = [_value(path, cell) for cell in cells[:count]]
-    return samples
-
-
-def _value(path: Path, cell: _Cell) -> float:
-    if not cell.text:
-        _fail(path, cell, "a run is missing here, and others follow", "move the gap to the end")
-    if not _is_number(cell.text):
-        _fail(path, cell, f"{shown(cell.text)} is not a number")
-    value = float(cell.text)
+def _positive(source: str, cell: Cell, value: float | None) -> float:
+    if value is None:
+        _fail(source, cell, f"{shown(cell.text)} is not a number")
     if not (math.isfinite(value) and value > 0):
-        _fail(path, cell, f"{shown(cell.text)} is not a positive finite number")
+        _fail(source, cell, f"{shown(cell.text)} is not a positive finite number")
     return value
 
 
 # ---- JSON
 
 
-def _read_json(path: Path, text: str, layout: str) -> Table:
+def _read_json(source: str, text: str, layout: str) -> Table:
     try:
-        data = json.loads(text, object_pairs_hook=_unique(path), parse_int=_whole)
+        data = json.loads(text, object_pairs_hook=_unique(source), parse_int=_whole)
         # The k-th value of the document, in its order, stands where the k-th value token stands.
         located = _locate(data, _places(text))
     except json.JSONDecodeError as error:
         raise AnalysisError(
-            f"this is no JSON: {error.msg}", f"{path}:{error.lineno}:{error.colno}"
+            f"this is no JSON: {error.msg}", f"{source}:{error.lineno}:{error.colno}"
         ) from None
     except RecursionError:
-        raise AnalysisError("the values are nested too deeply", str(path)) from None
+        raise AnalysisError("the values are nested too deeply", source) from None
     except ValueError:  # of a whole number with thousands of digits
-        raise AnalysisError("a number has too many digits", str(path)) from None
+        raise AnalysisError("a number has too many digits", source) from None
     extra: dict[str, Any] = {}
     whole = located
     if isinstance(located, dict) and isinstance(located.get("samples"), dict):
-        extra = _particulars(path, data, located)
+        extra = _particulars(source, data, located)
         located = located["samples"]
     if isinstance(located, list):
         if not all(isinstance(row, list) for row in located):
-            raise AnalysisError("the list must hold one list for each row", str(path))
+            raise AnalysisError("the list must hold one list for each row", source)
         rows = cast("list[list[Any]]", located)
         if layout == "columns":
             width = max((len(row) for row in rows), default=0)
@@ -253,19 +133,19 @@ def _read_json(path: Path, text: str, layout: str) -> Table:
         located = {str(k + 1): row for k, row in enumerate(rows)}
     if not isinstance(located, dict) or not located:
         raise AnalysisError(
-            "this is no matrix", str(path), 'write {"benchmark": [run, run, ...], ...}'
+            "this is no matrix", source, 'write {"benchmark": [run, run, ...], ...}'
         )
     samples = {}
     for bench, row in located.items():
         if not isinstance(row, list) or not row:
-            raise AnalysisError(f"benchmark {bench!r} must be a list of runs", str(path))
-        samples[bench] = [_json_value(path, cell, bench) for cell in row]
+            raise AnalysisError(f"benchmark {bench!r} must be a list of runs", source)
+        samples[bench] = [_json_value(source, cell, bench) for cell in row]
     if isinstance(data, dict) and data.get("iterations") is not None and extra:
-        return _of_iterations(path, whole["iterations"], Table(samples=samples, **extra))
+        return _of_iterations(source, whole["iterations"], Table(samples=samples, **extra))
     return Table(samples=samples, **extra)
 
 
-def _of_iterations(path: Path, located: Any, runs: Table) -> Table:  # noqa: ANN401 - any JSON
+def _of_iterations(source: str, located: Any, runs: Table) -> Table:  # noqa: ANN401 - any JSON
     """Take the iterations of each run, as `PerformanceMatrix.to_dict` writes them."""
     flat: dict[str, list[float]] = {}
     ids: dict[str, list[int]] = {}
@@ -276,14 +156,12 @@ def _of_iterations(path: Path, located: Any, runs: Table) -> Table:  # noqa: ANN
             or len(rows) != len(means)
             or not all(isinstance(row, list) and row for row in rows)
         ):
-            raise AnalysisError(
-                f"'iterations' must hold a list for each run of {bench!r}", str(path)
-            )
-        values = [[_json_value(path, cell, bench) for cell in row] for row in rows]
+            raise AnalysisError(f"'iterations' must hold a list for each run of {bench!r}", source)
+        values = [[_json_value(source, cell, bench) for cell in row] for row in rows]
         for k, (row, mean) in enumerate(zip(values, means, strict=True), 1):
             if not math.isclose(sum(value / len(row) for value in row), mean, rel_tol=1e-9):
                 raise AnalysisError(
-                    f"run {k} of {bench!r} is not the mean of its iterations", str(path)
+                    f"run {k} of {bench!r} is not the mean of its iterations", source
                 )
         flat[bench] = [value for row in values for value in row]
         ids[bench] = [k for k, row in enumerate(values) for _ in row]
@@ -315,23 +193,23 @@ def _whole(digits: str) -> float:
     return int(digits) if len(digits) <= _DIGITS else math.inf
 
 
-def _particulars(path: Path, data: dict[str, Any], located: dict[str, Any]) -> dict[str, Any]:
+def _particulars(source: str, data: dict[str, Any], located: dict[str, Any]) -> dict[str, Any]:
     """Take what `PerformanceMatrix.to_dict` writes beside the samples."""
     extra: dict[str, Any] = {}
     for key in ("name", "unit", "better", "metric", "origin"):
         extra[key] = data.get(key)
         if extra[key] is not None and not isinstance(extra[key], str):
             cell = located[key]
-            where = f"{path}:{cell.line}:{cell.column}" if isinstance(cell, _Cell) else str(path)
+            where = f"{source}:{cell.line}:{cell.column}" if isinstance(cell, Cell) else source
             raise AnalysisError(f"{key!r} must be text", where)
     for key in ("blocks", "sessions"):
         extra[key] = data.get(key)
         if extra[key] is not None and not _are_ids(extra[key]):
             what = f"{key!r} must be an object of lists of whole numbers, or of names"
-            raise AnalysisError(what, str(path))
+            raise AnalysisError(what, source)
     if data.get("failed") is not None:
-        extra["failed"] = failures_from_json(data["failed"], data.get("sessions"), str(path))
-    texts, codes = (_texts(path, data, key) for key in ("cautions", "caution_codes"))
+        extra["failed"] = failures_from_json(data["failed"], data.get("sessions"), source)
+    texts, codes = (_texts(source, data, key) for key in ("cautions", "caution_codes"))
     codes += ["noted"] * (len(texts) - len(codes))  # files of the first version have texts only
     extra["cautions"] = tuple(map(Caution, codes, texts))
     return extra
@@ -349,36 +227,36 @@ def _are_ids(given: object) -> bool:
     )
 
 
-def _texts(path: Path, data: dict[str, Any], key: str) -> list[str]:
+def _texts(source: str, data: dict[str, Any], key: str) -> list[str]:
     given = data.get(key) or []
     if not (isinstance(given, list) and all(isinstance(text, str) for text in given)):
-        raise AnalysisError(f"{key!r} must be a list of texts", str(path))
+        raise AnalysisError(f"{key!r} must be a list of texts", source)
     return given
 
 
-def _unique(path: Path) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+def _unique(source: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         data: dict[str, Any] = {}
         for key, value in items:
             if key in data:
-                raise AnalysisError(f"key {key!r} stands there twice", str(path))
+                raise AnalysisError(f"key {key!r} stands there twice", source)
             data[key] = value
         return data
 
     return pairs
 
 
-def _places(text: str) -> Iterator[_Cell]:
+def _places(text: str) -> Iterator[Cell]:
     line, start, begun = 1, 0, -1  # begun: where the line before this one ends
     for token in _JSON_TOKEN.finditer(text):
         line += text.count("\n", start, token.start())
         begun = max(begun, text.rfind("\n", start, token.start()))
         start = token.start()
         if token["key"] is None:
-            yield _Cell(token.group(), line, start - begun)
+            yield Cell(token.group(), line, start - begun)
 
 
-def _locate(data: Any, places: Iterator[_Cell]) -> Any:  # noqa: ANN401 - any JSON value
+def _locate(data: Any, places: Iterator[Cell]) -> Any:  # noqa: ANN401 - any JSON value
     if isinstance(data, dict):
         return {key: _locate(value, places) for key, value in data.items()}
     if isinstance(data, list):
@@ -386,7 +264,7 @@ def _locate(data: Any, places: Iterator[_Cell]) -> Any:  # noqa: ANN401 - any JS
     return next(places)
 
 
-def _json_value(path: Path, cell: Any, bench: str) -> float:  # noqa: ANN401 - any JSON value
-    if not isinstance(cell, _Cell):
-        raise AnalysisError(f"benchmark {bench!r} must be a flat list of numbers", str(path))
-    return _value(path, cell)
+def _json_value(source: str, cell: Any, bench: str) -> float:  # noqa: ANN401 - any JSON value
+    if not isinstance(cell, Cell):
+        raise AnalysisError(f"benchmark {bench!r} must be a flat list of numbers", source)
+    return _positive(source, cell, number_in(cell.text))

@@ -194,7 +194,8 @@ def _matrix(
 ) -> PerformanceMatrix:
     info, values = trial.metric(metric), trial.values(metric)
     blocks = None
-    if trial.manifest.origin != "imported":  # no other tool executes in blocks
+    # of imported runs most stand in none: that is block 0
+    if trial.manifest.origin != "imported" or (trial.block[trial.measured] > 0).all():
         ids = trial.session * (int(trial.block.max()) + 1) + trial.block
         blocks = tuple(read_only(ids[row]) for row in rows.values())
     column = trial.metrics.get(metric)

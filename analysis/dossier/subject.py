@@ -183,7 +183,7 @@ def _of_one_trial(
 ) -> _Read:
     trial = opened.get(folder)
     if trial is None:
-        trial = opened[folder] = open_trial(folder, how.level, how.better)
+        trial = opened[folder] = open_trial(folder, how.level, how.better, decimal=how.decimal)
     better = trial.metric(how.metric or trial.default_metric).better
     if how.better not in {None, better}:
         raise UsageError(

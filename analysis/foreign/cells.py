@@ -40,6 +40,10 @@ class ForeignCell:
     labels : tuple of str or None
         The file's own names of the processes: one for each of `processes` where they are known, else
         one for each value, each of which is a run. None where the file names none.
+    blocks : tuple of int or None
+        The block of each run, from 1: one for each of `processes` where they are known, else one for
+        each value. Runs of one session and one block were executed side by side. None where the file
+        knows none.
     inner : int or None
         How many iterations each value is the mean of (the most); None where the file does not tell,
         1 where a value is one measurement.
@@ -67,6 +71,7 @@ class ForeignCell:
     processes: tuple[tuple[float, ...], ...]
     known: bool = False
     labels: tuple[str, ...] | None = None
+    blocks: tuple[int, ...] | None = None
     inner: int | None = None
     warmups: int | None = None
     failed: int | None = None
@@ -75,11 +80,10 @@ class ForeignCell:
 
     def __post_init__(self) -> None:
         """Hold names and processes together: a name in the wrong place would join strangers."""
-        if self.labels is None:
-            return
-        named = len(self.processes) if self.known else len(self.values)
-        if len(self.labels) != named:
-            raise ValueError(f"{len(self.labels)} names of {named} processes")
+        runs = len(self.processes) if self.known else len(self.values)
+        for what, given in (("names", self.labels), ("blocks", self.blocks)):
+            if given is not None and len(given) != runs:
+                raise ValueError(f"{len(given)} {what} of {runs} processes")
 
     @property
     def values(self) -> tuple[float, ...]:

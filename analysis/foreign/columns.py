@@ -9,29 +9,54 @@ from dataclasses import dataclass
 from ..record import Better
 from ..report import figures
 from .opening import Opened
-from .parsing import TIMES, fail, in_base_unit
+from .parsing import SIZES, TIMES, fail, in_base_unit
 
-__all__ = ["Mapping", "is_long", "long_mapping", "mapped", "plain_heading", "summaries"]
+__all__ = [
+    "Mapping",
+    "counts_parts",
+    "holds_units",
+    "is_long",
+    "long_mapping",
+    "mapped",
+    "names_host",
+    "plain_heading",
+    "summaries",
+]
 
 _NAMES: dict[str, tuple[str, ...]] = {
     "benchmark": ("benchmark", "bench", "test", "workload", "program", "task", "name"),
     "variant": ("variant", "system", "computer", "config", "configuration", "version", "build", "tool"),
     "session": ("session", "occasion", "day", "night", "boot"),
+    "block": ("block",),
     "process": ("process", "invocation", "fork", "run", "execution", "repetition", "rep", "pid"),
     "iteration": ("iteration", "iter", "round"),
     "value": (
         "value", "time", "wall", "walltime", "wall_time", "elapsed", "duration", "seconds", "runtime",
         "real", "real_time", "score", "measurement",
     ),
-    "unit": ("unit",),
+    "unit": ("unit", "units", "time_unit", "time_units", "timeunit"),
     "metric": ("metric", "criterion", "measure"),
     "better": ("better", "direction", "lower_is_better", "higher_is_better"),
     "ok": (
         "ok", "success", "passed", "failed", "outcome", "status", "exit_code", "exit_status",
-        "exitcode", "returncode", "return_code",
+        "exitcode", "returncode", "return_code", "error_occurred",
     ),
     "warmup": ("warmup", "warm_up", "is_warmup"),
 }  # fmt: skip
+_HOSTS = (
+    "host",
+    "hostname",
+    "host_name",
+    "machine",
+    "machine_name",
+    "node",
+    "nodename",
+    "node_name",
+)
+# what values may be totals of, beside its own name
+_TOTALS = ("iterations", "iters", "loops", "inner_loops", "ops", "operations", "weight", "repeats")
+# in a column of such words alone these are units; the others may be a class, a clock's or a statistic
+_UNIT_WORDS = frozenset((*TIMES, *SIZES)) - {"s", "B", "h", "min", "day", "days"}
 _SHOWN = 8
 _SUFFIX = re.compile(r"^(.*?)(?:[ _]?[\[(]([A-Za-zµμ/]+)[\])]|_([A-Za-zµμ]+))$")
 # headings that are a unit and nothing else; "hour" and "second" may be a clock's
@@ -69,8 +94,8 @@ class Mapping:
 
     Attributes
     ----------
-    benchmark, variant, session, process, iteration, unit_column, metric_column, better_column, ok,
-    warmup : int or None
+    benchmark, variant, session, block, process, iteration, unit_column, metric_column,
+    better_column, ok, warmup : int or None
         Places of columns.
     values : tuple of (int, str, str)
         Each value column: its place, its metric's name, and the unit in its heading ("" for none).
@@ -81,6 +106,7 @@ class Mapping:
     benchmark: int | None
     variant: int | None
     session: int | None
+    block: int | None
     process: int | None
     iteration: int | None
     values: tuple[tuple[int, str, str], ...]
@@ -132,6 +158,7 @@ def mapped(headings: Sequence[str]) -> Mapping | None:
         benchmark=place["benchmark"],
         variant=place["variant"],
         session=place["session"],
+        block=place["block"],
         process=place["process"],
         iteration=place["iteration"],
         values=tuple(values),
@@ -142,6 +169,23 @@ def mapped(headings: Sequence[str]) -> Mapping | None:
         warmup=place["warmup"],
         rest=tuple(k for k in range(len(headings)) if k not in used),
     )
+
+
+def names_host(heading: str) -> bool:
+    """Tell whether a column says on which machine a run was made."""
+    return plain_heading(heading) in _HOSTS
+
+
+def counts_parts(heading: str) -> bool:
+    """Tell whether a column says how many operations a value may be the total of."""
+    return plain_heading(heading) in _TOTALS
+
+
+def holds_units(heading: str, texts: Sequence[str]) -> bool:
+    """Tell whether the cells of a column are units: ``ns``, ``KiB``; ``s`` beside others, or by its heading."""
+    said = {text.strip() for text in texts} - {""}
+    known = said <= {*TIMES, *SIZES}
+    return known and bool(said & _UNIT_WORDS or (said and "unit" in plain_heading(heading)))
 
 
 def plain_heading(heading: str) -> str:

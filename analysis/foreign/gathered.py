@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import UsageError
-from ..report import Caution
+from ..report import Caution, figures
 from .cells import ForeignFile
 from .copies import kept_apart
 from .doubles import one_result_once, one_variant_once, sources_twice
@@ -72,7 +72,7 @@ def gather(files: Sequence[ForeignFile], chosen: Chosen) -> Gathered:
     again, copied = sources_twice(named)
     files = [file for k, file in enumerate(files) if k not in again]
     placed = [one for k, cells in enumerate(named) if k not in again for one in cells]
-    told = [*_said(files), *copied]
+    told = [*_said(files), *_hosts(files), *_alike(placed), *copied]
     placed, cautions = one_meaning(placed, chosen.better)
     told += cautions
     for step in (one_variant_once, one_result_once, kept_apart):
@@ -95,6 +95,28 @@ def _said(files: Sequence[ForeignFile]) -> Iterator[Caution]:
         for file in files:
             for loss in getattr(file, kind):
                 yield Caution(loss.code, loss.text, (readable(file.source),))
+
+
+def _hosts(files: Sequence[ForeignFile]) -> Iterator[Caution]:
+    """Say that files stem from several hosts."""
+    hosts = tuple(dict.fromkeys(host for file in files if (host := file.facts.get("host"))))
+    if len(hosts) > 1:
+        text = (
+            f"the files stem from {len(hosts)} hosts ({figures.listed(hosts, 3)}): a difference between "
+            "them may be that of the hosts"
+        )
+        yield Caution("several-hosts", text, hosts)
+
+
+def _alike(placed: Sequence[Placed]) -> Iterator[Caution]:
+    """Say that two names differ in blanks only, and are two."""
+    for names in ({one.benchmark: None for one in placed}, {one.variant: None for one in placed}):
+        first: dict[str, str] = {}
+        for name in names:
+            other = first.setdefault(" ".join(name.split()), name)
+            if other != name:
+                text = f"{other!r} and {name!r} differ in blanks only, and are taken for two"
+                yield Caution("names-alike", text, (other, name))
 
 
 def _only(placed: Sequence[Placed], metric: str) -> list[Placed]:

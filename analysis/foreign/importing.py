@@ -239,7 +239,7 @@ def _rows(gathered: Gathered) -> Iterator[Measurement]:
                 position=position,
                 session=session,
                 segment=0,
-                block=0,
+                block=processes[k].block if ok else 0,
                 benchmark=benchmark,
                 variant=variant,
                 warmup=False,
@@ -247,6 +247,6 @@ def _rows(gathered: Gathered) -> Iterator[Measurement]:
                 start_ns=None,
                 outcome="ok" if ok else "exit",
                 detail=None if ok else "failed, as the file says",
-                metrics=dict(processes[k]) if ok else {},
+                metrics=dict(processes[k].values) if ok else {},
             )
             position += 1

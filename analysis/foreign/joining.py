@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .cells import ForeignCell
@@ -10,7 +10,14 @@ from .cells import ForeignCell
 __all__ = ["Joined", "joined_processes"]
 
 Values = tuple[float, ...]
-Joined = Mapping[str, Values]  # one process: its values by metric
+
+
+@dataclass(slots=True)
+class Joined:
+    """One process: its values by metric, and its block; 0 where nobody knows."""
+
+    values: dict[str, Values]
+    block: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +26,7 @@ class _Column:
 
     metric: str
     processes: tuple[Values, ...]
+    blocks: tuple[int, ...]
     labels: tuple[str, ...] | None
 
 
@@ -27,11 +35,14 @@ class _Block:
 
     def __init__(self, column: _Column) -> None:
         self.labels = column.labels
-        self.rows: list[dict[str, Values]] = [{column.metric: v} for v in column.processes]
+        self.rows = [
+            Joined({column.metric: values}, block)
+            for values, block in zip(column.processes, column.blocks, strict=True)
+        ]
 
     def join(self, column: _Column) -> bool:
         """Put a metric beside the others, if it can be told which process is which."""
-        if any(column.metric in row for row in self.rows):
+        if any(column.metric in row.values for row in self.rows):
             return False
         if self.labels is not None and column.labels is not None:
             self._join_named(column.labels, column)
@@ -39,7 +50,7 @@ class _Block:
         if len(self.rows) != len(column.processes):
             return False
         for row, values in zip(self.rows, column.processes, strict=True):
-            row[column.metric] = values
+            row.values[column.metric] = values
         self.labels = self.labels or column.labels
         return True
 
@@ -48,13 +59,13 @@ class _Block:
         rows = dict(zip(order, self.rows, strict=True))
         behind: dict[str | None, list[str]] = {}  # processes that no other metric has
         before: str | None = None
-        for label, values in zip(labels, column.processes, strict=True):
+        for label, values, block in zip(labels, column.processes, column.blocks, strict=True):
             if label in rows:
                 before = label
             else:
                 behind.setdefault(before, []).append(label)
-                rows[label] = {}
-            rows[label][column.metric] = values
+                rows[label] = Joined({}, block)
+            rows[label].values[column.metric] = values
         whole = list(behind.get(None, []))
         for label in order:
             whole += [label, *behind.get(label, [])]
@@ -75,7 +86,7 @@ def joined_processes(cells: Sequence[ForeignCell]) -> list[Joined]:
 
     Returns
     -------
-    list of mapping of str to tuple of float
+    list of Joined
         A process that has no value of a metric lacks it.
     """
     blocks: list[_Block] = []
@@ -84,7 +95,7 @@ def joined_processes(cells: Sequence[ForeignCell]) -> list[Joined]:
         if column.processes and not any(block.join(column) for block in blocks):
             blocks.append(_Block(column))
     return [
-        {metric: values for metric, values in row.items() if values}
+        Joined({metric: values for metric, values in row.values.items() if values}, row.block)
         for block in blocks
         for row in block.rows
     ]
@@ -95,4 +106,4 @@ def _column(cell: ForeignCell) -> _Column:
     labels = cell.labels
     if labels is not None and len(set(labels)) < len(labels):
         labels = None  # two processes of one name
-    return _Column(cell.metric, processes, labels)
+    return _Column(cell.metric, processes, cell.blocks or (0,) * len(processes), labels)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from ..data import NUMBER, number_in
 from ..errors import AnalysisError
 from ..record import Better
 from .cells import ForeignCell, ForeignFile, Loss
@@ -16,11 +17,14 @@ from .columns import Mapping
 from .opening import Opened
 from .outcomes import is_good, is_warmup
 from .parsing import fail, in_base_unit, value_of
+from .tables.processes import Parts, parts_of, processes_of
+from .tables.unread import require_units, unread
 
-__all__ = ["Coded", "LongTable", "long_file", "role_places"]
+__all__ = ["Coded", "LongTable", "all_numbers", "float_of", "long_file", "role_places"]
 
 _Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 _Real = np.ndarray[Any, np.dtype[np.float64]]
+_DIGITS = 10  # of a block's number
 _LOWER = ("lower", "less", "smaller", "min", "minimize", "minimise")
 _HIGHER = ("higher", "more", "larger", "bigger", "max", "maximize", "maximise")
 _ROLES = (
@@ -54,10 +58,12 @@ class LongTable:
         The group of each row, and the texts of each group in the order of `role_places`.
     values : dict of int to array of float
         By the place of the column; NaN where a cell is no number.
-    process : Coded or None
-        The column that names processes.
+    process, block : Coded or None
+        The columns that name processes and blocks.
     rest : dict of int to Coded
         Further columns, by place; one that cannot be the same within groups may be missing.
+    numeric : collection of int
+        Those of the further columns that hold numbers, also of the missing ones.
     line_of : callable
         Says where the row of this number stands, as messages name it.
     text_of : callable
@@ -73,7 +79,9 @@ class LongTable:
     process: Coded | None
     line_of: Callable[[int], str]
     text_of: Callable[[int, int], str]
+    block: Coded | None = None
     rest: dict[int, Coded] = field(default_factory=dict)
+    numeric: Collection[int] = ()
 
     def cells(self) -> Iterator[ForeignCell]:
         """Give a cell for each benchmark, variant, session, unit, metric and direction.
@@ -95,6 +103,7 @@ class LongTable:
         self._check(values, rows)
         process = None if self.process is None else self.process.codes[rows]
         self._check_names(process, rows)
+        blocks = self._blocks(rows)
         same = {place: _same(column.codes[rows], ends, mine) for place, column in self.rest.items()}
         for number, (bench, variant, session, unit, metric, better) in enumerate(merged):
             start, end = int(ends[number] - mine[number]), int(ends[number])
@@ -103,8 +112,9 @@ class LongTable:
                 if constant[number]:
                     column = self.rest[place]
                     keys[self.headings[place]] = column.texts[column.codes[rows[start]]]
-            parts = _Parts() if process is None else _parts(process[start:end])
+            parts = Parts() if process is None else parts_of(process[start:end])
             labels = self._names(parts)
+            within = None if blocks is None else parts.each(blocks[start:end])
             for place, name, in_heading in self.found.values:
                 factor, base, direction = self.found.unit_of(unit, in_heading)
                 own = self.found.is_of_rows(in_heading)
@@ -117,16 +127,34 @@ class LongTable:
                     metric=(metric if own else "") or name,
                     unit=base,
                     better=said or direction,
-                    processes=_processes(_in_base(values[place][start:end], factor), parts),
+                    processes=processes_of(_in_base(values[place][start:end], factor), parts),
                     known=self.found.process is not None,
                     labels=labels,
+                    blocks=within,
                     warmups=int(warmups[number]) if self.found.warmup is not None else None,
                     failed=int(failed[number]) if self.found.ok is not None else None,
                     session=session or None,
                     keys=keys,
                 )
 
-    def _names(self, parts: _Parts) -> tuple[str, ...] | None:
+    def _blocks(self, rows: _Whole) -> _Whole | None:
+        """Give rows the numbers of their blocks; None where one of them has none."""
+        if self.block is None:
+            return None
+        used = np.unique(self.block.codes[rows]).tolist()
+        texts = [self.block.texts[code].strip() for code in used]
+        if not texts or "" in texts:
+            return None
+        whole = all(
+            text.isascii() and text.isdecimal() and 0 < len(text) < _DIGITS for text in texts
+        )
+        own = [int(text) for text in texts] if whole else []
+        numbers = own if own and min(own) > 0 else range(1, len(used) + 1)
+        place = np.zeros(max(used) + 1, np.int64)
+        place[used] = numbers
+        return place[self.block.codes[rows]]
+
+    def _names(self, parts: Parts) -> tuple[str, ...] | None:
         if self.process is None:
             return None
         return tuple(map(self.process.texts.__getitem__, parts.codes))
@@ -211,10 +239,14 @@ class LongTable:
             text, at = self.text_of(row, place).strip(), self.line_of(row)
             value = float(self.values[place][row])
             if np.isnan(value) and text.lower().lstrip("+-") != "nan":
+                small = NUMBER.fullmatch(text) is not None and number_in(text) is None
                 raise fail(
                     self.opened,
-                    f"{text!r} in the column {name!r} is no number",
-                    "mend it, or take the row out",
+                    f"{text!r} in the column {name!r} is "
+                    + ("too small for a number of 64 bits" if small else "no number"),
+                    "say --decimal comma or --decimal point"
+                    if "," in text
+                    else "mend it, or take the row out",
                     at=at,
                 )
             value_of(self.opened, value, at)
@@ -250,6 +282,18 @@ class LongTable:
         return keys
 
 
+def float_of(text: str) -> float:
+    """Give the number that a cell is, NaN for what is none: only rows that count are asked for it."""
+    value = number_in(text)
+    return float("nan") if value is None else value
+
+
+def all_numbers(texts: Iterable[str]) -> bool:
+    """Tell whether the cells of a column that hold something hold numbers."""
+    there = [text for text in texts if text.strip()]
+    return bool(there) and all(number_in(text) is not None for text in there)
+
+
 def long_file(name: str, table: LongTable) -> ForeignFile:
     """Put together what a long table holds, and what it cannot tell.
 
@@ -258,6 +302,7 @@ def long_file(name: str, table: LongTable) -> ForeignFile:
     AnalysisError
         If there is no row, or as `LongTable.cells`.
     """
+    require_units(table)
     cells = tuple(table.cells())
     if not cells:
         raise fail(table.opened, "there is no row of values", "is the file whole?")
@@ -281,6 +326,7 @@ def long_file(name: str, table: LongTable) -> ForeignFile:
         source=table.opened.source,
         cells=cells,
         losses=tuple(losses),
+        notes=tuple(unread(table)),
         variant_rule="the file's name"
         if found.variant is None
         else f"the column {headings[found.variant]!r}",
@@ -322,47 +368,6 @@ def _same(codes: _Whole, ends: _Whole, counts: _Whole) -> np.ndarray[Any, np.dty
         low = np.minimum.reduceat(codes, starts)
         result[some] = low == np.maximum.reduceat(codes, starts)
     return result
-
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """How the values of a cell fall into processes.
-
-    `order` puts one process after the other (None: they stand so), `ends` tells where each one ends,
-    and `codes` which one it is. All empty where processes are unknown.
-    """
-
-    order: _Whole | None = None
-    ends: Sequence[int] = ()
-    codes: Sequence[int] = ()
-
-
-def _parts(codes: _Whole) -> _Parts:
-    """Part values by the numbers of their processes, in the order in which these appear."""
-    if not len(codes):
-        return _Parts()
-    order, steps = None, np.diff(codes)
-    if (steps < 0).any():
-        _, first, number = np.unique(codes, return_index=True, return_inverse=True)
-        appeared = first[number]
-        order = np.argsort(appeared, kind="stable")
-        codes, steps = codes[order], np.diff(appeared[order])
-    starts = np.flatnonzero(steps) + 1
-    ends = [*starts.tolist(), len(codes)]
-    return _Parts(order, ends, [int(codes[0]), *codes[starts].tolist()])
-
-
-def _processes(values: _Real, parts: _Parts) -> tuple[tuple[float, ...], ...]:
-    if not len(values):
-        return ()
-    if not parts.ends:
-        return (tuple(values.tolist()),)
-    ordered = (values if parts.order is None else values[parts.order]).tolist()
-    if len(parts.ends) == len(ordered):
-        return tuple([(value,) for value in ordered])
-    return tuple(
-        tuple(ordered[start:end]) for start, end in zip([0, *parts.ends], parts.ends, strict=False)
-    )
 
 
 def _in_base(values: _Real, factor: float) -> _Real:

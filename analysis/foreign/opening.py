@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
+from ..data import Decimal, Layout
 from ..errors import AnalysisError, UsageError
 
 __all__ = ["MOST_BYTES", "STDIN", "Opened", "most_of", "open_foreign", "readable"]
@@ -29,6 +30,7 @@ _CHUNK = 1024**2
 _SIP = 512  # bytes of a .zst file at a time: at most some 16 MiB unpacked
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe without a writer must not wait
 _HEAD = 65536
+_SHOWN = 400  # characters of a path in a message
 _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\x1f\x8b", "gz"),
     (b"BZh", "bz2"),
@@ -59,8 +61,8 @@ class Opened:
         Where it lies; None for the standard input. A folder has no bytes.
     data : bytes
         The unpacked content.
-    encoding : str or None
-        As ``--encoding`` said.
+    encoding, layout, decimal : str or None
+        As ``--encoding``, ``--layout`` and ``--decimal`` said.
     memo : dict
         What was parsed of it already: several formats ask for the same.
     """
@@ -70,6 +72,8 @@ class Opened:
     path: Path | None
     data: bytes
     encoding: str | None = None
+    layout: Layout | None = None
+    decimal: Decimal | None = None
     memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -123,10 +127,24 @@ class Opened:
         )
 
 
-def open_foreign(source: str, *, encoding: str | None = None) -> Opened:
+def open_foreign(
+    source: str,
+    *,
+    encoding: str | None = None,
+    layout: Layout | None = None,
+    decimal: Decimal | None = None,
+) -> Opened:
     """Open a file, a folder, or ``-``, and unpack it.
 
     .gz, .bz2, .xz and .zst are known by their first bytes, not by their names.
+
+    Parameters
+    ----------
+    source : str
+        The path, or ``-``.
+    encoding, layout, decimal : str, optional
+        What the person said of a text: its encoding, what one benchmark is in a bare table, and the
+        decimal sign of its numbers.
 
     Raises
     ------
@@ -135,15 +153,26 @@ def open_foreign(source: str, *, encoding: str | None = None) -> Opened:
     AnalysisError
         If it is damaged, holds more than `MOST_BYTES`, or more than 200 times what it is packed to.
     """
+    path, name, data = _found(source)
+    return Opened(
+        source=source,
+        name=name,
+        path=path,
+        data=_unpacked(data, source),
+        encoding=encoding,
+        layout=layout,
+        decimal=decimal,
+    )
+
+
+def _found(source: str) -> tuple[Path | None, str, bytes]:
+    """Give where it lies, its name, and what is in it, packed or not."""
     if source == STDIN:
-        data = _limited(sys.stdin.buffer, source, packed=None)
-        return Opened(
-            source=source, name="", path=None, data=_unpacked(data, source), encoding=encoding
-        )
+        return None, "", _limited(sys.stdin.buffer, source, packed=None)
     path = Path(source)
     try:
         if path.is_dir():
-            return Opened(source=source, name=path.name, path=path, data=b"", encoding=encoding)
+            return path, path.name, b""
         with os.fdopen(os.open(path, _READ), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise UsageError(
@@ -154,15 +183,14 @@ def open_foreign(source: str, *, encoding: str | None = None) -> Opened:
             data = _limited(file, source, packed=None)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
+        shown = source if len(source) <= _SHOWN else f"{source[: _SHOWN - 1]}…"
         raise UsageError(
-            f"the file cannot be read: {reason}", source, "name a file, a folder, or - for stdin"
+            f"the file cannot be read: {reason}", shown, "name a file, a folder, or - for stdin"
         ) from None
     name = path.name
     if packer_of(data) is not None:
         name = re.sub(r"\.(gz|bz2|xz|zst|zstd)$", "", name, flags=re.IGNORECASE)
-    return Opened(
-        source=source, name=name, path=path, data=_unpacked(data, source), encoding=encoding
-    )
+    return path, name, data
 
 
 def readable(path: str) -> str:

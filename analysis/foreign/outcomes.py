@@ -34,7 +34,7 @@ def is_good(heading: str, text: str) -> bool | None:
     """Tell whether a run counts, by the cell of the column that says it; None where nobody knows."""
     plain, column = text.strip().lower(), plain_heading(heading)
     number = _number(plain)
-    if column == "failed":
+    if column in ("failed", "error_occurred"):
         if plain in _NO | _GOOD | {""} or number == 0:
             return True
         return False if plain in _YES | _BAD or number is not None else None

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol, TypeVar
 
+from ..data import number_in
 from ..errors import AnalysisError, FairtrialError
 from ..report import figures
 from .opening import Opened
@@ -35,6 +36,7 @@ _STAMP = re.compile(
     r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)? ?(?=[\s{}\[\]\"])",
     re.MULTILINE,
 )
+_SMALL = re.compile(r"[eE]-\d{3}|0{300}")  # numbers that may be too small for a float
 _TOKEN = 24
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -167,7 +169,9 @@ def _parsed(opened: Opened) -> Any:  # noqa: ANN401 - any JSON
         text = _STAMP.sub("", text)
     try:
         # Tools write control characters into strings (JMH breaks its parameters into lines).
-        value = json.loads(text, strict=False)
+        value = json.loads(
+            text, strict=False, parse_float=_not_too_small if _SMALL.search(text) else None
+        )
     except json.JSONDecodeError as error:
         rest = text[error.pos :].strip()
         what = f"it is no JSON: {error.msg} (column {error.colno})"
@@ -183,6 +187,13 @@ def _parsed(opened: Opened) -> Any:  # noqa: ANN401 - any JSON
         raise fail(opened, f"the JSON cannot be read: {error}", "is it damaged?") from None
     if _HALF.search(text):
         _check_characters(opened, value)
+    return value
+
+
+def _not_too_small(text: str) -> float:
+    value = number_in(text)
+    if value is None:
+        raise ValueError(f"{figures.shorten(text, 40)} is too small for a number of 64 bits")
     return value
 
 
@@ -262,10 +273,8 @@ def _shown(value: object) -> str:
 
 def number_or_text(text: str) -> float | str:
     """Give the number that a text is, else the text itself: `value_of` refuses it with its place."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    value = number_in(text)
+    return text if value is None else value
 
 
 def count_of(value: object) -> int | None:

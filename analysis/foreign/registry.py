@@ -82,15 +82,15 @@ TOOLS: tuple[Tool, ...] = (
     Tool(name="sqlite", said="SQLite", room="tables"),
     Tool(name="json", said="JSON, an object a value", room="tables", generic=True),
     Tool(name="long-csv", said="a long CSV (benchmark, variant, value, ...)", generic=True),
-    Tool(name="wide-csv", said="a wide CSV (benchmark, run1, run2, ...)", generic=True),
-    Tool(name="matrix", said="a matrix (a row of runs a benchmark)", room="tables", generic=True),
+    Tool(name="wide-csv", said="a wide CSV", room="tables", generic=True),
+    Tool(name="matrix", said="a matrix of bare numbers", room="tables", generic=True),
     Tool(name="numbers", said="one number a line", room="tables", generic=True),
 )
 
 
 _MODULES = {
     "speedup-test": "speedup_config",
-    "matrix": "matrix_table",
+    "matrix": "bare_table",
     "numbers": "numbers_list",
     "json": "json_rows",
     "sqlite": "sqlite_table",
@@ -145,11 +145,10 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
             f"say which with --format ({', '.join(tool.name for tool in found)})"
             + (", or name the folder of the results" if opened.is_folder else ""),
         )
-    looked = "; ".join(f"{tool.name}: {tool.said}" for tool in TOOLS)
     raise UsageError(
         f"no format is known for this {what}",
         opened.source,
-        f"if it is one of these, say which with --format ({looked})",
+        f"if it is one of these, say which with --format: {known}",
     )
 
 

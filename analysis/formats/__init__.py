@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from .newest import newest_trial as newest_trial
     from .outgoing import read_leaving as read_leaving
     from .reading import Reading as Reading, asked_of as asked_of
-    from .registry import FORMATS as FORMATS, files_said as files_said
     from .sources import (
         Sides as Sides,
         Sources as Sources,
@@ -43,7 +42,6 @@ else:
             "mixed_columns": "MixedTable TableColumn mixed_table",
             "newest": "newest_trial",
             "outgoing": "read_leaving",
-            "registry": "FORMATS files_said",
             "reading": "Reading asked_of",
             "sources": "Sides Sources read_each read_one read_sides read_sources trials_of",
             "systems_table": "read_systems",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import decimal
+import decimal as decimals
 import math
 import numbers as number_kinds
 from collections.abc import Mapping, Sequence
@@ -13,12 +13,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data import Decimal, number_in
 from ..errors import AnalysisError, UsageError
 from ..report import Caution, figures
 
-__all__ = ["MixedTable", "TableColumn", "column_of_cells", "column_of_texts", "mixed_table"]
+__all__ = [
+    "UNKNOWN",
+    "MixedTable",
+    "TableColumn",
+    "column_of_cells",
+    "column_of_texts",
+    "mixed_table",
+]
 
-_UNKNOWN = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "<NA>"})  # beside numbers
+UNKNOWN = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "<NA>"})  # beside numbers
 _MOSTLY = 0.9  # share of numbers, from which texts among them are worth a word
 _DAY_S = 86400.0
 
@@ -190,7 +198,7 @@ def column_of_cells(name: str, cells: Sequence[Any]) -> TableColumn:
 
 
 def column_of_texts(
-    name: str, texts: Sequence[str], *, decimal_comma: bool = False
+    name: str, texts: Sequence[str], *, decimal: Decimal | None = None
 ) -> tuple[TableColumn, int | None]:
     """Make a column of the texts of a file.
 
@@ -208,9 +216,9 @@ def column_of_texts(
     values, wrong = np.full(len(texts), np.nan), []
     unknown = 0
     for row, text in enumerate(texts):
-        if text in _UNKNOWN:
+        if text in UNKNOWN:
             unknown += 1
-        elif (number := _number(text, decimal_comma=decimal_comma)) is None:
+        elif (number := _number(text, decimal)) is None:
             wrong.append(row)
         else:
             values[row] = number
@@ -220,15 +228,9 @@ def column_of_texts(
     return _levels(name, texts), wrong[0] if mostly else None
 
 
-def _number(text: str, *, decimal_comma: bool) -> float | None:
-    """Read a finite number as it is written everywhere: no underscores, which only Python knows."""
-    if "_" in text:
-        return None
-    try:
-        value = float(text.replace(",", ".") if decimal_comma else text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+def _number(text: str, decimal: Decimal | None) -> float | None:
+    value = number_in(text, decimal)
+    return value if value is not None and math.isfinite(value) else None
 
 
 def _levels(name: str, texts: Sequence[str]) -> TableColumn:
@@ -246,7 +248,7 @@ def _frozen(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64
 def _is_number(cell: object) -> bool:
     if isinstance(cell, bool | np.bool_):
         return False
-    return isinstance(cell, number_kinds.Real | decimal.Decimal)
+    return isinstance(cell, number_kinds.Real | decimals.Decimal)
 
 
 def _is_unknown(cell: object) -> bool:

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from ..data import Decimal, commas_of, is_numeric, two_readings
 from ..errors import AnalysisError, UsageError
 from ..foreign import Opened, open_foreign
 from ..report import Caution, figures
-from .mixed_columns import MixedTable, TableColumn, column_of_texts, mixed_table
+from .mixed_columns import UNKNOWN, MixedTable, TableColumn, column_of_texts, mixed_table
 
 __all__ = ["read_mixed_table"]
 
@@ -21,21 +22,28 @@ _PARQUET = b"PAR1"
 _SHORT = 30
 
 
-def read_mixed_table(source: str) -> MixedTable:
+def read_mixed_table(source: str, decimal: Decimal | None = None) -> MixedTable:
     """Read a table with headings and a row for each system.
 
     A CSV has its cells between commas, semicolons or tabs, whichever the headings hold most;
-    with semicolons a comma may be the decimal sign. The file may be packed (.gz, .bz2, .xz, .zst);
+    without commas there a comma is the decimal sign, if it can be nothing else. The file may be packed (.gz, .bz2, .xz, .zst);
     ``-`` is the standard input.
+
+    Parameters
+    ----------
+    source : str
+        The file.
+    decimal : {"comma", "point"}, optional
+        The decimal sign of a CSV.
 
     Raises
     ------
     UsageError
         If it cannot be read, or a library for it is missing.
     AnalysisError
-        If it is no such table; the message says the line.
+        If it is no such table, or a column of numbers may be read in two ways; the message says where.
     """
-    opened = open_foreign(source)
+    opened = open_foreign(source, decimal=decimal)
     if opened.is_folder:
         raise UsageError("this is a folder, not a table", source, "name a .csv or .parquet file")
     if opened.data.startswith(_PARQUET):
@@ -67,7 +75,9 @@ def _of_csv(opened: Opened) -> MixedTable:
     found: dict[str, TableColumn] = {}
     cautions = []
     for name, texts in zip(headings, columns, strict=True):
-        found[name], odd = column_of_texts(name, texts, decimal_comma=separator == ";")
+        found[name], odd = column_of_texts(
+            name, texts, decimal=_sign(opened, name, texts, separator)
+        )
         if odd is not None:
             where = f"line {start + odd}" if straight else f"row {odd + 1}"
             cautions.append(
@@ -87,6 +97,20 @@ def _of_csv(opened: Opened) -> MixedTable:
         first_line=start if straight else None,
         cautions=tuple(cautions),
     )
+
+
+def _sign(opened: Opened, name: str, texts: list[str], separator: str) -> Decimal | None:
+    """Tell the decimal sign of a column; nothing of one that holds other texts."""
+    if opened.decimal is not None or separator == ",":
+        return opened.decimal
+    commas = commas_of(texts)
+    if commas.decimal is None and all(is_numeric(text) or text in UNKNOWN for text in texts):
+        raise AnalysisError(
+            f"{commas.example!r} in the column {name!r} may be {two_readings(commas.example)}",
+            opened.source,
+            "say which with --decimal comma or --decimal point (decimal= in Python)",
+        )
+    return "comma" if commas.decimal == "comma" else None
 
 
 def _rows(opened: Opened, text: str) -> Iterator[tuple[int, list[str], str]]:

@@ -44,5 +44,5 @@ def read_leaving(
             cautions = (*cautions, *matrix.cautions)
         return leaving_matrices(Path(source).stem, read.matrices), cautions
     path, variant = named
-    trial = open_trial(path, better=how.better, by="session")
+    trial = open_trial(path, better=how.better, by="session", decimal=how.decimal)
     return leaving_trial(trial, metrics, () if variant is None else (variant,)), trial.cautions

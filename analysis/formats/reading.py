@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..data import Layout, question_of
+from ..data import Decimal, Layout, question_of
 from ..record import Better
 from .trials import OpenedTrials, is_foreign, trial_and_variant
 
@@ -22,8 +22,11 @@ class Reading:
         Of trials; by default the first that their campaigns' `judge` names, else the wall time.
     better : {"lower", "higher"} or None
         Which direction is better in files.
-    layout : {"rows", "columns"}
-        Whether each row, or each column, of a matrix file is one benchmark.
+    layout : {"rows", "columns"} or None
+        Whether each row, or each column, of a matrix file is one benchmark; None for rows, but lines of
+        one number each are one benchmark.
+    decimal : {"comma", "point"} or None
+        The decimal sign in files; None for what their numbers tell.
     level : {"process", "iteration"}
         What is one run: a process, or each iteration that it measured of itself.
     command : str
@@ -39,12 +42,17 @@ class Reading:
 
     metric: str | None = None
     better: Better | None = None
-    layout: Layout = "rows"
+    layout: Layout | None = None
+    decimal: Decimal | None = None
     level: str = "process"
     command: str = "fairtrial COMMAND"
     question: str | None = None
     unasked: tuple[str, ...] = ()
     beside: bool = False
+
+    def opened(self) -> OpenedTrials:
+        """Give what reads trials so, each once."""
+        return OpenedTrials(self.better, self.decimal)
 
 
 def asked_of(sources: Sequence[str], how: Reading, opened: OpenedTrials | None = None) -> Reading:
@@ -60,8 +68,8 @@ def asked_of(sources: Sequence[str], how: Reading, opened: OpenedTrials | None =
     how = replace(how, beside=bool(folders))
     if how.metric is not None:
         return how
-    opened = OpenedTrials() if opened is None else opened
-    trials = [opened.read(path, how.better) for path in ours]
+    opened = how.opened() if opened is None else opened
+    trials = [opened.read(path) for path in ours]
     if not trials:
         return how
     question = question_of(trials) if any(one.asked for one in trials) else None

@@ -1,4 +1,4 @@
-"""The one reader of SOURCE: trials, their variants, and files of every known format.
+"""The one reader of SOURCE: trials, their variants, files of other tools, and bare numbers.
 
 Every command reads its sources here, by the same rules. Direction: a trial knows which values are
 better, a file may; else ``--better`` says it, else the sources beside it, and a comparison without
@@ -12,14 +12,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..data import Layout, PerformanceMatrix, Table, Trial, always_said, not_judged, trial_cautions
-from ..errors import AnalysisError, FairtrialError, InsufficientDataError, UsageError
+from ..data import (
+    PerformanceMatrix,
+    Table,
+    Trial,
+    always_said,
+    not_judged,
+    table_in,
+    trial_cautions,
+)
+from ..errors import FairtrialError, InsufficientDataError, UsageError
+from ..foreign import Opened, open_foreign
 from ..record import Better
 from ..report import Caution, merged
-from .numbers_file import VALUES
 from .reading import Reading, asked_of
-from .registry import files_said, format_of
-from .trials import OpenedTrials, is_file, open_trial, trial_and_variant
+from .trials import OpenedTrials, is_file, trial_and_variant
+
+_FILES = "a file of another tool, or a file of numbers"
 
 __all__ = [
     "Reading",
@@ -75,7 +84,7 @@ def read_sides(candidate: str, baseline: str | None, how: Reading) -> Sides:
     StoreError, AnalysisError
         If a trial or a file cannot be trusted, or holds no values.
     """
-    opened = OpenedTrials()
+    opened = how.opened()
     if baseline is None:
         candidate, second = _sides_of(candidate, how, opened)
     else:
@@ -98,7 +107,7 @@ def read_each(sources: Sequence[str], how: Reading) -> list[PerformanceMatrix]:
     UsageError, StoreError, AnalysisError
         As for `read_sides`.
     """
-    opened = OpenedTrials()
+    opened = how.opened()
     how = asked_of(sources, how, opened)
     return _saying(_directed([_one(source, how, opened) for source in sources], how), how)
 
@@ -106,11 +115,9 @@ def read_each(sources: Sequence[str], how: Reading) -> list[PerformanceMatrix]:
 def _directed(found: Sequence[_Read], how: Reading) -> list[PerformanceMatrix]:
     """Refuse a comparison without a direction."""
     if not any(one.sure for one in found):
-        raise UsageError(
-            "a matrix file does not say which direction is better",
-            found[0].source,
-            "add --better lower (times) or --better higher (scores, rates)",
-        )
+        fix = "add --better lower (times) or --better higher (scores, rates)"
+        what = "a matrix file does not say which direction is better"
+        raise UsageError(what, found[0].source, fix)
     return _agreeing(found, how.better)
 
 
@@ -130,13 +137,13 @@ def read_one(source: str, how: Reading) -> PerformanceMatrix:
     UsageError, StoreError, AnalysisError
         As for `read_sides`.
     """
-    opened = OpenedTrials()
+    opened = how.opened()
     how = asked_of((source,), how, opened)
     (matrix,) = _saying(_agreeing([_one(source, how, opened)], how.better), how)
     return matrix
 
 
-def read_sources(sources: Sequence[str], how: Reading, *, lists: bool = False) -> Sources:
+def read_sources(sources: Sequence[str], how: Reading) -> Sources:
     """Read every source; a trial gives all its variants.
 
     Parameters
@@ -145,8 +152,6 @@ def read_sources(sources: Sequence[str], how: Reading, *, lists: bool = False) -
         Each ``runs/NAME``, ``runs/NAME:VARIANT``, or a file.
     how : Reading
         Options of the reader. Where nobody says a direction, lower is taken, and a caution says so.
-    lists : bool
-        Take a file of many benchmarks with one run each as one list of runs.
 
     Raises
     ------
@@ -156,7 +161,7 @@ def read_sources(sources: Sequence[str], how: Reading, *, lists: bool = False) -
         If a trial or a file cannot be trusted, or holds no values.
     """
     found: list[_Read] = []
-    opened = OpenedTrials()
+    opened = how.opened()
     how = asked_of(sources, how, opened)
     cautions = [not_judged(how.unasked)] if how.unasked else []
     for source in sources:
@@ -164,12 +169,12 @@ def read_sources(sources: Sequence[str], how: Reading, *, lists: bool = False) -
         if named is not None:
             found += _from_trial(source, named, how, cautions, opened)
         elif is_file(source):
-            found.append(_from_file(source, how, lists=lists))
+            found.append(_from_file(source, how))
         else:
             raise UsageError(
                 "this is no trial, no variant of one and no file",
                 source,
-                f"name runs/NAME, runs/NAME:VARIANT, {files_said()}",
+                f"name runs/NAME, runs/NAME:VARIANT, {_FILES}",
             )
     matrices = _agreeing(found, how.better)
     if len(found) > 1 and not any(one.sure for one in found):
@@ -179,8 +184,15 @@ def read_sources(sources: Sequence[str], how: Reading, *, lists: bool = False) -
     return Sources(matrices=told, cautions=merged(cautions, trial_cautions(told)))
 
 
-def trials_of(sources: Sequence[str]) -> list[tuple[Trial, tuple[str, ...]]]:
+def trials_of(sources: Sequence[str], how: Reading) -> list[tuple[Trial, tuple[str, ...]]]:
     """Open the trials that the sources name, each with the variants that are meant.
+
+    Parameters
+    ----------
+    sources : sequence of str
+        As for `read_sources`.
+    how : Reading
+        Options of the reader.
 
     Raises
     ------
@@ -189,7 +201,7 @@ def trials_of(sources: Sequence[str]) -> list[tuple[Trial, tuple[str, ...]]]:
     StoreError
         If a trial cannot be trusted.
     """
-    opened = []
+    opened, reader = [], how.opened()
     for source in sources:
         named = trial_and_variant(source)
         if named is None:
@@ -198,15 +210,12 @@ def trials_of(sources: Sequence[str]) -> list[tuple[Trial, tuple[str, ...]]]:
                 source,
                 "name runs/NAME or runs/NAME:VARIANT",
             )
-        trial = open_trial(named[0])
+        trial = reader.read(named[0])
         variants = tuple(trial.manifest.variants) if named[1] is None else (named[1],)
         for variant in variants:
             if variant not in trial.manifest.variants:
-                raise UsageError(
-                    f"the trial has no variant {variant!r}",
-                    str(named[0]),
-                    f"known here: {', '.join(trial.manifest.variants)}",
-                )
+                known = f"known here: {', '.join(trial.manifest.variants)}"
+                raise UsageError(f"the trial has no variant {variant!r}", str(named[0]), known)
         opened.append((trial, variants))
     return opened
 
@@ -257,7 +266,7 @@ def _one(source: str, how: Reading, opened: OpenedTrials) -> _Read:
     raise UsageError(
         "this is neither a matrix file nor a variant of a trial",
         source,
-        f"write runs/NAME:VARIANT, or name {files_said()}",
+        f"write runs/NAME:VARIANT, or name {_FILES}",
     )
 
 
@@ -269,7 +278,7 @@ def _from_trial(
     opened: OpenedTrials,
 ) -> list[_Read]:
     folder, variant = named
-    trial = opened.read(folder, how.better)
+    trial = opened.read(folder)
     metric = how.metric or how.question or trial.default_metric
     info = trial.metric(metric)
     if how.better is not None and how.better != info.better:
@@ -299,11 +308,11 @@ def _from_trial(
     return found
 
 
-def _from_file(source: str, how: Reading, *, lists: bool = False) -> _Read:
+def _from_file(source: str, how: Reading) -> _Read:
     if how.metric is not None and not how.beside:
         raise UsageError("--metric is for trials; a file has one metric", source)
-    path = Path(source)
-    table = _table(path, how.layout)
+    opened = open_foreign(source)
+    table = _table(opened, how)
     if None not in (how.better, table.better) and how.better != table.better:
         raise UsageError(
             f"the file says that {table.better} values are better, the call says {how.better}",
@@ -311,8 +320,8 @@ def _from_file(source: str, how: Reading, *, lists: bool = False) -> _Read:
             "make both agree",
         )
     matrix = PerformanceMatrix.from_samples(
-        table.name or path.stem,
-        _one_list(table, source, how.layout) if lists else table.samples,
+        table.name or opened.stem,
+        table.samples,
         better=how.better or table.better or "lower",
         unit=table.unit or "",
         blocks=table.blocks,
@@ -326,31 +335,17 @@ def _from_file(source: str, how: Reading, *, lists: bool = False) -> _Read:
     return _Read(source=source, matrix=matrix, sure=(how.better or table.better) is not None)
 
 
-def _table(path: Path, layout: Layout) -> Table:
-    """Read a file of our own formats; where it is none, say who reads those of other tools."""
+def _table(opened: Opened, how: Reading) -> Table:
+    """Read bare numbers; where there are none, say who reads the files of other tools."""
     try:
-        return format_of(path).reader.read(path, layout)
+        return table_in(opened.text(), opened.source, how.layout, how.decimal)
     except FairtrialError as error:
         pointer = (
-            f"a file of another tool is told by 'fairtrial import {path} --dry-run', with --format "
-            "where its content does not show whose it is"
+            f"a file of another tool is told by 'fairtrial import {opened.source} --dry-run', with "
+            "--format where its content does not show whose it is"
         )
         error.fix = f"{error.fix}; {pointer}" if error.fix else pointer
         raise
-
-
-def _one_list(table: Table, source: str, layout: Layout) -> dict[str, list[float]]:
-    """Take many benchmarks of one run each as what it is: one list, a number a line."""
-    samples = table.samples
-    if layout == "columns" or len(samples) < 2 or any(len(row) > 1 for row in samples.values()):
-        return samples
-    if list(samples) != [str(k) for k in range(1, len(samples) + 1)]:
-        raise AnalysisError(
-            "each benchmark has one run: there is nothing to fit",
-            source,
-            "measure more runs, or add --layout columns if each column is one benchmark",
-        )
-    return {VALUES: [row[0] for row in samples.values()]}
 
 
 def _agreeing(found: Sequence[_Read], stated: Better | None) -> list[PerformanceMatrix]:

@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..data import Decimal, commas_of, number_in, two_readings
 from ..errors import AnalysisError, UsageError
 from ..report import Caution
 
@@ -25,11 +26,12 @@ class SystemsTable:
     values: list[list[float]]
 
 
-def read_systems(path: Path) -> SystemsTable:
+def read_systems(path: Path, decimal: Decimal | None = None) -> SystemsTable:
     """Read a ``.csv`` or ``.txt`` table with headings and a first column of names.
 
     Cells are separated by commas, semicolons, tabs or blanks, whichever the headings hold first in
     this order; lines that start with ``#`` are comments. The heading over the names may be missing.
+    Where no comma separates, it is the decimal sign if it can be nothing else, or as `decimal` says.
 
     Raises
     ------
@@ -75,6 +77,7 @@ def read_systems(path: Path) -> SystemsTable:
                 f"{path}:{number}",
                 "give each benchmark a name of its own",
             )
+    sign = _sign(path, [cells(*line)[1:] for line in body], delimiter, decimal)
     systems, values = [], []
     seen: set[str] = set()
     for at, line in body:
@@ -89,7 +92,7 @@ def read_systems(path: Path) -> SystemsTable:
             raise AnalysisError(f"the system {name!r} stands here a second time", f"{path}:{at}")
         seen.add(name)
         systems.append(name)
-        values.append([_value(path, at, k, text) for k, text in enumerate(rest, 2)])
+        values.append([_value(path, at, k, text, sign) for k, text in enumerate(rest, 2)])
     return SystemsTable(
         systems=tuple(systems),
         benchmarks=tuple(heads),
@@ -128,12 +131,25 @@ def _lines(path: Path) -> list[tuple[int, str]]:
     ]
 
 
-def _value(path: Path, line: int, cell: int, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
+def _sign(
+    path: Path, rows: list[list[str]], delimiter: str | None, said: Decimal | None
+) -> Decimal | None:
+    """Tell the decimal sign of the values; columns are benchmarks, of one notation all."""
+    if said is not None or delimiter == ",":
+        return said
+    commas = commas_of(text for row in rows for text in row)
+    if commas.decimal is None:
+        raise AnalysisError(
+            f"{commas.example!r} may be {two_readings(commas.example)}",
+            str(path),
+            "say which with --decimal comma or --decimal point",
+        )
+    return "comma" if commas.decimal == "comma" else None
+
+
+def _value(path: Path, line: int, cell: int, text: str, sign: Decimal | None) -> float:
+    value = number_in(text, sign)
+    if value is None or not math.isfinite(value):
         raise AnalysisError(
             f"{text!r} is not a finite number" if text else "a value is missing",
             f"{path}:{line}, cell {cell}",

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ..data import Trial, Unit, read_trial
+from ..data import Decimal, Trial, Unit, read_trial
 from ..data.fleets import joined_trial, open_fleet
 from ..errors import FairtrialError, StoreError, UsageError
 from ..foreign import (
@@ -29,12 +29,12 @@ from ..foreign import (
 from ..record import MANIFEST, Better, is_fleet
 from ..words import normal
 
-_MATRICES = (
+_BARE = (
     "wide-csv",
     "matrix",
     "numbers",
     "speedup-test",
-)  # which commands read in their own way
+)  # numbers, which commands read as matrices
 
 __all__ = ["OpenedTrials", "is_file", "is_foreign", "open_trial", "trial_and_variant"]
 
@@ -61,7 +61,7 @@ def _is_foreign(path: str, _mtime: int, _size: int) -> bool:
     if os.path.lexists(os.path.join(path, MANIFEST)) or is_fleet(path):  # noqa: PTH118 - a trial; most sources are
         return False
     try:
-        return tool_of(open_foreign(path)).name not in _MATRICES
+        return tool_of(open_foreign(path)).name not in _BARE
     except FairtrialError as error:
         # what is damaged, unreadable or of two formats is told by who reads it as such
         return "no format is known" not in error.what and "trials of fairtrial" not in error.what
@@ -124,7 +124,12 @@ def _splits(text: str) -> Iterator[tuple[str, str | None]]:
 
 
 def open_trial(
-    path: Path, level: str = "process", better: Better | None = None, *, by: Unit = "host"
+    path: Path,
+    level: str = "process",
+    better: Better | None = None,
+    *,
+    by: Unit = "host",
+    decimal: Decimal | None = None,
 ) -> Trial:
     """Read a trial directory, a fleet, or a file or folder of another tool.
 
@@ -140,6 +145,8 @@ def open_trial(
         The direction of a foreign file's metrics, where it does not say it.
     by : {"host", "session"}, optional
         What a fleet's sessions are: hosts for whoever infers by sessions.
+    decimal : {"comma", "point"}, optional
+        The decimal sign in a foreign file's numbers, where they may be read in two ways.
 
     Raises
     ------
@@ -151,7 +158,7 @@ def open_trial(
     if is_fleet(path):
         return replace(joined_trial(open_fleet(path), by=by), level=level)
     if is_foreign(path):
-        return replace(_imported(path, better), level=level)
+        return replace(_imported(path, better, decimal), level=level)
     if not (is_file(str(path)) or trial_and_variant(str(path)) == (path, None)):
         raise StoreError(
             "there is no such trial",
@@ -162,10 +169,10 @@ def open_trial(
     return replace(read_trial(path), level=level)
 
 
-def _imported(path: Path, better: Better | None) -> Trial:
+def _imported(path: Path, better: Better | None, decimal: Decimal | None) -> Trial:
     """Read a foreign file as the trial that ``fairtrial import`` would make of it."""
     try:
-        file = read_foreign(open_foreign(str(path)))
+        file = read_foreign(open_foreign(str(path), decimal=decimal))
     except FairtrialError as error:
         if re.search(r"--(format|encoding)\b", error.fix or ""):
             error.fix = f"{error.fix}: fairtrial import {path} -o runs/NAME"
@@ -179,13 +186,20 @@ def _imported(path: Path, better: Better | None) -> Trial:
 
 
 class OpenedTrials:
-    """The trials that one call has read: reading is most of what a command does."""
+    """The trials that one call has read: reading is most of what a command does.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    better, decimal
+        As for `open_trial`.
+    """
+
+    def __init__(self, better: Better | None = None, decimal: Decimal | None = None) -> None:
+        self._better, self._decimal = better, decimal
         self._trials: dict[Path, Trial] = {}
 
-    def read(self, path: Path, better: Better | None = None) -> Trial:
+    def read(self, path: Path) -> Trial:
         """Read a trial, the first time that it is asked for."""
         if path not in self._trials:
-            self._trials[path] = open_trial(path, better=better)
+            self._trials[path] = open_trial(path, better=self._better, decimal=self._decimal)
         return self._trials[path]

@@ -23,6 +23,7 @@ from ..record import (
     parse,
     records_of,
 )
+from ..shapes import ShapeError
 
 _STATED = (
     "campaign_name",
@@ -159,7 +160,14 @@ def _resolved(path: Path) -> Mapping[str, Any] | None:
     if not (path / RESOLVED).exists():
         return None
     with opened(path / RESOLVED) as file:
-        stored: Any = parse(file.read().strip())
+        try:
+            stored: Any = parse(file.read().strip())
+        except ShapeError as error:
+            raise StoreError(
+                f"the resolved campaign cannot be read: {error}",
+                str(path / RESOLVED),
+                "copy the trial again",
+            ) from None
     campaign = stored.get("campaign") if isinstance(stored, dict) else None
     return campaign if isinstance(campaign, dict) else None
 

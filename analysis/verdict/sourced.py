@@ -55,7 +55,9 @@ def judge_sources(
     sides = sessions_apart(read_sides(candidate, baseline, how))
     named = (trial_and_variant(text) for text in (candidate, baseline or ""))
     folders = dict.fromkeys(one[0] for one in named if one is not None)
-    trials = tuple(open_trial(folder, how.level, how.better) for folder in folders)
+    trials = tuple(
+        open_trial(folder, how.level, how.better, decimal=how.decimal) for folder in folders
+    )
     answer = judge_sides(
         sides.candidate,
         sides.baseline,

@@ -40,6 +40,9 @@ runs/NAME                          one trial, or a fleet
         "'fairtrial diff' does it",
     )
     parser.add_argument("--json", action="store_true", help="the result as JSON")
+    parser.epilog = (
+        f"{parser.epilog}\nexit code: 5 where TRIAL has ended and its files or rows do not fit it"
+    )
     parser.set_defaults(run=_status)
 
 
@@ -79,7 +82,8 @@ def _status(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     else:
         newest = sorted(found, key=lambda progress: progress.started, reverse=True)
         out.write("\n".join(map(str, (*newest, *fleets))) + "\n")
-    return 0
+    named = args.trial is not None
+    return StoreError.exit_code if named and found[0].misfits else 0
 
 
 def _differences(args: argparse.Namespace, out: TextIO) -> int:

@@ -42,6 +42,7 @@ from ..wording import (
     said_of_sessions,
     said_of_suspended,
 )
+from .misfits import misfits_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +56,9 @@ class TrialProgress:
     `planned` and `left_s` are the most that there may be; `session_ends` says how sessions ended,
     `merged_from` which trials it was put together from. `disturbances` counts the runs that waited for a CPU (None of another tool's
     runs), and `repeating` says whether they are repeated; `suspended` counts executions that were
-    discarded because something stood still. With the `origin` "imported" nothing was
-    planned, and there is no command to go on with it.
+    discarded because something stood still. With the `origin` "imported" nothing was planned, and there
+    is no command to go on with it; nor is there for a complete trial. `misfits` says what of a trial
+    that has ended does not fit its manifest.
     """
 
     trial: str
@@ -81,6 +83,7 @@ class TrialProgress:
     disturbances: Disturbances | None = None
     repeating: bool = False
     suspended: int = 0
+    misfits: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Give the progress as JSON types."""
@@ -116,6 +119,9 @@ class TrialProgress:
         unfinished = self.done < self.planned or self.repeating
         if self.state in {"killed", "interrupted", "stopped"} and unfinished:
             lines.append(f"  {self.way_on}")
+        lines += [f"  damaged: {what}" for what in self.misfits]
+        if self.misfits:
+            lines.append("  restore it from a copy: nothing judges it as it is")
         return "\n".join(lines)
 
 
@@ -131,7 +137,9 @@ def read_progress(trial: Path) -> TrialProgress:
     tally = _tally(trial)
     seconds = {name: total / count for name, (total, count) in {**tally.own, **tally.gaps}.items()}
     running = is_written_now(trial)
-    imported = manifest.origin == "imported"  # it cannot be gone on with
+    imported = manifest.origin == "imported"
+    ended = imported or manifest.status == "complete"  # there is nothing to go on with
+    done = sum(tally.done.values())
     state = manifest.status if manifest.status != "running" or running else "killed"
     return TrialProgress(
         trial=manifest.trial,
@@ -139,14 +147,14 @@ def read_progress(trial: Path) -> TrialProgress:
         state=state,
         reason=manifest.reason,
         started=manifest.started,
-        done=sum(tally.done.values()),
+        done=done,
         planned=manifest.needed,
         failed=dict(tally.failed),
         last=_last(tally.last),
         seconds=seconds,
         left_s=_left(manifest, tally.done, seconds) if running else None,
-        again="" if imported else command_to_continue(manifest, trial),
-        way_on="" if imported else way_on_of(manifest, trial),
+        again="" if ended else command_to_continue(manifest, trial),
+        way_on="" if ended else way_on_of(manifest, trial),
         stage=manifest.stage,
         stop=manifest.stop,
         session_ends=manifest.session_ends,
@@ -156,6 +164,7 @@ def read_progress(trial: Path) -> TrialProgress:
         disturbances=None if imported else tally.disturbances.counts,
         repeating=manifest.repeating,
         suspended=tally.suspended,
+        misfits=tuple(misfits_of(trial, manifest, done)),
     )
 
 

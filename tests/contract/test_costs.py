@@ -32,39 +32,6 @@ def fairtrial(tree: Path, *words: str) -> str:
     return done.stdout
 
 
-STOPWATCH = '''"""The files of a stopwatch that never was: ``watch:`` and seconds between semicolons."""
-
-from __future__ import annotations
-
-from pathlib import Path
-
-from ..data import Layout, Table
-
-
-def knows(path: Path, start: bytes) -> bool:
-    return start.startswith(b"watch:")
-
-
-def read(path: Path, layout: Layout) -> Table:
-    times = path.read_text().removeprefix("watch:").split(";")
-    return Table(samples={"a": [float(time) for time in times]}, better="lower", unit="s")
-'''
-
-
-def test_an_importer_costs_a_file_and_a_row(tree):
-    (tree / "analysis/formats/stopwatch.py").write_text(STOPWATCH)
-    registry = tree / "analysis/formats/registry.py"
-    row = 'Format(name="stopwatch", module=".stopwatch", said="a stopwatch file (.sw)"),'
-    registry.write_text(registry.read_text().replace("FORMATS = (", f"FORMATS = (\n    {row}"))
-    for name, text in (("x.sw", "1;1.1;1.2;1.3;1.4"), ("y.csv", "2;2.1;2.2;2.3;2.4")):
-        (tree / name).write_text(f"watch:{text}")  # known by what it holds, not by its ending
-    # every command reads it, knows its direction, and names it in its help
-    assert "x against y" in fairtrial(tree, "speedup-test", "x.sw", "y.csv")
-    assert '"word": "faster"' in fairtrial(tree, "hpt", "x.sw", "y.csv", "--json")
-    for command in ("hpt", "diagnose"):
-        assert "a stopwatch file (.sw)" in " ".join(fairtrial(tree, command, "--help").split())
-
-
 TALLY_READ = '''"""The files of a tally that never was: ``tally:`` and seconds between semicolons."""
 
 from __future__ import annotations
@@ -124,6 +91,11 @@ def test_a_foreign_tool_costs_a_module_and_a_row_each_way(tree):
     assert (tree / "y.tally").read_text() == "tally:1.0;1.5;2.0"
     found = json.loads(fairtrial(tree, "import", "y.tally", "--dry-run", "--json"))
     assert (found["format"], found["cells"][0]["sum"]) == ("tally", 4.5)
+    # every command reads it
+    (tree / "y.tally").write_text("tally:2;2.1;2.2;2.3;2.4")
+    (tree / "x.tally").write_text("tally:1;1.1;1.2;1.3;1.4")
+    assert "x" in fairtrial(tree, "speedup-test", "x.tally", "y.tally")
+    assert '"word": "faster"' in fairtrial(tree, "hpt", "x.tally", "y.tally", "--json")
 
 
 SIGNS = {

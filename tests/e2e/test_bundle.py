@@ -154,6 +154,17 @@ def test_a_claim_that_fails_is_exit_1_and_the_archive_is_there(folder):
     assert (folder / "a.zip").is_file()
 
 
+@pytest.mark.parametrize("record", ["plan.jsonl", "environment.jsonl"])
+def test_a_trial_without_one_of_its_records_is_exit_1_and_the_archive_is_there(folder, record):
+    (folder / "runs" / "sample" / record).unlink()
+    done = bundle("runs/sample", "-o", "a.zip", "--json", cwd=folder)
+    assert done.returncode == 1, done.stderr
+    told = json.loads(done.stdout)
+    assert "record-missing" in told["caution_codes"]
+    assert any(record in one["what"] for one in told["missing"])
+    assert (folder / "a.zip").is_file()
+
+
 def test_json_tells_what_the_archive_holds(packed):
     archive, told = packed
     data = archive.read_bytes()

@@ -107,3 +107,15 @@ def test_terminal_that_is_closed_ends_the_trial_cleanly(lab, processes):
     assert process.wait(60) == 130
     assert lab.manifest()["status"] == "interrupted"
     assert lab.left() == []
+
+
+def test_a_damaged_trial_is_no_success(lab):
+    assert lab.run_fairtrial("run", lab.write_campaign()).returncode == 0
+    trial = lab.trial()
+    assert lab.run_fairtrial("status", trial).returncode == 0
+    (trial / "plan.jsonl").unlink()
+    done = lab.run_fairtrial("status", trial, "--json")
+    assert done.returncode == 5
+    (found,) = json.loads(done.stdout)
+    assert (found["misfits"], found["again"]) == (["plan.jsonl is gone"], "")
+    assert lab.run_fairtrial("status").returncode == 0  # of all trials: it is one of them

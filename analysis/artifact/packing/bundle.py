@@ -94,8 +94,21 @@ def pack_bundle(request: Request, output: Path) -> Bundled:
             *_failing(answered),
             *_coarse(answered),
             *_over_limits(contents),
+            *_gone(staging),
         ),
     )
+
+
+def _gone(staging: Staging) -> list[Caution]:
+    """Say which records of trials that have ended are gone."""
+    return [
+        Caution(
+            "record-missing",
+            f"{name} is gone since the trial ended: no analysis can be made of it",
+            (name,),
+        )
+        for name in staging.gone
+    ]
 
 
 def _failing(answered: Answered) -> list[Caution]:

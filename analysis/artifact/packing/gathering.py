@@ -216,6 +216,8 @@ def _trial(
                 "restore it from a copy; what was changed by hand is no measurement",
             )
     for file in sorted(manifest.files.keys() - there):
+        if not file.startswith(f"{OUTPUTS}/"):  # kept output is evidence, not a record
+            staging.gone.append(f"{root}/{file}")
         staging.miss(
             f"{root}/{file}", "the trial does not hold it any more", sha256=manifest.files[file]
         )

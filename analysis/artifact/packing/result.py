@@ -44,6 +44,11 @@ class Bundled(Result):
         """Whether no claim fails."""
         return all(one.holds for one in self.claims)
 
+    @property
+    def whole(self) -> bool:
+        """Whether the trials in it have all the records with which they ended."""
+        return all(one.code != "record-missing" for one in self.cautions)
+
     def body(self) -> dict[str, Any]:
         """Give what stands below the head: the archive, and the parts of ``bundle.json`` but its files."""
         found = Result.body(self)

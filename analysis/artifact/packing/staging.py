@@ -31,6 +31,11 @@ class Staging:
     max_bytes : int
         The most that all files may have. What must be there and does not fit is an error, what may be
         left out is listed as missing.
+
+    Attributes
+    ----------
+    gone : list of str
+        Records of trials that have ended, which their manifests list and nobody has any more.
     """
 
     def __init__(self, root: Path, max_bytes: int) -> None:
@@ -38,6 +43,7 @@ class Staging:
         self.max_bytes = max_bytes
         self.bytes = 0
         self.names: list[str] = []
+        self.gone: list[str] = []
         self._taken = TakenNames()
         self._missing: dict[tuple[str, str], Missing] = {}
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 from ..arguments import (
     add_better,
     add_confidence,
+    add_decimal,
     add_json,
     add_level,
     add_metric,
@@ -17,6 +18,7 @@ from ..arguments import (
 )
 
 if TYPE_CHECKING:
+    from ...data import Decimal
     from ...record import Better
     from ..arguments import Subparsers
 
@@ -40,6 +42,7 @@ def add(subparsers: Subparsers) -> None:
         )
     add_metric(parser)
     add_better(parser)
+    add_decimal(parser)
     add_level(parser)
     add_confidence(parser, "of each interval; 1 less it is the risk of each family of tests")
     parser.add_argument(
@@ -67,6 +70,7 @@ def write_comparison(
     margin: float = 0.01,
     level: str = "process",
     better: Better | None = None,
+    decimal: Decimal | None = None,
     as_json: bool,
 ) -> int:
     """Compare two trials, write the answer to `out`, and give its exit code.
@@ -89,7 +93,7 @@ def write_comparison(
                 f"name {named[0]}; 'fairtrial verdict' compares two variants",
             )
     answer = compare_trials(
-        *(open_trial(path, level, better) for path in trials),
+        *(open_trial(path, level, better, decimal=decimal) for path in trials),
         metric=metric,
         confidence=confidence,
         margin=margin,
@@ -108,6 +112,7 @@ def _diff(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
         margin=args.margin,
         level=args.level,
         better=args.better,
+        decimal=args.decimal,
         as_json=args.json,
     )
     return code if args.exit_code else 0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ...errors import UsageError
-from ..arguments import SIDE, add_json
+from ..arguments import SIDE, add_json, add_texts
 
 if TYPE_CHECKING:
     from ...foreign.exports import Target, Written
@@ -51,12 +51,7 @@ def add(subparsers: Subparsers) -> None:
         choices=("lower", "higher"),
         help="which direction is better in files that do not say it",
     )
-    parser.add_argument(
-        "--layout",
-        choices=("rows", "columns"),
-        default="rows",
-        help="in matrix files, one benchmark is one row (default) or one column",
-    )
+    add_texts(parser)
     parser.add_argument(
         "--strict",
         action="store_true",
@@ -85,7 +80,9 @@ def _export(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     if args.json and args.output == _STDOUT:
         raise UsageError("--json and -o - both write to the standard output", fix="name a FILE")
     leaving, cautions = read_leaving(
-        args.source, Reading(better=args.better, layout=args.layout), args.metric
+        args.source,
+        Reading(better=args.better, layout=args.layout, decimal=args.decimal),
+        args.metric,
     )
     made = target.write(leaving)
     if not args.json:

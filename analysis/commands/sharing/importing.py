@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ...errors import UsageError
-from ..arguments import add_json, show
+from ..arguments import add_json, add_texts, show
 
 if TYPE_CHECKING:
     from ..arguments import Subparsers
@@ -50,6 +50,7 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--encoding", metavar="E", help="of text files (default: UTF-8, then cp1252)"
     )
+    add_texts(parser)
     add_json(parser)
     parser.set_defaults(run=_import)
 
@@ -65,7 +66,10 @@ def _import(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
             fix="add -o runs/NAME, or --dry-run to see what the files hold",
         )
     files = [
-        read_foreign(open_foreign(source, encoding=args.encoding), args.format)
+        read_foreign(
+            open_foreign(source, encoding=args.encoding, layout=args.layout, decimal=args.decimal),
+            args.format,
+        )
         for source in args.sources
     ]
     gathered = gather(

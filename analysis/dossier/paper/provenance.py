@@ -215,8 +215,10 @@ def _reading(subject: Subject) -> Iterator[str]:
         yield from ("--metric", subject.verdict.metric)
     if subject.how.better is not None:
         yield from ("--better", subject.how.better)
-    if subject.how.layout != "rows":
+    if subject.how.layout is not None:
         yield from ("--layout", subject.how.layout)
+    if subject.how.decimal is not None:
+        yield from ("--decimal", subject.how.decimal)
 
 
 def _line(*words: str) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...data import PerformanceMatrix, Trial
 from ...errors import AnalysisError, UsageError
@@ -88,7 +90,8 @@ class Sample:
 class Leaving:
     """All samples of one source; the first metric is the one that targets of one metric take.
 
-    `unjudged` counts the rows of repeated runs that no method takes: they do not leave.
+    `unjudged` counts the rows of repeated runs that no method takes: they do not leave. `appended` is how
+    often sessions were put behind those of a complete trial, and `hosts` says that they are those of several.
     """
 
     name: str
@@ -97,6 +100,8 @@ class Leaving:
     host: str | None = None
     cpu_model: str | None = None
     unjudged: int = 0
+    appended: int = 0
+    hosts: bool = False
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -132,7 +137,8 @@ def leaving_trial(
         If no run that counts has a value.
     """
     manifest = trial.manifest
-    known = tuple(manifest.variants)
+    # the first one is the baseline where a file does not say it
+    known = tuple(dict.fromkeys((manifest.baseline, *manifest.variants)))
     for variant in variants:
         if variant not in known:
             raise UsageError(
@@ -166,6 +172,8 @@ def leaving_trial(
             host=manifest.host if manifest.host != "unknown" else None,
             cpu_model=manifest.cpu_model,
             unjudged=_unjudged(trial, kept),
+            appended=len(manifest.appended),
+            hosts=any(one.code == "sessions-of-hosts" for one in trial.cautions),
         ),
         str(trial.path),
     )
@@ -196,7 +204,7 @@ def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Ru
                 number=number,
                 values={name: of for name, take in values.items() if (of := take(k))},
                 session=int(trial.session[k]),
-                block=None if imported else int(trial.block[k]),
+                block=None if imported and not trial.block[k] else int(trial.block[k]),
                 ok=bool(trial.outcome[k] == 0),
                 warmup=bool(trial.warmup[k]),
                 exit_code=codes.get(int(trial.position[k])),
@@ -255,6 +263,7 @@ def leaving_matrices(name: str, matrices: Sequence[PerformanceMatrix]) -> Leavin
 
 def _of_matrix(matrix: PerformanceMatrix, place: int, metric: str) -> Iterator[Run]:
     values = matrix.samples[place]
+    blocks = [None] * values.size if matrix.blocks is None else _numbered(matrix.blocks)[place]
     for k in range(values.size):
         inner: tuple[float, ...] = (float(values[k]),)
         if matrix.iterations is not None and matrix.run_of is not None:
@@ -263,6 +272,7 @@ def _of_matrix(matrix: PerformanceMatrix, place: int, metric: str) -> Iterator[R
             number=k + 1,
             values={metric: inner},
             session=None if matrix.sessions is None else matrix.sessions[place][k].item(),
+            block=blocks[k],
         )
     bench = matrix.benchmarks[place]
     where: list[int | str | None] = [None] * matrix.failed.get(bench, 0)
@@ -270,6 +280,12 @@ def _of_matrix(matrix: PerformanceMatrix, place: int, metric: str) -> Iterator[R
         where = [label for label, n in matrix.failed_by_session[bench].items() for _ in range(n)]
     for k, session in enumerate(where):
         yield Run(number=values.size + k + 1, values={}, ok=False, session=session)
+
+
+def _numbered(ids: Sequence[NDArray[Any]]) -> list[list[int | None]]:
+    """Give the blocks of a matrix numbers from 1, whatever its ids are."""
+    numbers: dict[object, int] = {}
+    return [[numbers.setdefault(one, len(numbers) + 1) for one in row.tolist()] for row in ids]
 
 
 def _checked(leaving: Leaving, where: str) -> Leaving:

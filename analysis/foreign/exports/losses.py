@@ -15,8 +15,8 @@ __all__ = [
     "lost",
     "mean_of",
     "metrics_lost",
+    "never_held",
     "one_variant",
-    "repeats_lost",
     "time_of",
 ]
 
@@ -49,8 +49,16 @@ def lost(leaving: Leaving, metric: str, *holds: str) -> Iterator[Loss]:
             yield Loss(code=f"{what}-lost", text=text)
 
 
-def repeats_lost(leaving: Leaving) -> Iterator[Loss]:
-    """Say of how many runs that were repeated the other rows stay behind; no target has a place for them."""
+def never_held(leaving: Leaving) -> Iterator[Loss]:
+    """Say what no target has a place for, and a verdict on the file cannot know."""
+    if leaving.appended:
+        yield Loss(
+            code="looks-lost",
+            text=f"that sessions were appended, {leaving.appended} time{'s' * (leaving.appended > 1)}: a "
+            "verdict on the file takes it for the first look",
+        )
+    if leaving.hosts:
+        yield Loss(code="hosts-lost", text="which session was measured on which host")
     if leaving.unjudged:
         yield Loss(
             code="repeats-lost",

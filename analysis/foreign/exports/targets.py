@@ -13,7 +13,7 @@ from typing import Protocol, cast
 
 from ...errors import UsageError
 from .leaving import Leaving
-from .losses import repeats_lost
+from .losses import never_held
 from .written import Written
 
 __all__ = ["TARGETS", "Target", "target_for"]
@@ -47,7 +47,7 @@ class Target:
     def write(self, leaving: Leaving) -> Written:
         """Make the file; what no target can hold is told with what this one cannot."""
         made = self.writer.write(leaving)
-        return replace(made, lost=(*made.lost, *repeats_lost(leaving)))
+        return replace(made, lost=(*made.lost, *never_held(leaving)))
 
 
 TARGETS: tuple[Target, ...] = (

@@ -24,7 +24,7 @@ def write(leaving: Leaving) -> Written:
     """
     one_variant(leaving, "a wide CSV")
     metric = leaving.metrics[0]
-    names = renamed(leaving.benchmarks, _no_comment, leaving.name)
+    names = renamed(leaving.benchmarks, _name, leaving.name)
     table = [
         (names[sample.benchmark], kept_apart(processes))
         for sample in leaving.samples
@@ -34,8 +34,10 @@ def write(leaving: Leaving) -> Written:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("benchmark", *(f"run{k}" for k in range(1, most + 1))))
+    quoting = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     for name, values in table:
-        writer.writerow((name, *values, *[""] * (most - len(values))))
+        row = (name, *values, *[""] * (most - len(values)))
+        (quoting if name.startswith("#") else writer).writerow(row)  # no comment
     text = (
         f"unit ({metric.unit or 'none'}), direction ({metric.better}) and the name {metric.name!r}"
     )
@@ -44,11 +46,11 @@ def write(leaving: Leaving) -> Written:
         lost=(
             *lost(leaving, metric.name),
             *metrics_lost(leaving, (metric.name,)),
-            *names_lost("of which a first # would make a comment", names),
+            *names_lost("in which blanks around them, and empty ones, are not kept", names),
             Loss(code="units-lost", text=text),
         ),
     )
 
 
-def _no_comment(name: str) -> str:
-    return f" {name}" if name.startswith("#") else name
+def _name(name: str) -> str:
+    return name.strip().strip('"').strip() or "unnamed"

@@ -18,6 +18,7 @@ from ..parsing import fail, value_of
 
 __all__ = ["EVENT", "Failed", "Log", "Part", "lines_of_events", "log_of", "tidy"]
 
+_GROUPED = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?|[0-9]+,[0-9]+")
 _NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]*\.?[0-9]*(?:[eE][-+]?[0-9]+)?|NaN|Inf)$")
 EVENT = re.compile(r'^[^{"]{0,200}\{ ?(?:"[A-Z]\w*": ?"[^"]*", ?){0,4}"Action": ?"', re.MULTILINE)
 _NAME = re.compile(r"(Benchmark[^\sa-z(:\"',;]\S*)(?=\s|$)")
@@ -150,6 +151,14 @@ def _add(opened: Opened, part: Part, name: str, words: Sequence[str], number: in
         count = int(words[0])
         values = [float(word) for word in words[1::2]]
     except ValueError:
+        grouped = next((word for word in words[1::2] if _GROUPED.fullmatch(word)), None)
+        if grouped is not None and "ns/op" in words:
+            raise fail(
+                opened,
+                f"{grouped!r} is no number as 'go test' writes it",
+                "write it without commas, or copy the output again",
+                at=f"{number}",
+            ) from None
         return False
     row = part.names.get(name)
     if row is None:

@@ -34,8 +34,14 @@ from ..parsing import (
 
 __all__ = ["knows", "read"]
 
+# the library's own line of headings, or that of its JSON as a table
 _CSV = re.compile(
-    r'^"?name"?,"?iterations"?,"?real_time"?,"?cpu_time"?,"?time_unit"?', re.MULTILINE
+    "^"
+    + "".join(
+        rf'(?=(?:[^\n]*,)?"?{name}"?(?:,|\r?$))'
+        for name in ("name", "iterations", "real_time", "cpu_time", "time_unit")
+    ),
+    re.MULTILINE,
 )
 _OUTPUT = re.compile(r'^\{\s*"context"\s*:', re.MULTILINE)
 _CONSOLE = re.compile(r"^Benchmark +Time +CPU +Iterations", re.MULTILINE)
@@ -45,7 +51,7 @@ _FIXED = {
     "name", "run_name", "run_type", "repetitions", "repetition_index", "threads", "iterations",
     "real_time", "cpu_time", "time_unit", "family_index", "per_family_instance_index",
     "aggregate_name", "aggregate_unit", "error_occurred", "error_message", "skipped",
-    "skip_message", "label", "big_o", "rms", "cpu_coefficient", "real_coefficient",
+    "skip_message", "Unnamed: 0", "label", "big_o", "rms", "cpu_coefficient", "real_coefficient",
 }  # fmt: skip
 # What the library itself counts; a counter of the program has no unit and no direction.
 _KNOWN: Mapping[str, tuple[str, Better]] = {
@@ -180,7 +186,7 @@ def _of_csv(opened: Opened) -> Rows:
             if not cells:
                 continue
             line = f"{before + reader.line_num}"
-            row = {k: _number(v) for k, v in zip(headings, cells, strict=False) if v}
+            row = {k: _number(v) for k, v in zip(headings, cells, strict=False) if v and k}
             # the library writes no counters behind an error
             short = len(cells) < len(headings) and not _without_times(row)
             if short or len(cells) > len(headings):
@@ -205,7 +211,8 @@ def _without_times(row: Row) -> bool:
 
 
 def _number(text: str) -> Any:  # noqa: ANN401 - a number where it is one
-    return text == "true" if text in ("true", "false") else number_or_text(text)
+    plain = text.lower()
+    return plain == "true" if plain in ("true", "false") else number_or_text(text)
 
 
 def _measured(rows: Rows) -> Rows:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..cells import ForeignFile
 from ..columns import long_mapping
-from ..long_tables import Coded, LongTable, long_file, role_places
+from ..long_tables import Coded, LongTable, all_numbers, float_of, long_file, role_places
 from ..opening import Opened
 from ..parsing import fail
 
@@ -41,11 +41,13 @@ def file_of_rows(
             groups=np.array(groups, np.int64),
             keys=list(keys),
             values={
-                place: np.array([_float(text) for text in columns[place]], np.float64)
+                place: np.array([float_of(text) for text in columns[place]], np.float64)
                 for place, _, _ in found.values
             },
             process=None if found.process is None else _coded(columns[found.process]),
+            block=None if found.block is None else _coded(columns[found.block]),
             rest={place: _coded(columns[place]) for place in found.rest},
+            numeric=[place for place in found.rest if all_numbers(columns[place])],
             line_of=lambda row: f"row {row + 1}",
             text_of=lambda row, place: columns[place][row],
         ),
@@ -56,13 +58,6 @@ def _coded(texts: Sequence[str]) -> Coded:
     numbers: dict[str, int] = {}
     codes = [numbers.setdefault(text, len(numbers)) for text in texts]
     return Coded(np.array(codes, np.int64), list(numbers))
-
-
-def _float(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")
 
 
 def _text(cell: object) -> str:

@@ -14,9 +14,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from ...data import read_text
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened, open_foreign
-from ..parsing import fail, number_or_text, rows_in, value_of
+from ..parsing import fail, rows_in, value_of
 
 __all__ = ["knows", "numbers_of", "read"]
 
@@ -95,8 +96,8 @@ def _cells(opened: Opened) -> Iterator[ForeignCell]:
 def _sample(opened: Opened, name: str) -> Opened:
     path = Path(opened.source).parent / name
     if os.path.lexists(path) or path.is_absolute():  # Path.exists() raises on a name too long
-        return open_foreign(str(path))
-    return open_foreign(os.path.join(".", name))  # noqa: PTH118 - a Path would make - of ./-
+        return open_foreign(str(path), decimal=opened.decimal)
+    return open_foreign(os.path.join(".", name), decimal=opened.decimal)  # noqa: PTH118 - a Path would make - of ./-
 
 
 def numbers_of(opened: Opened) -> tuple[float, ...]:
@@ -107,11 +108,8 @@ def numbers_of(opened: Opened) -> tuple[float, ...]:
     AnalysisError
         If a line is none, or there is none.
     """
-    values = []
-    for number, line in enumerate(opened.text().split("\n"), 1):
-        content = line.partition("#")[0].strip().strip('"')
-        if content:
-            values.append(value_of(opened, number_or_text(content), f"{number}"))
-    if not values:
-        raise fail(opened, "the file holds no values", "write one number a line")
-    return tuple(values)
+    found = read_text(opened.text(), opened.source, decimal=opened.decimal)
+    if found.dress != "numbers":
+        raise fail(opened, "it is no list of numbers", "write one number a line")
+    (row,) = found.samples.values()
+    return tuple(value_of(opened, value, f"{cell.line}") for cell, value in row)

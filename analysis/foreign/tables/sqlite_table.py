@@ -33,6 +33,13 @@ def read(opened: Opened) -> ForeignFile:
         If the file is damaged, has several tables and none of them is ``runs``, or what was written
         last stands in another file beside it.
     """
+    if not knows(opened):
+        raise fail(
+            opened,
+            "it is no whole data base: "
+            + ("it is empty" if not opened.data else "it begins otherwise"),
+            "copy it again, or name its format with --format",
+        )
     _require_whole(opened)
     with closing(sqlite3.connect(":memory:")) as base:
         try:
@@ -57,7 +64,7 @@ def read(opened: Opened) -> ForeignFile:
             rows = base.execute(f'SELECT * FROM "{quoted}"')  # noqa: S608 - quoted
             headings = [column[0] for column in rows.description]
             return file_of_rows(opened, "sqlite", headings, _bounded(opened, rows))
-        except (sqlite3.Error, UnicodeError, OverflowError) as error:
+        except (sqlite3.Error, UnicodeError, OverflowError, MemoryError) as error:
             raise fail(opened, f"it is no whole data base: {error}", "copy it again") from None
 
 

@@ -85,7 +85,11 @@ def read(opened: Opened) -> ForeignFile:
     else:
         cells, rule = list(_of_xml(opened, facts)), "the file's name"
     if not cells:
-        raise fail(opened, "there is no run in the file", "did benchexec execute any task?")
+        what, fix = "there is no run in the file", "did benchexec execute any task?"
+        if not opened.is_folder and b"<run" in opened.data:
+            what = "no run in the file has a measured column"
+            fix = "was the execution stopped? name the result file that benchexec wrote at its end"
+        raise fail(opened, what, fix)
     return ForeignFile(
         format="benchexec",
         source=opened.source,

@@ -1,7 +1,7 @@
 """A long CSV: a row for each value, columns that say which benchmark, variant, session and run.
 
-The separator is a comma, a semicolon, a tab or a bar, whichever the line of headings has most. With a
-semicolon or a tab the decimal comma is read too.
+The separator is a comma, a semicolon, a tab or a bar, whichever the line of headings has most. Where it
+is no comma, the commas of a column of values are the decimal sign, if they can be nothing else.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import gc
 import io
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -16,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from ...data import commas_of, number_in, two_readings
 from ...errors import AnalysisError
 from ..cells import ForeignFile
 from ..columns import Mapping, is_long, long_mapping
-from ..long_tables import Coded, LongTable, long_file, role_places
+from ..long_tables import Coded, LongTable, all_numbers, float_of, long_file, role_places
 from ..opening import Opened
 from ..parsing import fail, rows_in
 
@@ -178,25 +180,33 @@ class _Numbers(dict[Any, int]):
 def _coded(rows: _Rows, headings: Sequence[str], found: Mapping) -> LongTable:
     """Give each text of a column a number, a part of the rows at a time: no row is kept."""
     places = role_places(found)
-    groups, processes = _Numbers(), _Numbers()
+    groups, processes, blocks = _Numbers(), _Numbers(), _Numbers()
     rest = {place: _Numbers() for place in found.rest}
+    numeric = dict.fromkeys(found.rest, True)
     parts: dict[object, list[np.ndarray[Any, Any]]] = {}
-    comma = rows.separator in ";\t"
     for count, columns in rows.chunks():
         keys = zip(*(columns[place] for place in places), strict=True)
         coded = {"groups": _codes(groups, keys, count)}
         if found.process is not None:
             coded["process"] = _codes(processes, columns[found.process], count)
+        if found.block is not None:
+            coded["block"] = _codes(blocks, columns[found.block], count)
         for name, column in coded.items():
             parts.setdefault(name, []).append(column)
         for place, _, _ in found.values:
-            parts.setdefault(place, []).append(_floats(columns[place], count, comma=comma))
+            parts.setdefault(place, []).append(_floats(columns[place], count))
         for place in list(rest):
+            if len(parts[found.values[0][0]]) == 1:  # the first rows tell
+                numeric[place] = all_numbers(columns[place])
             parts.setdefault(place, []).append(_codes(rest[place], columns[place], count))
             if len(rest[place]) > max(_DISTINCT, len(groups)):  # not the same within each
                 del rest[place], parts[place]
     whole = {name: np.concatenate(column) for name, column in parts.items()}
     nothing = np.zeros(0)
+    for place, name, _ in found.values:
+        odd = place in whole and np.isnan(whole[place]).any()
+        if odd or (place in whole and rows.opened.decimal == "comma"):
+            whole[place] = _with_commas(rows, place, name, whole[place])
     return LongTable(
         opened=rows.opened,
         headings=headings,
@@ -207,6 +217,10 @@ def _coded(rows: _Rows, headings: Sequence[str], found: Mapping) -> LongTable:
         process=Coded(whole["process"], [text.removeprefix("\n") for text in processes])
         if "process" in whole
         else None,
+        block=Coded(whole["block"], [text.removeprefix("\n") for text in blocks])
+        if "block" in whole
+        else None,
+        numeric=[place for place, one in numeric.items() if one and whole],
         rest={
             place: Coded(whole[place], [text.removeprefix("\n") for text in texts])
             for place, texts in rest.items()
@@ -221,22 +235,38 @@ def _codes(numbers: _Numbers, texts: Any, count: int) -> np.ndarray[Any, np.dtyp
     return np.fromiter(map(numbers.__getitem__, texts), np.int32, count)
 
 
-def _floats(
-    texts: Sequence[str], count: int, *, comma: bool
-) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _floats(texts: Sequence[str], count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Give the numbers, NaN for what is none: only rows that count are asked for it later."""
     try:
-        return np.fromiter(map(float, texts), np.float64, count)
+        found = np.fromiter(map(float, texts), np.float64, count)
     except ValueError:
         pass
-    return np.array([_float(text, comma=comma) for text in texts], np.float64)
+    else:
+        joined = "".join(texts)
+        if joined.isascii() and "_" not in joined and found.all():
+            return found  # a 0 may be a number that is too small
+    return np.array([float_of(text) for text in texts], np.float64)
 
 
-def _float(text: str, *, comma: bool) -> float:
-    try:
-        return float(text.replace(",", ".") if comma else text)
-    except ValueError:
-        return float("nan")
+def _with_commas(
+    rows: _Rows, place: int, name: str, plain: np.ndarray[Any, np.dtype[np.float64]]
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Read a column again of which some cells are no plain numbers: they may have decimal commas."""
+    said = rows.opened.decimal
+    if said is None and rows.separator == ",":
+        return plain  # a comma in quotes: the cell is refused where it counts
+    texts = [(line, row[place].strip()) for line, row in rows]
+    commas = commas_of((text for _, text in texts), said)
+    if commas.decimal is None:
+        line = next(line for line, text in texts if text == commas.example)
+        raise fail(
+            rows.opened,
+            f"{commas.example!r} in the column {name!r} may be {two_readings(commas.example)}",
+            "say which with --decimal comma or --decimal point",
+            at=f"{line}",
+        )
+    found = [number_in(text, commas.decimal) for _, text in texts]
+    return np.array([math.nan if one is None else one for one in found], np.float64)
 
 
 def _separator(line: str) -> str:

@@ -10,13 +10,14 @@ import numpy as np
 from ...errors import UsageError
 from ..cells import ForeignFile
 from ..columns import long_mapping
-from ..long_tables import Coded, LongTable, long_file, role_places
+from ..long_tables import Coded, LongTable, all_numbers, float_of, long_file, role_places
 from ..opening import Opened, most_of
 from ..parsing import fail
 
 __all__ = ["knows", "read"]
 
 _MAGIC = b"PAR1"
+_KEYS = 1024  # texts of a column that may be a key of some cells
 _WORD = 8  # bytes of a number, or of what stands for a text
 _TABLE = 1_000_000  # numbers up to here are looked up, not sorted
 _Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
@@ -69,7 +70,9 @@ def read(opened: Opened) -> ForeignFile:
             keys=keys,
             values={place: _floats(table.column(place)) for place, _, _ in found.values},
             process=None if found.process is None else _coded(table.column(found.process)),
-            rest={place: one for place, one in rest.items() if len(one.texts) <= len(keys)},
+            block=None if found.block is None else _coded(table.column(found.block)),
+            rest={place: one for place, one in rest.items() if len(one.texts) <= _KEYS + len(keys)},
+            numeric=[place for place, one in rest.items() if all_numbers(one.texts)],
             line_of=lambda row: f"row {row + 1}",
             text_of=lambda row, place: _text(table.column(place)[row].as_py()),
         ),
@@ -140,11 +143,4 @@ def _floats(column: Any) -> np.ndarray[Any, np.dtype[np.float64]]:  # noqa: ANN4
         plain: np.ndarray[Any, Any] = column.to_numpy()
         return plain.astype(np.float64)
     coded = _coded(column)
-    return np.array([_float(text) for text in coded.texts], np.float64)[coded.codes]
-
-
-def _float(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")
+    return np.array([float_of(text) for text in coded.texts], np.float64)[coded.codes]

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...record import Better
+from ...report import figures
 from ..cells import ForeignCell, ForeignFile, Loss
 from ..opening import Opened
 from ..parsing import count_of, fail, json_of, mentions, structure_of, texts_of, values_of
@@ -74,9 +75,12 @@ def read(opened: Opened) -> ForeignFile:
         source=opened.source,
         cells=cells,
         losses=tuple(_losses(cells)),
-        notes=tuple(
-            Loss(code="left-out", text=f"{name!r} was only calibrated: it has no values")
-            for name in only
+        notes=(
+            *(
+                Loss(code="left-out", text=f"{name!r} was only calibrated: it has no values")
+                for name in only
+            ),
+            *_hosts(benchmarks, shared),
         ),
         facts={
             ours: about[theirs]
@@ -84,6 +88,23 @@ def read(opened: Opened) -> ForeignFile:
             if isinstance(about.get(theirs), str)
         },
     )
+
+
+def _hosts(benchmarks: list[Any], shared: Mapping[str, Any]) -> Iterator[Loss]:
+    """Say that runs stem from several hosts, as in files that pyperf appended to on each."""
+    names = dict.fromkeys(
+        name
+        for bench in benchmarks
+        for run in bench["runs"]
+        for about in (shared, _object(bench.get("metadata")), _object(run.get("metadata")))
+        if isinstance(name := about.get("hostname"), str)
+    )
+    if len(names) > 1:
+        yield Loss(
+            code="several-hosts",
+            text=f"the runs stem from {len(names)} hosts ({figures.listed(tuple(names), 3)}), and are "
+            "taken as those of one: give each host a file of its own",
+        )
 
 
 def _object(found: object) -> dict[str, Any]:

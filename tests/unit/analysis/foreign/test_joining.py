@@ -24,7 +24,7 @@ def made(metric: str, *values: float, labels: str | None = None, known: bool = T
 
 
 def single(rows):
-    return [{name: values[0] for name, values in row.items()} for row in rows]
+    return [{name: values[0] for name, values in row.values.items()} for row in rows]
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -75,7 +75,7 @@ def test_as_many_names_as_processes_are_demanded() -> None:
 
 
 def test_cells_without_values_add_nothing() -> None:
-    assert joined_processes([made("t"), made("m", 1.0)]) == [{"m": (1.0,)}]
+    assert single(joined_processes([made("t"), made("m", 1.0)])) == [{"m": 1.0}]
     assert joined_processes([]) == []
 
 

@@ -58,7 +58,7 @@ def test_a_matrix_has_a_row_for_each_benchmark(
 def test_numbers_are_one_benchmark(tmp_path: Path) -> None:
     opened = open_foreign(put(tmp_path, "sort.1.csv", "# s\n1.5\n2\n"))
     (cell,) = read_foreign(opened).cells
-    assert (cell.benchmark, cell.values, cell.known) == ("sort.1", (1.5, 2.0), False)
+    assert (cell.benchmark, cell.values, cell.known) == ("values", (1.5, 2.0), False)
 
 
 def test_a_table_that_turns_into_text_is_refused_with_its_line(tmp_path: Path) -> None:

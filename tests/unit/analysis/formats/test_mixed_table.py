@@ -204,3 +204,18 @@ def test_parquet_that_says_too_much_is_refused_before_it_is_read(tmp_path, monke
     monkeypatch.setattr(parquet.ParquetFile, "read", lambda *_: pytest.fail("it was read"))
     with pytest.raises(AnalysisError, match="more than 500 cells"):
         read_mixed_table(str(tmp_path / "t.parquet"))
+
+
+def test_a_column_that_may_be_read_in_two_ways_is_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    for mark in (";", "\t"):
+        path.write_text(f"score{mark}name\n1,234{mark}a\n999{mark}b\n")
+        with pytest.raises(AnalysisError, match=r"'1,234' in the column 'score' may be 1\.234"):
+            read_mixed_table(str(path))
+        for said, first in (("point", 1234.0), ("comma", 1.234)):
+            values = read_mixed_table(str(path), said).columns["score"].values
+            assert values.tolist() == [first, 999.0]
+        path.write_text(f"score{mark}name\n1,5{mark}1,234\n999{mark}b\n")
+        table = read_mixed_table(str(path))
+        assert table.columns["score"].values.tolist() == [1.5, 999.0]
+        assert table.columns["name"].levels == ("1,234", "b")  # texts

@@ -10,7 +10,6 @@ import pytest
 from analysis.data import Trial, read_trial
 from analysis.errors import StoreError, UsageError
 from analysis.formats import trials
-from analysis.formats.registry import FORMATS, files_said, format_of
 from analysis.formats.sources import (
     Reading,
     read_each,
@@ -144,19 +143,6 @@ def test_what_is_nothing_is_refused_in_our_words(text: str) -> None:
         read_sources([text], Reading())
     with pytest.raises(StoreError, match="no such trial"):
         open_trial(Path(text or "gone"))
-
-
-def test_every_format_is_said_and_found(tmp_path: Path) -> None:
-    for form in FORMATS:
-        assert form.said in files_said()
-        assert callable(form.reader.knows)
-        assert callable(form.reader.read)
-    (tmp_path / "x.CSV").write_text("1\n")
-    (tmp_path / "x.log").write_text("1\n")
-    assert format_of(tmp_path / "x.CSV").name == "matrix"
-    assert format_of(tmp_path / "x.log").name == "numbers"
-    with pytest.raises(UsageError, match="cannot be read"):
-        format_of(tmp_path)
 
 
 def test_a_bare_trial_with_one_candidate_is_that_comparison(trial: str) -> None:

@@ -85,3 +85,18 @@ def test_a_cell_that_no_reader_holds_is_an_error_with_its_line(write):
     with pytest.raises(AnalysisError, match="the line cannot be read: field larger") as error:
         read_systems(path)
     assert error.value.where == f"{path}:2"
+
+
+def test_decimal_commas_are_read_where_something_else_separates(tmp_path):
+    path = tmp_path / "t.csv"
+    for mark in (";", "\t", " "):
+        path.write_text(mark.join("sbc") + "\n" + mark.join(("one", "1,5", "2")) + "\n")
+        assert read_systems(path).values == [[1.5, 2.0]]
+        path.write_text(mark.join("sbc") + "\n" + mark.join(("one", "1,234", "999")) + "\n")
+        with pytest.raises(AnalysisError, match=r"'1,234' may be 1\.234 .* or 1234"):
+            read_systems(path)
+        assert read_systems(path, "point").values == [[1234.0, 999.0]]
+        assert read_systems(path, "comma").values == [[1.234, 999.0]]
+    path.write_text("s,b\none,1_000\n")
+    with pytest.raises(AnalysisError, match="is not a finite number"):
+        read_systems(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 
@@ -419,3 +420,17 @@ def test_what_repeats_wrote_is_named_after_their_new_positions():
     assert place.output("r2.stdout", "t") == "r5.stdout"
     assert place.output("r2.before.log", "t") == "r5.before.log"
     assert place.output("run2.stdout", "t") == "t/run2.stdout"
+
+
+def test_a_resolved_campaign_that_is_no_json_is_told_with_its_file(night, tmp_path):
+    """It was a traceback where the manifest's hash agreed with the damage."""
+    paths = [night(1), night(2)]
+    resolved = paths[0] / "resolved.json"
+    data = resolved.read_bytes() if resolved.exists() else b"{"
+    resolved.write_bytes(data[: len(data) // 2] + b"{")
+    stored = json.loads((paths[0] / "manifest.json").read_text())
+    stored["files"]["resolved.json"] = hashlib.sha256(resolved.read_bytes()).hexdigest()
+    (paths[0] / "manifest.json").write_text(json.dumps(stored))
+    with pytest.raises(StoreError, match="the resolved campaign cannot be read") as told:
+        merge_trials(paths, tmp_path / "whole")
+    assert told.value.where == str(resolved)

@@ -1,0 +1,191 @@
+"""The same bytes are the same data, in every command and under every name.
+
+Authority: the bytes. One number a line was six benchmarks of one run under .txt, and one benchmark of six
+runs under .dat, with opposite answers.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.data import PerformanceMatrix
+from harness.cli import main
+
+NAMES = ("{}.txt", "{}.csv", "{}.dat", "{}.log", "{}")
+OLD = ("1.52", "1.61", "1.43", "1.57", "1.49", "1.55", "1.59", "1.47")
+NEW = ("1.12", "1.21", "1.03", "1.17", "1.09", "1.15", "1.19", "1.07")
+DRESSES: dict[str, Callable[[tuple[str, ...]], str]] = {
+    "plain": lambda cells: "".join(f"{one}\n" for one in cells),
+    "quoted": lambda cells: "".join(f'"{one}"\n' for one in cells),
+    "remarks": lambda cells: "# seconds\n\n" + "".join(f" {one}  # s\r\n" for one in cells),
+}
+PAIRED = (
+    "verdict NEW OLD --better lower",
+    "hpt NEW OLD --better lower",
+    "resample NEW OLD --better lower",
+    "speedup-test NEW OLD --better lower",
+    "gate worse>2% NEW OLD --better lower",
+    "plan NEW OLD --better lower",
+    "diagnose NEW",
+    "diagnose NEW --clt",
+    "mixture NEW --better lower --resamples 10",
+    "import NEW OLD --dry-run",
+    "biplot NEW OLD --better lower",
+)
+
+
+def execute(command: str, folder: Path, name: str) -> tuple[int, str]:
+    words = [
+        str(folder / name.format(word.lower())) if word in ("NEW", "OLD") else word
+        for word in command.split()
+    ]
+    out, err = io.StringIO(), io.StringIO()
+    code = main([*words, "--json"], out, err)
+    # what is said of progress depends on time
+    told = (out.getvalue() or err.getvalue()).replace(f"{folder}/", "")
+    return code, re.sub(r"\b(new|old)(\.(txt|csv|dat|log|tsv))?\b", r"\1", told)
+
+
+def put(folder: Path, dress: str, name: str) -> None:
+    folder.mkdir()
+    for side, cells in (("new", NEW), ("old", OLD)):
+        (folder / name.format(side)).write_bytes(DRESSES[dress](cells).encode())
+
+
+@pytest.mark.parametrize("command", PAIRED)
+def test_one_number_a_line_is_one_benchmark_in_every_command(command: str, tmp_path: Path) -> None:
+    answers = set()
+    for dress in DRESSES:
+        for k, name in enumerate(NAMES if dress == "plain" else NAMES[:1]):
+            folder = tmp_path / f"{dress}{k}"
+            put(folder, dress, name)
+            answers.add(execute(command, folder, name))
+    ((code, told),) = answers  # one answer
+    if command.startswith(("plan", "gate", "biplot")):  # these need more than two bare lists
+        assert "values" in told or "session" in told or "benchmark" in told
+        return
+    assert code == 0, told
+    assert "values" in told
+
+
+def test_a_layout_says_otherwise_everywhere(tmp_path: Path) -> None:
+    put(tmp_path / "a", "plain", "{}.txt")
+    for command, count in (("hpt NEW OLD --better lower", 8), ("diagnose NEW", 8)):
+        code, told = execute(f"{command} --layout rows", tmp_path / "a", "{}.txt")
+        assert code == 0
+        assert len(json.loads(told)["benchmarks"]) == count
+    _, told = execute("import NEW --dry-run --layout rows", tmp_path / "a", "{}.txt")
+    assert len(json.loads(told)["cells"]) == 8
+    path = tmp_path / "a" / "new.txt"
+    assert PerformanceMatrix.read(path, better="lower").runs == (8,)
+    assert PerformanceMatrix.read(path, better="lower", layout="rows").runs == (1,) * 8
+
+
+def test_imported_lists_are_two_variants_of_one_benchmark(tmp_path: Path) -> None:
+    put(tmp_path / "a", "quoted", "{}.txt")
+    made = tmp_path / "made"
+    out, err = io.StringIO(), io.StringIO()
+    sides = [str(tmp_path / "a" / f"{one}.txt") for one in ("old", "new")]
+    assert main(["import", *sides, "--better", "lower", "-o", str(made)], out, err) == 0
+    out = io.StringIO()
+    assert main(["hpt", f"{made}:new", f"{made}:old", "--json"], out, err) == 0, err.getvalue()
+    assert [one["name"] for one in json.loads(out.getvalue())["benchmarks"]] == ["values"]
+
+
+@pytest.mark.parametrize(
+    ("text", "comma", "point"),
+    [
+        ("1,5\n2,5\n3,5\n", [3], [2, 2, 2]),
+        ("x;1,234;999;1,301\n", [3], [3]),
+    ],
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        "verdict NEW OLD --better lower",
+        "diagnose NEW",
+        "import NEW --dry-run",
+        "mixture NEW",
+        "hpt NEW OLD",
+    ],
+)
+def test_two_readings_are_refused_in_every_command(
+    command: str, text: str, comma: list[int], point: list[int], tmp_path: Path
+) -> None:
+    for side in ("new", "old"):
+        (tmp_path / f"{side}.txt").write_text(text)
+    code, told = execute(command, tmp_path, "{}.txt")
+    assert code == 6
+    assert "--decimal comma" in told
+    assert "--decimal point" in told
+    if command.startswith("import"):
+        for said, counts in (("comma", comma), ("point", point)):
+            _, told = execute(f"{command} --decimal {said}", tmp_path, "{}.txt")
+            assert [one["values"] for one in json.loads(told)["cells"]] == counts
+    for said, counts in (("comma", comma), ("point", point)):
+        found = PerformanceMatrix.read(tmp_path / "new.txt", better="lower", decimal=said)  # type: ignore[arg-type]
+        assert list(found.runs) == counts
+
+
+def test_a_table_of_thousands_is_no_speedup_of_990(tmp_path: Path) -> None:
+    rows = "".join(f"x\tnew\t{r}\t99{r}\nx\told\t{r}\t1,00{r}\n" for r in range(9))
+    (tmp_path / "new.tsv").write_text(f"benchmark\tvariant\trun\ttime_ms\n{rows}")
+    code, told = execute("verdict NEW", tmp_path, "{}.tsv")
+    assert code == 6
+    assert "--decimal" in told
+    _, told = execute("verdict NEW --decimal point", tmp_path, "{}.tsv")
+    (line,) = json.loads(told)["candidates"][0]["multilevel"]["benchmarks"]
+    assert line["speedup"] == pytest.approx(994 / 1004, rel=1e-3)
+
+
+BETTER = (
+    "verdict NEW OLD",
+    "gate worse>2% NEW OLD",
+    "hpt NEW OLD",
+    "resample NEW OLD",
+    "speedup-test NEW OLD",
+    "plan NEW OLD",
+    "biplot NEW OLD",
+    "gate worse>2% BOTH",
+    "verdict BOTH",
+    "diff NEW OLD",
+    "mixture NEW OLD --resamples 10",
+)
+
+
+@pytest.mark.parametrize("command", BETTER)
+def test_a_stated_direction_reaches_every_pair_of_files(command: str, tmp_path: Path) -> None:
+    """``--better`` was refused with the advice to add ``--better``."""
+    heads = "benchmark,run,score\n"
+    for side, shift in (("new", 0.7), ("old", 0.5)):
+        rows = "".join(
+            f"{bench},{k},{10 * n + k % 7 + shift}\n"
+            for n, bench in enumerate("xyz", 1)
+            for k in range(9)
+        )
+        (tmp_path / f"{side}.csv").write_text(heads + rows)
+    both = "benchmark,variant,run,score\n" + "".join(
+        f"{bench},{side},{k},{10 * n + k % 7 + shift}\n"
+        for side, shift in (("old", 0.5), ("new", 0.7))
+        for n, bench in enumerate("xyz", 1)
+        for k in range(9)
+    )
+    (tmp_path / "both.csv").write_text(both)
+    command = command.replace("BOTH", str(tmp_path / "both.csv"))
+    code, told = execute(command, tmp_path, "{}.csv")
+    assert code in (2, 6), told  # nobody said a direction
+    assert "--better" in told
+    code, told = execute(f"{command} --better higher", tmp_path, "{}.csv")
+    assert "--better" not in told
+    if code in (0, 1, 7):
+        found: Any = json.loads(told)
+        assert found.get("better", "higher") == "higher"
+    else:
+        assert "session" in told  # of which these files have one
