@@ -197,11 +197,7 @@ def test_merged_trials_of_different_questions_are_told_apart(lab):
         ("hpt", "runs/all"),
         ("plan", "runs/all"),
         ("diagnose", "runs/all"),
-        (
-            "gate",
-            GATE,
-            *(f"{one}:{v}" for one, v in zip(lab.trials(), ("slow", "fast"), strict=True)),
-        ),
+        ("gate", GATE, f"{one}:slow", f"{other}:fast"),
     ):
         done = lab.run_fairtrial(*words)
         assert done.returncode == 2, words
