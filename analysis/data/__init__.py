@@ -20,14 +20,6 @@ if TYPE_CHECKING:
         without_homes as without_homes,
     )
     from .columns import verify_files as verify_files
-    from .decimals import (
-        NUMBER as NUMBER,
-        Decimal as Decimal,
-        commas_of as commas_of,
-        is_numeric as is_numeric,
-        number_in as number_in,
-        two_readings as two_readings,
-    )
     from .energy import energy_cautions as energy_cautions, require_steady as require_steady
     from .failed import Cells as Cells, cells_of as cells_of
     from .matrix import PerformanceMatrix as PerformanceMatrix
@@ -62,11 +54,17 @@ if TYPE_CHECKING:
         speedup_of as speedup_of,
         suite_mean as suite_mean,
     )
-    from .text_table import (
+    from .texts import (
+        NUMBER as NUMBER,
+        Decimal as Decimal,
         Dress as Dress,
         Layout as Layout,
         TextTable as TextTable,
+        commas_of as commas_of,
+        is_numeric as is_numeric,
+        number_in as number_in,
         read_text as read_text,
+        two_readings as two_readings,
     )
     from .trial import FailedRun as FailedRun, Trial as Trial, read_trial as read_trial
     from .unit import Unit as Unit
@@ -79,7 +77,6 @@ else:
             "energy": "energy_cautions require_steady",
             "columns": "verify_files",
             "notes": "always_said",
-            "decimals": "NUMBER Decimal commas_of is_numeric number_in two_readings",
             "failed": "Cells cells_of",
             "matrix": "PerformanceMatrix",
             "matrix_file": "Table table_in",
@@ -88,7 +85,7 @@ else:
             "protocol": "FREE_SETTINGS SegmentStart campaign_text pinned_cpus segment_starts setting_leaves settings_of",
             "question": "NOT_ASKED not_judged question_of refuse_unasked",
             "suite": "Centre Mean check_means speedup_of suite_mean",
-            "text_table": "Dress Layout TextTable read_text",
+            "texts": "Decimal Dress Layout NUMBER TextTable commas_of is_numeric number_in read_text two_readings",
             "trial": "FailedRun Trial read_trial",
             "unit": "Unit",
         },

@@ -18,14 +18,15 @@ from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..record import Better
 from ..report import Caution, figures, page_of, short
 from ..stats import door, median, numbers, read_only
-from .decimals import Decimal
 from .failed import Failed, failures_of, failures_to_json, of_some
 from .ids import Ids, ids_of, ids_of_iterations, ids_of_runs
 from .levels import level_caution, of_processes, pooled_caution, require_iterations
-from .text_table import Layout
+from .texts import Decimal, Layout
 from .unit import Unit
 
 __all__ = ["PerformanceMatrix"]
+
+_FROM_TABLE = ("blocks", "sessions", "processes", "failed", "cautions", "metric", "origin")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -232,8 +233,7 @@ class PerformanceMatrix:
         """
         from .matrix_file import read_table
 
-        path = Path(path)
-        table = read_table(path, layout, decimal)
+        table = read_table(Path(path), layout, decimal)
         if table.better is not None and table.better != better:
             raise UsageError(
                 f"the file says that {table.better} values are better, the call says {better}",
@@ -241,17 +241,11 @@ class PerformanceMatrix:
                 "make both agree",
             )
         return cls.from_samples(
-            name or table.name or path.stem,
+            name or table.name or Path(path).stem,
             table.samples,
             better=better,
             unit=table.unit or unit,
-            blocks=table.blocks,
-            sessions=table.sessions,
-            processes=table.processes,
-            failed=table.failed,
-            cautions=table.cautions,
-            metric=table.metric,
-            origin=table.origin,
+            **{key: getattr(table, key) for key in _FROM_TABLE},
         )
 
     @door

@@ -14,9 +14,8 @@ from ..errors import AnalysisError, UsageError
 from ..record import Better
 from ..report import Caution
 from ..stats import shown
-from .decimals import Decimal, number_in
 from .failed import Failed, failures_from_json
-from .text_table import Cell, Layout, read_text
+from .texts import Cell, Decimal, Layout, number_in, read_text
 
 __all__ = ["Table", "read_table", "table_in"]
 

@@ -16,6 +16,7 @@ from scipy import stats
 from analysis.methods.multilevel.advice import CHANCE, LIMIT, Scatter, advise, chances
 from analysis.methods.multilevel.law import Law
 
+pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check
 
 ALPHA = 0.05

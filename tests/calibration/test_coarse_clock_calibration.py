@@ -15,6 +15,7 @@ from scipy import stats
 
 from analysis import PerformanceMatrix, gate, multilevel
 
+pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check
 
 BENCHMARKS = 4

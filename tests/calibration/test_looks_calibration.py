@@ -13,6 +13,7 @@ from scipy import stats
 
 from analysis.methods.multilevel import Law, Looks
 
+pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check
 
 ALPHA = 0.05

@@ -127,7 +127,7 @@ def test_what_passed_covers_every_kernel_and_method() -> None:
 # --- workers
 
 SHARED = """
-import os, pathlib, pytest
+import os, pathlib, time, pytest
 
 def made(what):
     with pathlib.Path("made").open("a") as file:
@@ -140,7 +140,10 @@ def dear(): made("module")
 def test_takes(dear, k): pass
 
 @pytest.mark.parametrize("k", range(20))
-def test_alone(k): made("alone")
+def test_alone(k):
+    made("alone")
+    while "alone gw0" not in (told := pathlib.Path("made").read_text()) or "alone gw1" not in told:
+        time.sleep(0.01)  # until both workers have one
 
 @pytest.mark.host
 @pytest.mark.parametrize("k", range(20))

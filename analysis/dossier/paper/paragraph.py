@@ -53,11 +53,8 @@ def paragraph_of(subject: Subject, numbers: Mapping[str, int]) -> tuple[Span, ..
     if not subject.trials or (files > 0 and len(subject.matrices) > len(subject.trials)):
         sentences.append(_from_files(subject))
     sentences += _judged(subject, cite)
-    measured = list(
-        dict.fromkeys(
-            trial.manifest.tool_version for trial in subject.trials if trial.manifest.tool_version
-        )
-    )
+    versions = (trial.manifest.tool_version for trial in subject.trials)
+    measured = list(dict.fromkeys(filter(None, versions)))
     if measured == [VERSION]:
         sentences.append((Span(f"Measured and analysed with fairtrial {VERSION}{cite(TOOL)}."),))
     elif measured:
@@ -86,12 +83,8 @@ class _Cited:
 
 
 def _joined(sentences: Sequence[tuple[Span, ...]]) -> tuple[Span, ...]:
-    found: list[Span] = []
-    for sentence in sentences:
-        if found:
-            found.append(Span(" "))
-        found += sentence
-    return tuple(found)
+    spans = [span for sentence in sentences for span in (Span(" "), *sentence)]
+    return tuple(spans[1:])
 
 
 def _chosen(trial: Trial, subject: Subject) -> tuple[list[str], list[str]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from analysis.data import PerformanceMatrix, match
-from analysis.data.decimals import NUMBER
+from analysis.data.texts import NUMBER
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NoReturn
 
-from ..errors import AnalysisError
-from ..report import Caution, figures
-from ..stats import shown
+from ...errors import AnalysisError
+from ...report import Caution, figures
+from ...stats import shown
 from .decimals import NUMBER, Decimal, commas_of, is_numeric, number_in, two_readings
 from .separators import SAY, Cell, Line, cells_of, lines_of, separator_of
 

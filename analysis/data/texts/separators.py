@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..errors import AnalysisError
+from ...errors import AnalysisError
 from .decimals import NUMBER, Decimal, is_numeric
 
 __all__ = ["SAY", "Cell", "Line", "cells_of", "lines_of", "separator_of"]
