@@ -116,5 +116,5 @@ def test_the_page_says_what_python_gives():
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("passed: gzip-1: slower>2% is ruled out")
+    assert (done.returncode, done.stderr) == (1, "")  # unpacking what gzip -1 packed takes longer
+    assert done.stdout.startswith("not passed: gzip-1: slower>2% is proven on unpack")

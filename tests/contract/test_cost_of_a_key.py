@@ -18,7 +18,6 @@ NEEDED = (
     "docs",
     "harness",
     "tests",
-    "tests/data",
     "runs/sample",
     "runs/README.md",
 )

@@ -15,7 +15,7 @@ import pytest
 from analysis.data.trial import read_trial
 
 SAMPLE = Path(__file__).resolve().parents[2] / "runs" / "sample"
-MOST_BYTES = 200_000
+MOST_BYTES = 750_000
 # What a neutral environment may name. Anything else would be somebody's folder.
 NEUTRAL = (
     *("/usr/", "/bin", "/lib", "/lib64/", "/etc/", "/proc/", "/sys/", "/dev/"),
@@ -42,7 +42,7 @@ def test_it_is_a_complete_trial_of_schema_1(manifest):
     assert manifest["status"] == "complete"
     assert manifest["reason"] is None
     assert manifest["trial"].startswith(manifest["campaign_name"] + "-")
-    assert len(manifest["benchmarks"]) >= 6
+    assert len(manifest["benchmarks"]) >= 5
     assert manifest["baseline"] in manifest["variants"]
 
 
@@ -88,8 +88,7 @@ def test_every_block_holds_every_cell_once(manifest, rows):
 
 def test_the_measurements_are_plausible(rows):
     for row in rows:
-        assert row["outcome"] == "ok"
-        assert row["exit_code"] == 0
+        assert (row["outcome"], row["exit_code"]) in {("ok", 0), ("exit", 1)}
         assert 0 < row["spawn_ns"] < row["wall_ns"] < 10**9
         assert row["user_s"] + row["system_s"] < row["wall_ns"] / 1e9 + 0.02
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z", row["started_at"])
@@ -98,13 +97,15 @@ def test_the_measurements_are_plausible(rows):
     starts = [row["start_ns"] for row in rows]
     assert starts == sorted(starts)
     assert len({row["padding_bytes"] for row in rows}) > len(rows) // 2
+    assert sum(row["outcome"] != "ok" for row in rows) == 1
 
 
 def test_a_cell_always_printed_the_same(rows):
     printed = {}
     for row in rows:
         cell = (row["benchmark"], row["variant"])
-        printed.setdefault(cell, set()).add((row["stdout_bytes"], row["stdout_sha256"]))
+        if row["outcome"] == "ok":
+            printed.setdefault(cell, set()).add((row["stdout_bytes"], row["stdout_sha256"]))
     assert all(len(what) == 1 for what in printed.values())
 
 
@@ -115,7 +116,8 @@ def test_each_session_has_its_environment_and_findings(manifest):
         (session, 0) for session in sessions
     ]
     for record in environments:
-        hashes = {target["path"]: target["sha256"] for target in record["targets"].values()}
+        named = [target for target in record["targets"].values() if "same_as" not in target]
+        hashes = {target["path"]: target["sha256"] for target in named}
         assert hashes == manifest["targets"]
     found = {(finding["session"], finding["when"]) for finding in lines("findings.jsonl")}
     assert {(session, when) for session in sessions for when in ("before", "after")} <= found
@@ -168,3 +170,5 @@ def test_the_command_judges_it(manifest):
     (candidate,) = json.loads(done.stdout)["candidates"]
     lines = candidate["multilevel"]["benchmarks"]
     assert [line["name"] for line in lines] == manifest["benchmarks"]
+    assert {line["outcome"] for line in lines} == {"faster", "slower", "equivalent", "undecided"}
+    assert sum(line["failed_candidate"] + line["failed_baseline"] for line in lines) == 1

@@ -114,7 +114,7 @@ def _campaign(folder: Path, name: str) -> None:
 
 def _matrix(folder: Path, name: str) -> None:
     if name.endswith(".dat"):
-        read_sources([str(folder / name)], Reading(), lists=True)
+        read_sources([str(folder / name)], Reading())
         return
     for layout in ("rows", "columns"):
         matrix = PerformanceMatrix.read(folder / name, better="lower", layout=layout)

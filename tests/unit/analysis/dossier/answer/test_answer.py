@@ -157,7 +157,8 @@ def test_cautions_are_numbered_and_mark_their_lines(subject: Make) -> None:
     assert codes["failed-left-out"].number in row.marks
     assert codes["sessions-missing"].number in row.marks
     others = [other for other in rows_of(answer.columns[0]) if other is not row]
-    assert all(other.marks == () for other in others)
+    mine = {codes["failed-left-out"].number, codes["sessions-missing"].number}
+    assert not any(mine & set(other.marks) for other in others)
 
 
 def test_a_caution_of_all_benchmarks_marks_none(subject: Make) -> None:
