@@ -156,7 +156,7 @@ def test_the_block_of_the_readme_goes_from_a_trial_to_a_verdict():
         [sys.executable, "-W", "error", "-c", block], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert re.search(r"these 6 .* faster", done.stdout)
+    assert re.search(r"these 5 .* faster", done.stdout)
     assert "95 % interval" in done.stdout
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from harness.screen.progress import read_progress
 
-SAMPLE = Path(__file__).resolve().parents[4] / "runs" / "sample"
+SAMPLE = Path(__file__).resolve().parents[4] / "tests" / "data" / "sample-0.2.0"
 
 
 @pytest.fixture
