@@ -5,8 +5,10 @@
 # make cover       which lines the tests reach, by file
 # make drill       kills, faults, full disks, damage: half an hour, and writes docs/drills.md anew
 # make drill-vm    a small virtual machine: memory, limits and users' cgroups; skips where it cannot be had
+# make mutants     how many small changes of the code the tests notice, by room; hours, MUTANTS="--dry-run"
 # make docs-check  the tests of the documentation only
 # make versions    the tests with the lowest dependencies, and with other interpreters
+# make unchanged   holds what every command does now against what it did at BASE (a tag); ONLY=hpt: one room
 # make generated   what is made from the code: the editor's schema, lists in the documentation
 # make constraints writes anew the versions that `make setup` installs
 #
@@ -17,11 +19,13 @@
 PYTHON ?= python3
 WORKERS ?= 2
 SEED ?= 1
+BASE ?= house-before
 VENV := .venv
 BIN := $(VENV)/bin
 KEY := $(shell (cat pyproject.toml analysis/version.py tests/constraints.txt; $(PYTHON) --version) 2>/dev/null | sha256sum | cut -c1-16)
 READY := $(VENV)/ready-$(KEY)
 TESTS ?= tests
+UNCHANGED_ARGS ?=
 PYTEST_ARGS ?=
 ALONE := $(BIN)/python tests/own_network.py
 PYTEST := $(ALONE) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
@@ -30,7 +34,7 @@ MOST := -m "not calibration or spot_check"
 # The tests start the command hundreds of times: what is compiled of it is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint unit wheel search calibrate cover drill drill-vm docs-check versions constraints generated kernels setup clean
+.PHONY: demo test lint unit wheel search calibrate cover drill drill-vm mutants docs-check versions unchanged constraints generated kernels setup clean
 
 demo: $(READY)
 	$(BIN)/fairtrial run configs/quickstart.yaml
@@ -74,11 +78,19 @@ drill: $(READY)
 drill-vm: $(READY)
 	$(BIN)/python tests/drills/vm $(if $(KERNEL),--kernel $(KERNEL))
 
+# MUTANTS="--each 15 --rooms harness/trial" is what is asked of it; `python -m tests.mutants --help`.
+mutants: $(READY)
+	$(BIN)/python -m tests.mutants --seed $(SEED) $(MUTANTS)
+
 docs-check: $(READY)
 	$(BIN)/python -m pytest -q tests/contract/test_docs*.py $(PYTEST_ARGS)
 
 versions: $(READY)
 	$(BIN)/python tests/contract/versions.py
+
+# ONLY=ROOM: a command, a part of the product or a pattern; `python tests/unchanged --help` knows more.
+unchanged: $(READY)
+	$(BIN)/python tests/unchanged --base $(BASE) --workers $(WORKERS) $(if $(ONLY),--only '$(ONLY)') $(UNCHANGED_ARGS)
 
 # One version of each for all supported interpreters. Then: make test, and commit what changed.
 constraints: $(READY)
@@ -108,4 +120,4 @@ $(READY): pyproject.toml analysis/version.py tests/constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-versions build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-versions .mutants build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,164 @@
+"""Execute command lines of one installation, each in a fork of this process.
+
+Start-up is most of a short command. What other people wrote is imported here once; nothing of the
+product is, so that each command line imports it as a new process would. Executed by the Python of an
+installation: a JSON object a line comes in (words, cwd, environment, stdin, out, err, seconds,
+host), a JSON
+object with the exit code goes out.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import gc
+import importlib
+import importlib.metadata
+import json
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+import types
+from pathlib import Path
+from typing import Any, TextIO
+
+THIRD_PARTY = (
+    *("numpy", "scipy.stats", "scipy.special", "scipy.optimize", "scipy.linalg", "scipy.signal"),
+    *("numba", "numba.core.caching", "yaml", "jinja2", "rich.console", "joblib", "threadpoolctl"),
+    *("matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"),
+    *("matplotlib.backends.backend_pdf", "multiprocessing.pool", "xml.etree.ElementTree"),
+    *("argparse", "sqlite3", "zipfile", "tarfile", "csv", "statistics", "subprocess", "tempfile"),
+)
+TIMED_OUT = 124
+NEW_MOUNTS = 0x20000
+BIND, RECURSIVE, PRIVATE, AGAIN, READ_ONLY = 0x1000, 0x4000, 0x40000, 0x20, 0x1
+
+
+def main() -> None:
+    commands, answers = _own_streams()
+    for name in THIRD_PARTY:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    (entry,) = importlib.metadata.entry_points(group="console_scripts", name="fairtrial")
+    for foreign in [
+        name for name in sys.modules if name.partition(".")[0] in {"harness", "analysis"}
+    ]:
+        raise SystemExit(f"{foreign} is imported before a command runs")
+    gc.collect()
+    gc.freeze()
+    answers.write(json.dumps({"ready": True}) + "\n")
+    answers.flush()
+    for line in commands:
+        answers.write(json.dumps(_execute(entry, json.loads(line))) + "\n")
+        answers.flush()
+
+
+def _own_streams() -> tuple[TextIO, TextIO]:
+    """Move the pipes of the driver out of the way: 0, 1 and 2 belong to the commands."""
+    commands = os.fdopen(os.dup(0), encoding="utf-8")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1):
+        os.dup2(nothing, number)
+    return commands, answers
+
+
+def _execute(entry: importlib.metadata.EntryPoint, asked: dict[str, Any]) -> dict[str, Any]:
+    begun = time.time()
+    child = os.fork()
+    if child == 0:
+        code = 70
+        try:
+            code = _be_the_command(entry, asked)
+        finally:
+            os._exit(code)
+    code, used = _wait(child, begun + asked["seconds"])
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child, signal.SIGKILL)  # whatever it has left behind
+    return {"code": code, "begun": begun, "ended": time.time(), "cpu": used}
+
+
+def _wait(child: int, until: float) -> tuple[int, float]:
+    """Give the exit code, and the CPU time of it and its children in seconds."""
+    pause = 0.002
+    while True:
+        ended, status, usage = os.wait4(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
+        if time.time() > until:
+            os.killpg(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return TIMED_OUT, 0.0
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.02)
+
+
+def _plant_host(tree: Path) -> None:
+    """Show this process the files of a model host in place of those of the kernel; as root alone.
+
+    /sys is wholly the model's; of /proc, /etc and /dev those files that are in both.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def mount(source: Path, target: Path, flags: int) -> None:
+        if libc.mount(bytes(source), bytes(target), None, flags, None):
+            raise OSError(ctypes.get_errno(), f"{target}: {os.strerror(ctypes.get_errno())}")
+
+    if libc.unshare(NEW_MOUNTS):
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    mount(Path("none"), Path("/"), RECURSIVE | PRIVATE)
+    for name in ("proc", "etc", "dev"):
+        for file in sorted((tree / name).rglob("*")):
+            target = Path("/") / file.relative_to(tree)
+            if file.is_file() and target.exists() and "self" not in file.parts:
+                mount(file, target, BIND)
+    mount(tree / "sys", Path("/sys"), BIND)
+    mount(Path("none"), Path("/sys"), BIND | AGAIN | READ_ONLY)
+
+
+def _be_the_command(entry: importlib.metadata.EntryPoint, asked: dict[str, Any]) -> int:
+    os.setsid()
+    if asked["host"]:
+        _plant_host(Path(asked["host"]))
+    os.chdir(asked["cwd"])
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    for number, path, flags in (
+        (0, asked["stdin"] or os.devnull, os.O_RDONLY),
+        (1, asked["out"], os.O_WRONLY | os.O_CREAT | os.O_APPEND),
+        (2, asked["err"], os.O_WRONLY | os.O_CREAT | os.O_APPEND),
+    ):
+        file = os.open(path, flags, 0o644)
+        os.dup2(file, number)
+        os.close(file)
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    os.closerange(3, min(most, 256))
+    script = str(Path(sys.executable).with_name("fairtrial"))
+    sys.argv = [script, *asked["words"]]
+    sys.modules["__main__"] = main_module = types.ModuleType("__main__")
+    main_module.__file__ = script
+    try:
+        entry.load()()
+        code: object = 0
+    except SystemExit as stop:
+        code = stop.code
+    except BaseException:  # noqa: BLE001 - as the interpreter does it
+        sys.excepthook(*sys.exc_info())
+        code = 1
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    if code is None or isinstance(code, int):
+        return code or 0
+    os.write(2, f"{code}\n".encode())
+    return 1
+
+
+if __name__ == "__main__":
+    main()
